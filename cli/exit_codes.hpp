@@ -1,0 +1,57 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::cli {
+
+/// How the command ends. `run` and `--on` end as the program they started did.
+namespace exit_code {
+inline constexpr int ok = 0;
+inline constexpr int check_failed = 1;
+inline constexpr int usage = 2;
+inline constexpr int bad_input = 3;
+inline constexpr int refused = 4;
+inline constexpr int time_limit = 124;
+inline constexpr int not_started = 125;
+inline constexpr int not_executable = 126;
+inline constexpr int not_found = 127;
+inline constexpr int signal_base = 128;
+} // namespace exit_code
+
+struct exit_code_row {
+  int code;
+  std::string_view shown; ///< "128+N" is no number
+  std::string_view meaning;
+};
+
+/// The table that `nodewise --help` and the manual print.
+inline constexpr std::array exit_codes = {
+    exit_code_row{exit_code::ok, "0", "done"},
+    exit_code_row{exit_code::check_failed, "1", "a check that was asked for failed (--strict)"},
+    exit_code_row{exit_code::usage, "2", "the command line makes no sense"},
+    exit_code_row{exit_code::bad_input, "3", "a file cannot be read or is not what it should be"},
+    exit_code_row{exit_code::refused, "4", "the operating system refused"},
+    exit_code_row{exit_code::time_limit, "124", "the time limit of a virtual machine passed"},
+    exit_code_row{exit_code::not_started, "125", "nodewise failed before the program ran"},
+    exit_code_row{exit_code::not_executable, "126", "the program cannot be executed"},
+    exit_code_row{exit_code::not_found, "127", "the program was not found"},
+    exit_code_row{exit_code::signal_base, "128+N", "the program was ended by signal N"},
+};
+
+[[nodiscard]] constexpr int exit_code_of(error_kind kind) noexcept {
+  switch (kind) {
+  case error_kind::usage:
+    return exit_code::usage;
+  case error_kind::input:
+    return exit_code::bad_input;
+  case error_kind::system:
+    break;
+  }
+  return exit_code::refused;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,118 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/invocation.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace nodewise::cli {
+
+bool invocation::has(const flag& which) const noexcept {
+  return std::ranges::any_of(options, [&](const option& o) { return o.what == &which; });
+}
+
+std::optional<std::string_view> invocation::text(const flag& which) const noexcept {
+  for (auto o = options.rbegin(); o != options.rend(); ++o) {
+    if (o->what == &which) {
+      return o->value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> invocation::texts(const flag& which) const {
+  std::vector<std::string_view> all;
+  for (const option& o : options) {
+    if (o.what == &which) {
+      all.emplace_back(o.value);
+    }
+  }
+  return all;
+}
+
+std::optional<long long> invocation::number(const flag& which, long long least,
+                                            long long most) const {
+  const auto given = text(which);
+  if (!given) {
+    return std::nullopt;
+  }
+  long long value = 0;
+  const char* const end = given->data() + given->size();
+  const auto [stop, code] = std::from_chars(given->data(), end, value);
+  const bool in_limits = code == std::errc{} && stop == end && value >= least && value <= most;
+  if (!in_limits) {
+    const bool bounded = most != std::numeric_limits<long long>::max();
+    throw error(error_kind::usage, option_name(which) + " " + std::string(*given),
+                "it takes a whole number " +
+                    (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                             : "of at least " + std::to_string(least)),
+                "write for example " + option_name(which) + " " + std::to_string(least));
+  }
+  return value;
+}
+
+namespace {
+
+/// The power of two that a unit stands for, or -1.
+int shift_of(std::string_view unit) {
+  if (unit.ends_with("iB")) {
+    unit.remove_suffix(2);
+    if (unit.empty()) {
+      return -1;
+    }
+  } else if (unit == "B") {
+    return 0;
+  }
+  if (unit.empty()) {
+    return 0;
+  }
+  constexpr std::string_view letters = "KMGTP";
+  const char letter = unit.front() == 'k' ? 'K' : unit.front();
+  const std::size_t at = letters.find(letter);
+  return unit.size() == 1 && at != std::string_view::npos ? 10 * (static_cast<int>(at) + 1) : -1;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
+  const auto given = text(which);
+  if (!given) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const char* const end = given->data() + given->size();
+  const auto [stop, code] = std::from_chars(given->data(), end, value, std::chars_format::fixed);
+  const int shift = shift_of({stop, static_cast<std::size_t>(end - stop)});
+  const double bytes = value * static_cast<double>(std::uint64_t{1} << std::max(shift, 0));
+  if (code != std::errc{} || shift < 0 || !(value >= 0) || bytes >= 0x1p63) {
+    throw error(error_kind::usage, option_name(which) + " " + std::string(*given),
+                "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
+                "write for example " + option_name(which) + " 4MiB");
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::vector<std::string>
+invocation::arguments_without(std::span<const flag* const> left_out) const {
+  std::vector<std::string> all;
+  if (verb != nullptr) {
+    all.emplace_back(verb->name);
+  }
+  for (const option& o : options) {
+    if (std::ranges::find(left_out, o.what) == left_out.end()) {
+      all.push_back(option_name(*o.what) +
+                    (o.what->kind == flag_kind::toggle ? "" : "=" + o.value));
+    }
+  }
+  if (!operands.empty() || !program.empty()) {
+    all.emplace_back("--");
+  }
+  all.insert(all.end(), operands.begin(), operands.end());
+  all.insert(all.end(), program.begin(), program.end());
+  return all;
+}
+
+std::string option_name(const flag& which) {
+  return "--" + std::string(which.name);
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,72 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/error.hpp>
+
+#include "cli/registry.hpp"
+
+namespace nodewise::cli {
+
+/// A parsed command line. Values are the texts as typed; the accessors that convert throw
+/// `nodewise::error` (usage) that names the option.
+class invocation {
+ public:
+  struct option {
+    const flag* what;
+    std::string value; ///< empty for a toggle
+  };
+
+  /// nullptr if no verb was given: then there is `--help` or `--version`.
+  const cli::verb* verb = nullptr;
+  std::vector<option> options; ///< in the order they were typed
+  std::vector<std::string> operands;
+  std::vector<std::string> program; ///< the program to start and its arguments, or empty
+
+  [[nodiscard]] bool has(const flag& which) const noexcept;
+  /// The text given last, or nullopt.
+  [[nodiscard]] std::optional<std::string_view> text(const flag& which) const noexcept;
+  /// Every text given for a `list` flag.
+  [[nodiscard]] std::vector<std::string_view> texts(const flag& which) const;
+  /// A whole number within the limits, both included.
+  [[nodiscard]] std::optional<long long>
+  number(const flag& which, long long least = 0,
+         long long most = std::numeric_limits<long long>::max()) const;
+  /// A size as "4096", "64K", "4MiB", "1.5G": binary units.
+  [[nodiscard]] std::optional<std::uint64_t> bytes(const flag& which) const;
+
+  /// The same command line without these options: verb first, "nodewise" left out.
+  [[nodiscard]] std::vector<std::string>
+  arguments_without(std::span<const flag* const> left_out) const;
+};
+
+/// "--membind", as errors name an option.
+[[nodiscard]] std::string option_name(const flag& which);
+
+/// `read()`, whose usage errors then name the option: "--membind: the list '0-'".
+template <class Read>
+auto for_option(const flag& which, Read&& read) {
+  try {
+    return read();
+  } catch (const error& e) {
+    if (e.kind() != error_kind::usage) {
+      throw;
+    }
+    throw error(e.kind(), option_name(which) + ": " + e.asked(), e.answered(), e.cure());
+  }
+}
+
+/// Reads a command line (without the name of the command). Throws `nodewise::error` (usage) with
+/// the nearest name for a typing error. With --help or --version among the options, what else is
+/// missing is no error.
+[[nodiscard]] invocation parse(std::span<const char* const> arguments);
+
+} // namespace nodewise::cli

@@ -1,0 +1,63 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of the command as data. The parser, --help, the manual and the completions read these
+// tables; what a verb does is in verbs/.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/flags.hpp"
+
+namespace nodewise::cli {
+
+/// What may follow the options of a verb.
+enum class operands {
+  none,
+  names,            ///< words that the verb understands
+  program,          ///< a program and its arguments, after `--` or from the first non-option on
+  optional_program, ///< the same, where the verb can do without
+};
+
+struct example {
+  std::string_view command; ///< as typed, "nodewise ..."
+  std::string_view meaning;
+};
+
+/// A word that follows the verb: `lab list`.
+struct action {
+  std::string_view name;
+  std::string_view operands; ///< "MACHINE"
+  std::string_view summary;
+};
+
+struct verb {
+  std::string_view name;
+  std::span<const std::string_view> aliases = {};
+  std::string_view summary; ///< one line, no full stop
+  std::string_view usage;   ///< what follows "nodewise NAME"
+  std::string_view description;
+  std::span<const flag* const> flags;
+  cli::operands takes = operands::none;
+  std::span<const action> actions = {};
+  std::span<const example> examples;
+  std::span<const int> exit_codes; ///< those worth naming besides 0 and 2
+  bool hidden = false;             ///< for the build, not for people
+};
+
+[[nodiscard]] std::span<const verb> verbs() noexcept;
+/// The flags that may come without a verb: --help, --version, --color.
+[[nodiscard]] std::span<const flag* const> command_flags() noexcept;
+
+/// By name or alias; nullptr if there is none.
+[[nodiscard]] const verb* find_verb(std::string_view name) noexcept;
+/// By long name; nullptr if the verb has none of that name.
+[[nodiscard]] const flag* find_flag(std::span<const flag* const> flags,
+                                    std::string_view name) noexcept;
+[[nodiscard]] const flag* find_flag(std::span<const flag* const> flags, char letter) noexcept;
+
+/// The name a typing error was probably meant for, or "" if none is near.
+[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string_view> names);
+
+} // namespace nodewise::cli

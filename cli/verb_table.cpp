@@ -1,0 +1,187 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `nodewise --help` and the manual say about every verb, and what the parser accepts.
+#include <algorithm>
+#include <array>
+
+#include "cli/exit_codes.hpp"
+#include "cli/registry.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using flag_list = const flag*;
+
+template <std::size_t... N>
+constexpr auto join(const std::array<flag_list, N>&... parts) {
+  std::array<flag_list, (N + ...)> all{};
+  std::size_t at = 0;
+  ((std::copy(parts.begin(), parts.end(), all.begin() + static_cast<std::ptrdiff_t>(at)), at += N),
+   ...);
+  return all;
+}
+
+constexpr std::array<flag_list, 3> every_verb = {&flags::color, &flags::help, &flags::version};
+constexpr std::array<flag_list, 5> on_a_machine = {&flags::on, &flags::on_timeout, &flags::on_thp,
+                                                   &flags::on_numa_balancing, &flags::on_overlay};
+
+// topo
+
+constexpr auto topo_flags =
+    join(std::array<flag_list, 3>{&flags::input, &flags::json, &flags::output}, on_a_machine,
+         every_verb);
+constexpr std::array topo_examples = {
+    example{"nodewise topo", "this machine, and what this process may use of it"},
+    example{"nodewise topo --input lab:4x2", "a machine of 4 nodes with 2 cores each"},
+    example{"nodewise topo -i cluster-node.xml --json", "a machine recorded by lstopo, as JSON"},
+    example{"nodewise topo --on lab:4x2", "what a program sees inside a virtual machine"},
+};
+constexpr std::array topo_codes = {exit_code::bad_input};
+
+// run
+
+constexpr auto run_flags =
+    join(std::array<flag_list, 11>{&flags::cpunodebind, &flags::physcpubind, &flags::bind,
+                                   &flags::threads, &flags::membind, &flags::interleave,
+                                   &flags::preferred, &flags::localalloc, &flags::memory,
+                                   &flags::threshold, &flags::verify},
+         std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
+                                  &flags::quiet},
+         on_a_machine, every_verb);
+constexpr std::array run_examples = {
+    example{"nodewise run -N 0 -m 0 ./solver", "processors and memory of node 0, as with numactl"},
+    example{"nodewise run --bind spread --memory blocked --verify -- ./solver -n 4096",
+            "threads over all nodes, each array in equal parts beside them; then check the pages"},
+    example{"nodewise run --memory interleave --dry-run ./solver",
+            "the equivalent numactl and OpenMP settings, nothing is started"},
+    example{"mpirun -n 4 nodewise run --bind close --json -o run-%r.json ./solver",
+            "one result a rank"},
+    example{"nodewise run --memory blocked --verify --on lab:4x2 ./solver",
+            "the same on a virtual machine of 4 nodes"},
+};
+constexpr std::array run_codes = {exit_code::check_failed, exit_code::refused,
+                                  exit_code::not_started,  exit_code::not_executable,
+                                  exit_code::not_found,    exit_code::signal_base};
+
+// doctor
+
+constexpr auto doctor_flags =
+    join(std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+         on_a_machine, every_verb);
+constexpr std::array doctor_examples = {
+    example{"nodewise doctor", "every system call tried, every setting read, a cure beside each"},
+    example{"nodewise doctor --quiet && echo ready",
+            "in a script: exit code 4 if a call is refused"},
+    example{"nodewise doctor --strict --quiet", "exit code 1 if there is a warning, too"},
+    example{"nodewise doctor --json -o doctor-%h.json", "for a ticket or a cluster's inventory"},
+};
+constexpr std::array doctor_codes = {exit_code::check_failed, exit_code::refused};
+
+// lab
+
+constexpr auto lab_flags =
+    join(std::array<flag_list, 3>{&flags::json, &flags::output, &flags::verbose},
+         std::array<flag_list, 4>{&flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
+                                  &flags::on_overlay},
+         every_verb);
+constexpr std::array lab_actions = {
+    action{"list", "", "the machines that come with nodewise"},
+    action{"describe", "MACHINE", "what is known of one, and where it is from"},
+    action{"shell", "MACHINE", "a shell inside a virtual machine"},
+    action{"selftest", "MACHINE",
+           "boot it and check what the kernel sees against the machine file"},
+    action{"cache", "list|remove", "the booted snapshots that make the next start fast"},
+};
+constexpr std::array lab_examples = {
+    example{"nodewise lab list", "what can follow lab: in --on and --input"},
+    example{"nodewise lab describe 4x2 --json", "the machine file, for one to be edited"},
+    example{"nodewise lab shell 4x2", "look around on 4 nodes with 2 cores each"},
+    example{"nodewise lab selftest 4x2", "does the lab work here?"},
+};
+constexpr std::array lab_codes = {exit_code::bad_input, exit_code::time_limit,
+                                  exit_code::not_started};
+
+// help, internal
+
+constexpr std::array help_examples = {
+    example{"nodewise help run", "the same as nodewise run --help"},
+};
+constexpr std::array internal_examples = {
+    example{"nodewise internal man run", "the manual page of a verb, as roff"},
+};
+
+constexpr std::array table = {
+    verb{.name = "topo",
+         .summary = "draw the machine and what this process may use of it",
+         .usage = "[options]",
+         .description =
+             "Draws nodes, packages, cores and distances, by the operating system's numbers "
+             "as numactl -H prints them. What the process may not use, because of its "
+             "control group or affinity, is marked.",
+         .flags = topo_flags,
+         .examples = topo_examples,
+         .exit_codes = topo_codes},
+    verb{.name = "run",
+         .summary = "start an unmodified program with its threads and memory placed",
+         .usage = "[options] [--] PROGRAM [arguments]",
+         .description =
+             "The program is started in place of nodewise; numactl's options mean what they "
+             "mean there. Nodes are written 0-3, 0,2, +0 (of those allowed), !0 or all. "
+             "Sizes take K, M, G (powers of 1024).",
+         .flags = run_flags,
+         .takes = operands::program,
+         .examples = run_examples,
+         .exit_codes = run_codes},
+    verb{.name = "doctor",
+         .summary = "what is permitted and what is in the way on this machine",
+         .usage = "[options]",
+         .description =
+             "Tries every system call that nodewise needs, one by one, in a way that leaves "
+             "nothing behind, and reads the settings that change results. Each finding "
+             "comes with its cure. What cannot be read is \"unavailable\", never 0.",
+         .flags = doctor_flags,
+         .examples = doctor_examples,
+         .exit_codes = doctor_codes},
+    verb{.name = "lab",
+         .summary = "virtual NUMA machines: list, describe, open",
+         .usage = "[options] ACTION [MACHINE]",
+         .description =
+             "A lab machine is booted by QEMU, needs neither root nor KVM, and runs the "
+             "programs of this system under a real kernel. MACHINE is a name from the list, "
+             "a path of a machine file, or NODESxCORES[xTHREADS] such as 4x2.",
+         .flags = lab_flags,
+         .takes = operands::names,
+         .actions = lab_actions,
+         .examples = lab_examples,
+         .exit_codes = lab_codes},
+    verb{.name = "help",
+         .summary = "explain a verb",
+         .usage = "[VERB]",
+         .description = "The same as nodewise VERB --help.",
+         .flags = every_verb,
+         .takes = operands::names,
+         .examples = help_examples,
+         .exit_codes = {}},
+    verb{.name = "internal",
+         .summary = "what the build of nodewise needs of the command",
+         .usage = "man [VERB]",
+         .description = "Not an interface: it may change without notice.",
+         .flags = every_verb,
+         .takes = operands::names,
+         .examples = internal_examples,
+         .exit_codes = {},
+         .hidden = true},
+};
+
+} // namespace
+
+std::span<const verb> verbs() noexcept {
+  return table;
+}
+
+std::span<const flag* const> command_flags() noexcept {
+  return every_verb;
+}
+
+} // namespace nodewise::cli

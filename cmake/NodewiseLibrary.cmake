@@ -1,0 +1,33 @@
+# The public library: the rooms topology, place and bind behind one soname.
+set(_rooms base sys topology topology_hwloc place bind)
+add_library(nodewise SHARED)
+add_library(nodewise::nodewise ALIAS nodewise)
+foreach(room IN LISTS _rooms)
+  target_link_libraries(nodewise PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,nodewise_${room}>)
+endforeach()
+set_target_properties(nodewise PROPERTIES
+  LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION}
+  # Before 1.0 every minor version may break the interface; the inline namespace says the same.
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(nodewise INTERFACE cxx_std_20)
+target_include_directories(nodewise INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS nodewise EXPORT nodewise-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nodewise ${PROJECT_BINARY_DIR}/include/nodewise
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT nodewise-targets NAMESPACE nodewise::
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
+
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/nodewise-config.cmake.in
+  ${CMAKE_BINARY_DIR}/nodewise-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/nodewise-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/nodewise-config.cmake ${CMAKE_BINARY_DIR}/nodewise-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
+configure_file(cmake/nodewise.pc.in ${CMAKE_BINARY_DIR}/nodewise.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/nodewise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

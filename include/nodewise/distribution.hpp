@@ -1,0 +1,230 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Distributions: which node owns which page of a range. Values without memory or threads, so that
+// an allocator can place by one, a loop run by it and a check compare the pages with it.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nodewise/arithmetic.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/id.hpp>
+
+namespace nodewise::inline v0 {
+
+/// Pages first_page..last_page of a range, half-open, and the node that owns them.
+struct extent {
+  std::size_t first_page = 0;
+  std::size_t last_page = 0;
+  node_id owner = unknown_node;
+
+  [[nodiscard]] constexpr std::size_t pages() const noexcept { return last_page - first_page; }
+  friend constexpr bool operator==(const extent&, const extent&) = default;
+};
+
+/// `owner(page, pages)` names the node of one page of a range of `pages` pages, in O(log owners) or
+/// better; `extents(pages)` lists the whole range: ascending, without gaps, neighbours merged.
+template <class D>
+concept distribution = requires(const D& d, std::size_t n) {
+  { d.owner(n, n) } -> std::same_as<node_id>;
+  { d.extents(n) } -> std::same_as<std::vector<extent>>;
+};
+
+namespace detail {
+
+inline void append(std::vector<extent>& extents, arithmetic::page_range pages, node_id owner) {
+  if (pages.size() == 0) {
+    return;
+  }
+  if (!extents.empty() && extents.back().owner == owner) {
+    extents.back().last_page = pages.last;
+  } else {
+    extents.push_back({pages.first, pages.last, owner});
+  }
+}
+
+inline void require_owners(const std::vector<node_id>& owners, const char* name) {
+  if (owners.empty()) {
+    throw error(error_kind::usage, std::string("a distribution '") + name + "'", "no owner given",
+                "name at least one NUMA node");
+  }
+  for (const node_id owner : owners) {
+    if (to_int(owner) < 0) {
+      throw error(error_kind::usage, std::string("a distribution '") + name + "'",
+                  "node " + std::to_string(to_int(owner)) + " as an owner",
+                  "name owners by the operating system's node numbers, 0 or more");
+    }
+  }
+}
+
+} // namespace detail
+
+/// Every page on one node, as `numactl -m N`.
+class bound {
+ public:
+  explicit bound(node_id node) : node_(node) { detail::require_owners({node}, "bound"); }
+
+  [[nodiscard]] node_id owner(std::size_t, std::size_t) const noexcept { return node_; }
+  [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
+    std::vector<extent> all;
+    detail::append(all, {0, pages}, node_);
+    return all;
+  }
+
+ private:
+  node_id node_;
+};
+
+/// One contiguous block an owner, sizes differing by at most one page: the placement that belongs
+/// to `schedule(static)`. An owner may be named several times in a row, once for each of its
+/// threads. Throws `error` for an empty list.
+class blocked {
+ public:
+  explicit blocked(std::vector<node_id> owners) : owners_(std::move(owners)) {
+    detail::require_owners(owners_, "blocked");
+  }
+
+  [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
+    return owners_[arithmetic::blocked_slot(page, pages, owners_.size())];
+  }
+  [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
+    std::vector<extent> all;
+    for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
+      detail::append(all, arithmetic::blocked(slot, pages, owners_.size()), owners_[slot]);
+    }
+    return all;
+  }
+
+ private:
+  std::vector<node_id> owners_;
+};
+
+/// Blocks of `block_pages` pages dealt round over the owners; with 1 the interleaving of
+/// `numactl -i`, here with a defined first page. Throws `error` for no owners or blocks of 0 pages.
+class block_cyclic {
+ public:
+  block_cyclic(std::vector<node_id> owners, std::size_t block_pages)
+      : owners_(std::move(owners)), block_pages_(block_pages) {
+    detail::require_owners(owners_, "block_cyclic");
+    if (block_pages_ == 0) {
+      throw error(error_kind::usage, "a distribution 'block_cyclic'", "blocks of 0 pages",
+                  "give a block of at least one page");
+    }
+  }
+
+  [[nodiscard]] node_id owner(std::size_t page, std::size_t) const noexcept {
+    return owners_[arithmetic::block_cyclic_slot(page, block_pages_, owners_.size())];
+  }
+  [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
+    std::vector<extent> all;
+    for (std::size_t first = 0; first < pages;) {
+      const std::size_t last = pages - first > block_pages_ ? first + block_pages_ : pages;
+      detail::append(all, {first, last}, owner(first, pages));
+      first = last;
+    }
+    return all;
+  }
+
+ private:
+  std::vector<node_id> owners_;
+  std::size_t block_pages_;
+};
+
+/// One contiguous block an owner, as long as its weight says: for nodes of different size or speed.
+/// Throws `error` unless every owner has a weight and some weight is above 0.
+class weighted {
+ public:
+  weighted(std::vector<node_id> owners, const std::vector<std::uint32_t>& weights)
+      : owners_(std::move(owners)) {
+    detail::require_owners(owners_, "weighted");
+    ends_.reserve(weights.size());
+    for (const std::uint32_t weight : weights) {
+      total_ += weight;
+      ends_.push_back(total_);
+    }
+    if (weights.size() != owners_.size() || total_ == 0) {
+      throw error(error_kind::usage, "a distribution 'weighted'",
+                  std::to_string(owners_.size()) + " owners, " + std::to_string(weights.size()) +
+                      " weights with the sum " + std::to_string(total_),
+                  "give each owner a weight, and one of them a weight above 0");
+    }
+  }
+
+  [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
+    const auto ends_after = [&](std::size_t end) {
+      return arithmetic::multiply_divide(pages, end, total_) > page;
+    };
+    const auto it = std::partition_point(ends_.begin(), ends_.end(),
+                                         [&](std::size_t end) { return !ends_after(end); });
+    return owners_[static_cast<std::size_t>(it - ends_.begin())];
+  }
+  [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
+    std::vector<extent> all;
+    std::size_t before = 0;
+    for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
+      detail::append(all, arithmetic::weighted(before, ends_[slot] - before, total_, pages),
+                     owners_[slot]);
+      before = ends_[slot];
+    }
+    return all;
+  }
+
+ private:
+  std::vector<node_id> owners_;
+  std::vector<std::size_t> ends_; ///< running sums of the weights
+  std::size_t total_ = 0;
+};
+
+/// Any map: extents for a range of exactly the length it was made for. Throws `error` unless the
+/// extents ascend from page 0 without gaps.
+class explicit_map {
+ public:
+  explicit explicit_map(std::vector<extent> extents) : extents_(std::move(extents)) {
+    std::size_t next = 0;
+    for (const extent& e : extents_) {
+      if (e.first_page != next || e.last_page <= e.first_page) {
+        throw error(error_kind::usage, "a distribution 'explicit_map'",
+                    "an extent of pages " + std::to_string(e.first_page) + ".." +
+                        std::to_string(e.last_page) + " where page " + std::to_string(next) +
+                        " comes next",
+                    "list extents in ascending order, without gaps, none empty");
+      }
+      detail::require_owners({e.owner}, "explicit_map");
+      next = e.last_page;
+    }
+  }
+
+  [[nodiscard]] std::size_t pages() const noexcept {
+    return extents_.empty() ? 0 : extents_.back().last_page;
+  }
+  /// Pages past the map belong to nobody: `unknown_node`.
+  [[nodiscard]] node_id owner(std::size_t page, std::size_t) const noexcept {
+    const auto it = std::partition_point(extents_.begin(), extents_.end(),
+                                         [&](const extent& e) { return e.last_page <= page; });
+    return it == extents_.end() ? unknown_node : it->owner;
+  }
+  [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
+    if (pages != this->pages()) {
+      throw error(error_kind::usage,
+                  "placing " + std::to_string(pages) + " pages by an explicit map",
+                  "the map is for " + std::to_string(this->pages()) + " pages",
+                  "make the map for the length of the range");
+    }
+    std::vector<extent> merged;
+    for (const extent& e : extents_) {
+      detail::append(merged, {e.first_page, e.last_page}, e.owner);
+    }
+    return merged;
+  }
+
+ private:
+  std::vector<extent> extents_;
+};
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,42 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include <nodewise/export.hpp>
+
+namespace nodewise::inline v0 {
+
+/// What kind of thing went wrong; the command turns it into its exit status.
+enum class error_kind {
+  usage,  ///< an argument, a specification or a number that makes no sense
+  input,  ///< a file that cannot be read or does not say what it should
+  system, ///< the operating system refused
+};
+
+/// Every failure of Nodewise: what was asked, what the system answered, what to do about it.
+class NODEWISE_API error : public std::runtime_error {
+ public:
+  /// `errno_value` is 0 where no system call failed; otherwise its text is appended to `answered`.
+  error(error_kind kind, std::string asked, const std::string& answered, std::string cure,
+        int errno_value = 0);
+
+  [[nodiscard]] error_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
+  [[nodiscard]] const std::string& answered() const noexcept { return answered_; }
+  [[nodiscard]] const std::string& cure() const noexcept { return cure_; }
+  [[nodiscard]] int errno_value() const noexcept { return errno_value_; }
+
+ private:
+  error_kind kind_;
+  std::string asked_;
+  std::string answered_;
+  std::string cure_;
+  int errno_value_;
+};
+
+/// "EPERM (Operation not permitted)".
+[[nodiscard]] NODEWISE_API std::string errno_text(int errno_value);
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,177 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/export.hpp>
+#include <nodewise/id.hpp>
+
+namespace nodewise::inline v0 {
+
+/// Numbers above this are refused when a list is parsed: the kernel's own limits are far below, and
+/// a typing error must not allocate gigabytes.
+inline constexpr int max_id = (1 << 20) - 1;
+
+/// A set of node or processor numbers of any size; the words are the kernel's bit mask.
+template <class Id>
+class id_set {
+ public:
+  using word = unsigned long;
+  static constexpr std::size_t word_bits = sizeof(word) * 8;
+
+  id_set() = default;
+  id_set(std::initializer_list<Id> ids) {
+    for (const Id id : ids) {
+      insert(id);
+    }
+  }
+
+  /// Reads the kernel's list format: "0-3,8", "" for none. Throws `error` (usage) for anything
+  /// else.
+  [[nodiscard]] static id_set parse(std::string_view list);
+
+  /// Every number in first..last, both included.
+  [[nodiscard]] static id_set range(Id first, Id last) {
+    id_set set;
+    for (int id = to_int(first); id <= to_int(last); ++id) {
+      set.insert(Id{id});
+    }
+    return set;
+  }
+
+  [[nodiscard]] bool contains(Id id) const noexcept {
+    const std::size_t at = index(id);
+    return to_int(id) >= 0 && at < words_.size() && (words_[at] & bit(id)) != 0;
+  }
+  void insert(Id id) {
+    if (index(id) >= words_.size()) {
+      words_.resize(index(id) + 1);
+    }
+    words_[index(id)] |= bit(id);
+  }
+  void erase(Id id) noexcept {
+    if (contains(id)) {
+      words_[index(id)] &= ~bit(id);
+      trim();
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return words_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    std::size_t count = 0;
+    for (const word w : words_) {
+      count += static_cast<std::size_t>(std::popcount(w));
+    }
+    return count;
+  }
+  /// The lowest number; the set must not be empty.
+  [[nodiscard]] Id first() const noexcept { return *begin(); }
+  /// The highest number, or -1 in an empty set.
+  [[nodiscard]] int highest() const noexcept {
+    return words_.empty()
+               ? -1
+               : static_cast<int>(words_.size() * word_bits) - 1 - std::countl_zero(words_.back());
+  }
+  [[nodiscard]] bool includes(const id_set& other) const noexcept {
+    return (other - *this).empty();
+  }
+  [[nodiscard]] bool intersects(const id_set& other) const noexcept {
+    return !(*this & other).empty();
+  }
+
+  /// The kernel's mask: bit i of word i / word_bits. No trailing zero words.
+  [[nodiscard]] std::span<const word> words() const noexcept { return words_; }
+
+  /// The kernel's list format, "0-3,8".
+  [[nodiscard]] std::string to_string() const;
+
+  class iterator {
+   public:
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+    using pointer = const Id*;
+    using reference = Id;
+    iterator() = default;
+    iterator(const id_set* set, int at) noexcept : set_(set), at_(at) { settle(); }
+    Id operator*() const noexcept { return Id{at_}; }
+    iterator& operator++() noexcept {
+      ++at_;
+      settle();
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
+    bool operator==(const iterator& other) const noexcept { return at_ == other.at_; }
+
+   private:
+    void settle() noexcept {
+      while (at_ <= set_->highest() && !set_->contains(Id{at_})) {
+        ++at_;
+      }
+    }
+    const id_set* set_ = nullptr;
+    int at_ = 0;
+  };
+  [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
+  [[nodiscard]] iterator end() const noexcept { return {this, highest() + 1}; }
+
+  friend id_set operator|(id_set a, const id_set& b) {
+    a.combine(b, [](word x, word y) { return x | y; });
+    return a;
+  }
+  friend id_set operator&(id_set a, const id_set& b) {
+    a.combine(b, [](word x, word y) { return x & y; });
+    return a;
+  }
+  friend id_set operator-(id_set a, const id_set& b) {
+    a.combine(b, [](word x, word y) { return x & ~y; });
+    return a;
+  }
+  friend bool operator==(const id_set&, const id_set&) = default;
+
+ private:
+  static std::size_t index(Id id) noexcept {
+    return static_cast<std::size_t>(to_int(id)) / word_bits;
+  }
+  static word bit(Id id) noexcept {
+    return word{1} << (static_cast<std::size_t>(to_int(id)) % word_bits);
+  }
+  template <class Op>
+  void combine(const id_set& other, Op op) {
+    if (other.words_.size() > words_.size()) {
+      words_.resize(other.words_.size());
+    }
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      words_[i] = op(words_[i], i < other.words_.size() ? other.words_[i] : word{0});
+    }
+    trim();
+  }
+  void trim() noexcept {
+    while (!words_.empty() && words_.back() == 0) {
+      words_.pop_back();
+    }
+  }
+
+  std::vector<word> words_;
+};
+
+using node_set = id_set<node_id>;
+using cpu_set = id_set<cpu_id>;
+
+extern template class NODEWISE_API id_set<node_id>;
+extern template class NODEWISE_API id_set<cpu_id>;
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,57 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The job: what to run, as whom, where, and in what state of the kernel.
+//
+//   arg=TEXT (repeated)       the command
+//   env=NAME=VALUE (repeated) its whole environment
+//   cwd=PATH umask=OCTAL uid=N gid=N group=N (repeated)
+//   limit=RESOURCE:SOFT:HARD (repeated)   resource numbers as in <sys/resource.h>
+//   hostname=TEXT
+//   clock_ns=N                the host's clock, in ns since 1970
+//   entropy=HEX               fresh random bytes of the host
+//   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
+//   overlay=0|1               1: the working directory is copied back at the end
+//   tty=0|1 rows=N columns=N
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct text_list {
+  char** items; // ended by NULL, as execve wants it
+  size_t count;
+};
+
+struct resource_limit {
+  int resource;
+  struct rlimit value;
+};
+
+enum { RESOURCE_LIMITS_MAX = 16 };
+
+struct job {
+  struct text_list arguments;
+  struct text_list environment;
+  const char* working_directory;
+  mode_t umask;
+  uid_t uid;
+  gid_t gid;
+  gid_t* groups;
+  size_t group_count;
+  struct resource_limit limits[RESOURCE_LIMITS_MAX];
+  size_t limit_count;
+  const char* hostname;
+  unsigned long long clock_ns;
+  const char* entropy_hex;
+  const char* numa_balancing;
+  const char* transparent_hugepage;
+  bool overlay;
+  bool tty;
+  unsigned short rows;
+  unsigned short columns;
+};
+
+// Parses the payload of FRAME_JOB; ends the machine if it makes no sense.
+struct job job_parse(const void* payload, size_t size);

@@ -1,0 +1,8 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// `guest-init probe`, run as a command inside the guest by `nodewise_lab selftest`: does this
+// emulated kernel do what placement needs?
+#pragma once
+
+// Prints one line per question, "ok WHAT" or "FAILED WHAT: WHY". Returns the exit status.
+int probe(void);

@@ -1,0 +1,100 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "port.h"
+
+void end_machine(void) {
+  reboot(RB_AUTOBOOT);
+  for (;;) pause(); // not reached: without CAP_SYS_BOOT there would be nothing else to do
+}
+
+void fail_with(int status, int error, const char* cure, const char* asked) {
+  const char* answered = strerror(error);
+  if (port_is_open()) {
+    port_send_failure(status, asked, answered, cure);
+    port_flush();
+    for (;;) pause(); // the host ends the machine when it has read the report
+  }
+  fprintf(stderr, "nodewise: lab: asked %s; system answered %s; cure: %s\n", asked, answered, cure);
+  end_machine();
+}
+
+void fail(int error, const char* cure, const char* asked, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, asked);
+  vsnprintf(text, sizeof text, asked, arguments);
+  va_end(arguments);
+  fail_with(STATUS_LAB_FAILED, error, cure, text);
+}
+
+void note(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  port_send(FRAME_NOTE, text, strlen(text));
+}
+
+int write_all(int fd, const void* data, size_t size) {
+  const char* next = data;
+  while (size > 0) {
+    ssize_t written = write(fd, next, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    next += written;
+    size -= (size_t)written;
+  }
+  return 0;
+}
+
+int write_text(const char* path, const char* text) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int error = write_all(fd, text, strlen(text));
+  close(fd);
+  return error;
+}
+
+int make_directories(const char* path, mode_t mode) {
+  char* copy = format_text("%s", path);
+  int error = 0;
+  for (char* slash = strchr(copy + 1, '/'); error == 0; slash = strchr(slash + 1, '/')) {
+    if (slash) *slash = '\0';
+    if (mkdir(copy, mode) < 0 && errno != EEXIST) error = errno;
+    if (!slash) break;
+    *slash = '/';
+  }
+  free(copy);
+  return error;
+}
+
+char* format_text(const char* format, ...) {
+  char* text = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (length < 0) end_machine();
+  return text;
+}
+
+void* allocate(size_t size) { return reallocate(NULL, size); }
+
+void* reallocate(void* block, size_t size) {
+  void* result = realloc(block, size ? size : 1);
+  if (!result) end_machine();
+  return result;
+}

@@ -1,0 +1,125 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The user's cache: kernels and snapshots, written whole or not at all, shared by parallel runs."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import LabError, reason
+
+_UNFINISHED = ".unfinished-"
+_KINDS = ("kernel", "snapshot")
+
+
+def root() -> Path:
+    if chosen := os.environ.get("NODEWISE_CACHE"):
+        return Path(chosen).absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "nodewise"
+    return Path.home() / ".cache" / "nodewise"
+
+
+def failure(asked: str, error: OSError) -> LabError:
+    """An error of the cache's file system, with the cure that fits."""
+    return LabError(asked, reason(error), f"free space, or choose a directory you own: export NODEWISE_CACHE=DIR (now {root()})")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kernel or snapshot: a directory that holds about.json and its files."""
+
+    kind: str
+    key: str
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        return (self.path / "about.json").is_file()
+
+    def about(self) -> dict[str, Any]:
+        try:
+            return json.loads((self.path / "about.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+
+    def size_bytes(self) -> int:
+        return sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
+
+    def remove(self) -> None:
+        # Renamed first: whoever looks meanwhile sees the whole entry or none.
+        trash = self.path.parent / f"{_UNFINISHED}removed-{os.getpid()}-{self.key}"
+        try:
+            self.path.rename(trash)
+            shutil.rmtree(trash)
+        except FileNotFoundError:
+            pass  # another run removed it: what was wanted
+        except OSError as error:
+            raise failure(f"to remove {self.path}", error) from error
+
+
+def entry(kind: str, key: str) -> Entry:
+    return Entry(kind, key, root() / f"{kind}s" / key)
+
+
+def entries() -> list[Entry]:
+    found = []
+    for kind in _KINDS:
+        directory = root() / f"{kind}s"
+        for path in sorted(directory.iterdir()) if directory.is_dir() else []:
+            candidate = Entry(kind, path.name, path)
+            if not path.name.startswith(".") and candidate.exists:
+                found.append(candidate)
+    return found
+
+
+@contextlib.contextmanager
+def creating(target: Entry, about: dict[str, Any]) -> Iterator[Path]:
+    """A directory to fill; at the end it becomes the entry. Whatever fails, nothing half written stays."""
+    target.path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=target.path.parent))
+    try:
+        yield unfinished
+        (unfinished / "about.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        unfinished.chmod(0o755)
+        if target.path.exists():
+            target.remove()
+        unfinished.rename(target.path)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def locked(name: str, patience_seconds: float) -> Iterator[bool]:
+    """Only one run at a time makes an entry. Yields False if another still does after that long."""
+    directory = root() / "locks"
+    directory.mkdir(parents=True, exist_ok=True)
+    with open(directory / name, "w", encoding="ascii") as file:
+        deadline = time.monotonic() + patience_seconds
+        while not (mine := _try_lock(file.fileno())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield mine  # closing the file unlocks it, also when the process dies
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def remove_unfinished(older_than_seconds: float = 3600) -> None:
+    """What runs left behind that were killed while writing."""
+    for kind in _KINDS:
+        for path in (root() / f"{kind}s").glob(f"{_UNFINISHED}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > older_than_seconds:
+                    shutil.rmtree(path)

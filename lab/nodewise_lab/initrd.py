@@ -1,0 +1,42 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The guest's first file system: init and the modules, as a cpio archive (newc) made in memory."""
+
+import os
+from pathlib import Path
+
+from .errors import LabError, reason
+
+_DIRECTORY = 0o040755
+_PROGRAM = 0o100755
+_FILE = 0o100644
+
+
+def guest_init() -> Path:
+    """The static program that is the guest's init; built beside this package."""
+    if chosen := os.environ.get("NODEWISE_GUEST_INIT"):
+        return Path(chosen).absolute()
+    return Path(__file__).resolve().parent.parent / "guest-init"
+
+
+def build(modules: tuple[Path, ...]) -> bytes:
+    init = guest_init()
+    try:
+        files = [("init", _PROGRAM, init.read_bytes())]
+    except OSError as error:
+        raise LabError(f"for the guest's init {init}", reason(error), "cmake --build build --target nodewise_guest_init") from error
+    order = "".join(f"{module.name}\n" for module in modules)
+    files += [("modules", _DIRECTORY, b""), ("modules/order", _FILE, order.encode())]
+    files += [(f"modules/{module.name}", _FILE, module.read_bytes()) for module in modules]
+    return b"".join(_member(i, *file) for i, file in enumerate(files, 1)) + _member(0, "TRAILER!!!", 0, b"")
+
+
+def _member(inode: int, name: str, mode: int, content: bytes) -> bytes:
+    # inode, mode, uid, gid, links, time, size, 4 x device, name size, checksum. All zero that can be:
+    # the archive's hash is part of the snapshots' key.
+    fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
+    header = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
+    return _padded(header) + _padded(content)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % 4)

@@ -1,0 +1,87 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""What init is told to run: the caller's command in the caller's circumstances (keys: guest/job.h)."""
+
+import os
+import re
+import resource
+import shutil
+import time
+from dataclasses import dataclass, field
+
+from .errors import LabError, reason
+
+_CARRIED_LIMITS = ("AS", "CORE", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "STACK")
+_ENTROPY_BYTES = 64
+_UNLIMITED = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the caller may choose about the guest."""
+
+    numa_balancing: int = 0
+    transparent_hugepage: str = "madvise"
+    overlay: bool = False
+    tty: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise LabError("for the working directory", reason(error), "cd to a directory that exists") from error
+
+
+def describe(command: list[str], settings: Settings, machine_name: str) -> bytes:
+    """The payload of the JOB frame. Call it when it is to be sent: it holds the time."""
+    entries = [
+        *_each("arg", command),
+        *_each("env", _environment(settings, machine_name)),
+        *_each("group", os.getgroups()),
+        *_each("limit", _limits()),
+        ("cwd", working_directory()),
+        ("umask", f"{_umask():o}"),
+        ("uid", os.geteuid()),
+        ("gid", os.getegid()),
+        ("hostname", host_name(machine_name)),
+        ("numa_balancing", settings.numa_balancing),
+        ("transparent_hugepage", settings.transparent_hugepage),
+        ("overlay", int(settings.overlay)),
+        ("tty", int(settings.tty)),
+        ("entropy", os.urandom(_ENTROPY_BYTES).hex()),
+    ]
+    if settings.tty:
+        size = shutil.get_terminal_size()
+        entries += [("rows", size.lines), ("columns", size.columns)]
+    entries.append(("clock_ns", time.time_ns()))
+    return b"".join(os.fsencode(f"{key}={value}") + b"\0" for key, value in entries)
+
+
+def host_name(machine_name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", machine_name).strip("-")[:64] or "lab"
+
+
+def _each(key: str, values) -> list[tuple[str, object]]:
+    return [(key, value) for value in values]
+
+
+def _environment(settings: Settings, machine_name: str) -> list[str]:
+    """The caller's, whole. Threads that spin while they wait steal the few host processors."""
+    variables = {"OMP_WAIT_POLICY": "passive", **os.environ, **settings.environment, "NODEWISE_LAB": machine_name}
+    return [f"{name}={value}" for name, value in variables.items()]
+
+
+def _limits() -> list[str]:
+    lines = []
+    for name in _CARRIED_LIMITS:
+        number = getattr(resource, f"RLIMIT_{name}")
+        soft, hard = (value if value != resource.RLIM_INFINITY else _UNLIMITED for value in resource.getrlimit(number))
+        lines.append(f"{number}:{soft}:{hard}")
+    return lines
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

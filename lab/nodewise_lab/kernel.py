@@ -1,0 +1,173 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The guest's kernel: from the distribution's package into the cache, unpacked, with its modules."""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import bzimage, cache, modules, packages
+from .errors import LabError, Reporter
+
+# Directories of the module tree that hold what the guest may need, with whatever that depends on.
+_MODULE_FILES = re.compile(r"lib/modules/[^/]+/kernel/(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*\.ko[.a-z]*")
+_BUILTIN_LIST = re.compile(r"lib/modules/[^/]+/modules\.builtin")
+_IMAGE = re.compile(r"boot/vmlinuz-.*")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    entry: cache.Entry
+    release: str
+    image: Path  # an ELF vmlinux, or the bzImage where that could not be had
+    modules: tuple[Path, ...]  # in the order of loading
+
+
+def _from_entry(entry: cache.Entry) -> Kernel | None:
+    about = entry.about()
+    if not about:
+        return None
+    files = tuple(entry.path / name for name in about["modules"])
+    return Kernel(entry, about["release"], entry.path / about["image"], files)
+
+
+def ensure(reporter: Reporter) -> Kernel:
+    """The kernel that the environment names, else the newest in the cache, else the distribution's."""
+    if chosen := os.environ.get("NODEWISE_KERNEL_DEB"):
+        return _from_files([Path(name).absolute() for name in chosen.split(":")], reporter)
+    if chosen := os.environ.get("NODEWISE_KERNEL"):
+        return _from_installed(Path(chosen), reporter)
+    cached = [entry for entry in cache.entries() if entry.kind == "kernel" and entry.about().get("from") == "apt"]
+    for entry in sorted(cached, key=lambda entry: entry.about()["made"], reverse=True):
+        if kernel := _from_entry(entry):
+            return kernel
+    return fetch(reporter)
+
+
+def fetch(reporter: Reporter) -> Kernel:
+    """Downloads the distribution's current kernel, unless the cache has it."""
+    try:
+        names = packages.current_packages()
+        entry = cache.entry("kernel", names[0].removeprefix("linux-image-"))
+        return _from_entry(entry) or _download(names, entry, reporter)
+    except LabError as error:
+        installed = _readable_installed()
+        if installed is None:
+            raise
+        reporter.warning(f"no kernel could be downloaded ({error}); using the installed {installed}")
+        return _from_installed(installed, reporter)
+
+
+def _download(names: list[str], entry: cache.Entry, reporter: Reporter) -> Kernel:
+    with _making(entry):
+        if kernel := _from_entry(entry):
+            return kernel
+        reporter.note(f"downloading {', '.join(names)} for the virtual machines (once; nothing is installed)")
+        with packages.downloaded(names) as files:
+            return _unpack(packages.PackageFiles(files).read, entry, "apt", reporter)
+
+
+def _from_files(files: list[Path], reporter: Reporter) -> Kernel:
+    for file in files:
+        if not file.is_file():
+            raise LabError(f"for the kernel package {file} (NODEWISE_KERNEL_DEB)", "no such file", "unset NODEWISE_KERNEL_DEB")
+    entry = cache.entry("kernel", _stamped(files[0].stem.split("_")[0].removeprefix("linux-image-"), files))
+    with _making(entry):
+        return _from_entry(entry) or _unpack(packages.PackageFiles(files).read, entry, "deb", reporter)
+
+
+def _from_installed(image: Path, reporter: Reporter) -> Kernel:
+    release = image.name.removeprefix("vmlinuz-")
+    tree = Path("/lib/modules") / release
+    if not os.access(image, os.R_OK) or not tree.is_dir():
+        raise LabError(
+            f"for the kernel {image} with modules in {tree}", "one of them is missing or not readable",
+            "use the distribution's package instead: unset NODEWISE_KERNEL",
+        )  # fmt: skip
+
+    def read(wanted: re.Pattern[str]) -> dict[str, bytes]:
+        candidates = [image, *tree.rglob("*")]
+        return {str(path)[1:]: path.read_bytes() for path in candidates if wanted.fullmatch(str(path)[1:]) and path.is_file()}
+
+    entry = cache.entry("kernel", _stamped(release, [image]))
+    with _making(entry):
+        return _from_entry(entry) or _unpack(read, entry, "installed", reporter)
+
+
+def _readable_installed() -> Path | None:
+    images = sorted(Path("/boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    usable = (i for i in images if os.access(i, os.R_OK) and (Path("/lib/modules") / i.name[8:] / "kernel/fs/9p").is_dir())
+    return next(usable, None)
+
+
+def _stamped(name: str, files: list[Path]) -> str:
+    """A key that changes when the user's files do."""
+    stamps = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
+    return f"{name}-{hashlib.sha256(' '.join(stamps).encode()).hexdigest()[:8]}"
+
+
+def _making(entry: cache.Entry):
+    try:
+        return cache.locked(f"kernel-{entry.key}", patience_seconds=120)
+    except OSError as error:
+        raise cache.failure(f"to write to {cache.root()}", error) from error
+
+
+def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel:
+    """`read` gives the files whose paths match a pattern: from packages or from the system."""
+    files = read(re.compile("|".join(p.pattern for p in (_MODULE_FILES, _BUILTIN_LIST, _IMAGE))))
+    image_path = next((path for path in files if _IMAGE.fullmatch(path)), None)
+    if image_path is None:
+        raise LabError("for a kernel image among the packages' files", "no boot/vmlinuz-*", "unset NODEWISE_KERNEL_DEB")
+    ordered = _needed_modules(files)
+    try:
+        image_name, image = "vmlinux", bzimage.vmlinux(files[image_path])
+    except bzimage.NotExtractable as error:
+        reporter.warning(f"the kernel stays compressed, which makes the first start slower: {error}")
+        image_name, image = "vmlinuz", files[image_path]
+    about = {
+        "from": origin,
+        "release": image_path.removeprefix("boot/vmlinuz-"),
+        "image": image_name,
+        "modules": [f"{name}.ko" for name in ordered],
+        "made": _now(),
+    }
+    return _store(entry, about, {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()})
+
+
+def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
+    by_name = {name: path for path in files if (name := modules.name_of(path))}
+    builtin = "".join(content.decode() for path, content in files.items() if _BUILTIN_LIST.fullmatch(path))
+
+    def content(name: str) -> bytes | None:
+        path = by_name.get(name)
+        return modules.decompress(path, files[path]) if path else None
+
+    try:
+        return modules.load_order(content, modules.builtin_names(builtin))
+    except KeyError as error:
+        raise LabError(
+            f"for the kernel module {error.args[0]}", "this kernel has it neither as a module nor built in",
+            "use a generic kernel, not a cloud one: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB",
+        ) from error  # fmt: skip
+    except OSError as error:
+        raise LabError("to unpack the kernel's modules", str(error), "sudo apt-get install zstd") from error
+
+
+def _store(entry: cache.Entry, about: dict, files: dict[str, bytes]) -> Kernel:
+    try:
+        with cache.creating(entry, about) as directory:
+            for name, content in files.items():
+                (directory / name).write_bytes(content)
+    except OSError as error:
+        raise cache.failure("to store the kernel in the cache", error) from error
+    kernel = _from_entry(entry)
+    assert kernel is not None
+    return kernel
+
+
+def _now() -> str:
+    import datetime
+
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

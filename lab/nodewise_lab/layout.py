@@ -1,0 +1,98 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""From a machine's processors and nodes to sockets and slots of QEMU's board.
+
+Linux numbers processors as the firmware lists them: by socket, core, thread. It numbers nodes in the
+order in which the firmware's affinity table (SRAT) first names them: processors first, then memories.
+Two tricks follow:
+
+* An empty slot (a processor that could be plugged in, but is not) is listed too. So a node that must
+  keep its number although it has no processors, or is not there at all, gets an empty socket.
+* Where processor numbers jump between nodes, each processor becomes a socket of its own.
+"""
+
+from dataclasses import dataclass
+
+from .machine import Machine, Node
+
+
+@dataclass(frozen=True)
+class Slot:
+    socket: int
+    core: int
+    thread: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    sockets: int
+    cores: int
+    threads: int
+    socket_nodes: tuple[int, ...]  # node number of each socket
+    present: tuple[Slot, ...]  # in the order of Linux' numbers
+    warnings: tuple[str, ...]
+
+    @property
+    def slot_count(self) -> int:
+        return self.sockets * self.cores * self.threads
+
+    def index(self, slot: Slot) -> int:
+        return (slot.socket * self.cores + slot.core) * self.threads + slot.thread
+
+
+def layout_of(machine: Machine) -> Layout:
+    nodes = {node.id: node for node in machine.online_nodes}
+    numbering = [cpu for node in machine.online_nodes for cpu in node.cpus]
+    if numbering == list(range(len(numbering))):
+        layout = _one_socket_per_node(machine, nodes)
+    else:
+        layout = _one_socket_per_cpu(machine, nodes)
+    _check(layout, machine)
+    return layout
+
+
+def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
+    threads = machine.threads_per_core
+    with_cpus = [id for id, node in nodes.items() if node.cpus]
+    uneven = [id for id in with_cpus if len(nodes[id].cpus) % threads]
+    if uneven:
+        raise ValueError(f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, {threads} a core")
+    missing = [id for id in range(max(nodes)) if id not in nodes]
+    last_listed = max(with_cpus + missing)
+    sockets = range(last_listed + 1)  # whoever has no processors among them gets an empty socket
+    cores = max(len(nodes[id].cpus) for id in with_cpus) // threads
+    present = [
+        Slot(id, index // threads, index % threads)
+        for id in with_cpus
+        for index in range(len(nodes[id].cpus))
+    ]
+    return Layout(len(sockets), cores, threads, tuple(sockets), tuple(present), ())
+
+
+def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:
+    owner = {cpu: node.id for node in nodes.values() for cpu in node.cpus}
+    if sorted(owner) != list(range(len(owner))):
+        raise ValueError("its processor numbers have gaps, which QEMU cannot give")
+    sockets = tuple(owner[cpu] for cpu in sorted(owner))
+    warnings = ["processor numbers jump between nodes: the guest shows each processor as a package of its own"]
+    if machine.threads_per_core > 1:
+        warnings.append("and no hardware threads")
+    present = tuple(Slot(cpu, 0, 0) for cpu in range(len(owner)))
+    return Layout(len(owner), 1, 1, sockets, present, tuple(warnings))
+
+
+def _check(layout: Layout, machine: Machine) -> None:
+    order = list(dict.fromkeys(layout.socket_nodes))
+    order += [node.id for node in machine.online_nodes if node.id not in order]
+    if order != list(range(len(order))):
+        raise ValueError(f"Linux would number its nodes {order}: renumber nodes or processors")
+    if not layout.present or layout.index(layout.present[0]) != 0:
+        raise ValueError("node 0 must have a processor: it starts the machine")
+    if _highest_apic_id(layout) > 254:
+        raise ValueError("its sockets need interrupt numbers beyond 254: fewer nodes or processors")
+
+
+def _highest_apic_id(layout: Layout) -> int:
+    """Interrupt controllers are numbered by bit fields, each as wide as its largest value needs."""
+    thread_bits = (layout.threads - 1).bit_length()
+    core_bits = (layout.cores - 1).bit_length()
+    return layout.sockets * (1 << (thread_bits + core_bits)) - 1

@@ -1,0 +1,67 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Which modules the guest needs, and in which order: packages ship no modules.dep, each module names
+its own dependencies."""
+
+import gzip
+import lzma
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import PurePath
+
+# What init uses before any file of the host can be read.
+WANTED = ("virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay")
+
+_SUFFIX = re.compile(r"\.ko(\.xz|\.zst|\.gz)?$")
+_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+
+
+def name_of(path: str) -> str | None:
+    """The module's name as the kernel spells it, if the file is a module."""
+    file = PurePath(path).name
+    return _SUFFIX.sub("", file).replace("-", "_") if _SUFFIX.search(file) else None
+
+
+def decompress(path: str, data: bytes) -> bytes:
+    if path.endswith(".xz"):
+        return lzma.decompress(data)
+    if path.endswith(".gz"):
+        return gzip.decompress(data)
+    if path.endswith(".zst"):
+        if shutil.which("zstd") is None:
+            raise FileNotFoundError("zstd is needed to unpack the kernel's modules: sudo apt-get install zstd")
+        return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
+    return data
+
+
+def dependencies(module: bytes) -> list[str]:
+    match = _DEPENDS.search(module)
+    listed = match.group(1).decode("ascii") if match else ""
+    return [name.replace("-", "_") for name in listed.split(",") if name]
+
+
+def builtin_names(modules_builtin: str) -> set[str]:
+    return {name for line in modules_builtin.splitlines() if (name := name_of(line))}
+
+
+def load_order(available: Callable[[str], bytes | None], builtin: set[str]) -> dict[str, bytes]:
+    """Name and content of every module needed, dependencies first.
+
+    Raises KeyError with the name of a module that is neither available nor built in.
+    """
+    ordered: dict[str, bytes] = {}
+
+    def visit(name: str) -> None:
+        if name in ordered or name in builtin:
+            return
+        content = available(name)
+        if content is None:
+            raise KeyError(name)
+        for dependency in dependencies(content):
+            visit(dependency)
+        ordered[name] = content
+
+    for name in WANTED:
+        visit(name)
+    return ordered

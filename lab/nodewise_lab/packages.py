@@ -1,0 +1,99 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Kernel packages of Debian and Ubuntu: finding, downloading and reading them, all without root."""
+
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import LabError
+
+_UPDATE = "sudo apt-get update"
+# A meta package whose dependencies name the current kernel. Debian's cloud kernel has no 9p.
+_META_PACKAGES = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
+_IMAGE_PACKAGE = re.compile(r"linux-image-(?:unsigned-)?\d[\w.+~-]*-(?:amd64|generic)")
+
+
+def _apt(*command: str, directory: Path | None = None) -> str:
+    if shutil.which(command[0]) is None:
+        raise LabError(
+            f"for {command[0]}, to get a kernel from the distribution", "not found in PATH",
+            "give the lab a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION",
+        )  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL)
+    if result.returncode != 0:
+        answer = (result.stderr.strip() or result.stdout.strip() or f"status {result.returncode}").splitlines()[-1]
+        raise LabError(f"'{' '.join(command)}'", answer, _UPDATE)
+    return result.stdout
+
+
+def _distribution() -> str:
+    try:
+        text = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    names = re.findall(r"^ID(?:_LIKE)?=\"?([^\"\n]*)", text, re.MULTILINE)
+    words = " ".join(names).split()
+    return next((word for word in words if word in _META_PACKAGES), "debian")
+
+
+def current_packages() -> list[str]:
+    """The packages that hold the distribution's current kernel: image, then modules."""
+    meta = _META_PACKAGES[_distribution()]
+    listed = _apt("apt-cache", "depends", meta)
+    images = [word for word in listed.split() if _IMAGE_PACKAGE.fullmatch(word)]
+    if not images:
+        raise LabError(f"'apt-cache depends {meta}' for a kernel package", "it names none", _UPDATE)
+    image = images[0]
+    if _distribution() == "debian":
+        return [image]
+    # Ubuntu splits its kernel; which of the module packages holds 9p has changed between releases.
+    release = image.removeprefix("linux-image-").removeprefix("unsigned-")
+    known = _apt("apt-cache", "pkgnames", "linux-modules-").split()
+    return [image] + [name for name in (f"linux-modules-{release}", f"linux-modules-extra-{release}") if name in known]
+
+
+@contextmanager
+def downloaded(packages: list[str]) -> Iterator[list[Path]]:
+    """The packages' files, in a directory that goes away afterwards."""
+    with tempfile.TemporaryDirectory(prefix="nodewise-kernel-") as name:
+        directory = Path(name)
+        directory.chmod(0o755)  # apt, run by root, downloads as its own user where it can
+        _apt("apt-get", "download", "--quiet", *packages, directory=directory)
+        # In the order of `packages`: a file name is the package's name, its version, its architecture.
+        yield [next(directory.glob(f"{package}_*.deb")) for package in packages]
+
+
+class PackageFiles:
+    """The files of some packages under boot/ and lib/modules/, read into memory on demand."""
+
+    def __init__(self, packages: list[Path]):
+        self._packages = packages
+
+    def read(self, wanted: re.Pattern[str]) -> dict[str, bytes]:
+        """Every regular file whose path (without a leading ./ or usr/) matches."""
+        found: dict[str, bytes] = {}
+        for package in self._packages:
+            found.update(_read_package(package, wanted))
+        return found
+
+
+def _read_package(package: Path, wanted: re.Pattern[str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as unpacker:
+        assert unpacker.stdout is not None
+        try:
+            with tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive:
+                for member in archive:
+                    path = member.name.removeprefix("./").removeprefix("usr/")
+                    if member.isfile() and wanted.fullmatch(path):
+                        content = archive.extractfile(member)
+                        found[path] = content.read() if content else b""
+        except tarfile.TarError as error:
+            cure = "download it again: apt-get download PACKAGE"
+            raise LabError(f"to read the package {package}", str(error), cure) from error
+    return found

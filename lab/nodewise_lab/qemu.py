@@ -1,0 +1,155 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Which QEMU there is, and the options that make it the wanted machine."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import protocol, quirks
+from .errors import LabError
+from .layout import Layout, layout_of
+from .machine import Machine
+
+PROGRAM = "qemu-system-x86_64"
+INSTALL = "sudo apt-get install qemu-system-x86"
+
+
+@dataclass(frozen=True)
+class Qemu:
+    program: str
+    version_text: str  # as it prints it, with the distribution's revision
+    firmware: tuple[str, ...]  # the -bios option, or nothing for QEMU's default
+
+
+def find() -> Qemu:
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise LabError(f"for {PROGRAM}, which emulates the machine", "not found in PATH", INSTALL)
+    version_text = _output(program, "--version").splitlines()[0]
+    match = re.search(r"version (\d+)\.(\d+)\.(\d+)", version_text)
+    if match is None or tuple(map(int, match.groups())) < quirks.OLDEST_QEMU:
+        oldest = ".".join(map(str, quirks.OLDEST_QEMU))
+        raise LabError(f"{program} for its version ({oldest} or newer is needed)", version_text, INSTALL)
+    return Qemu(program, version_text, _firmware(program))
+
+
+def _output(*command: str) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if result.returncode != 0:
+        raise LabError(f"to run {' '.join(command)}", result.stderr.strip() or f"status {result.returncode}", INSTALL)
+    return result.stdout
+
+
+def _firmware(program: str) -> tuple[str, ...]:
+    """qboot starts a kernel 0.4 s sooner than SeaBIOS; not every distribution has it."""
+    directories = [Path("/usr/share/qemu"), Path(program).resolve().parent.parent / "share/qemu"]
+    if any((directory / "qboot.rom").is_file() for directory in directories):
+        return ("-bios", "qboot.rom")
+    return ()
+
+
+def machine_arguments(machine: Machine) -> list[str]:
+    """The board, its processors, memories, distances and costs."""
+    layout = _layout(machine)
+    costs = _cost_arguments(machine)
+    board = ["-machine", "q35" + (",hmat=on" if costs else ""), "-cpu", quirks.cpu_model()]
+    memory = ["-m", f"{machine.memory_bytes >> 20}M"]
+    return board + memory + _cpu_arguments(layout) + _node_arguments(machine, layout, bool(costs)) + costs
+
+
+def layout_warnings(machine: Machine) -> tuple[str, ...]:
+    return _layout(machine).warnings
+
+
+def _layout(machine: Machine) -> Layout:
+    try:
+        return layout_of(machine)
+    except ValueError as error:
+        cure = "change the machine file; docs/lab.md, 'Limits', says what can be had"
+        raise LabError(f"for the machine {machine.name}", str(error), cure) from error
+
+
+def _cpu_arguments(layout: Layout) -> list[str]:
+    leading = 0  # QEMU plugs in the first so many slots by itself
+    while leading < len(layout.present) and layout.index(layout.present[leading]) == leading:
+        leading += 1
+    arguments = [
+        "-smp",
+        f"cpus={leading},maxcpus={layout.slot_count},sockets={layout.sockets},cores={layout.cores},threads={layout.threads}",
+    ]
+    for slot in layout.present[leading:]:
+        place = f"socket-id={slot.socket},core-id={slot.core},thread-id={slot.thread}"
+        arguments += ["-device", f"{quirks.hotplug_cpu_type()},{place}"]
+    return arguments
+
+
+def _node_arguments(machine: Machine, layout: Layout, with_costs: bool) -> list[str]:
+    arguments: list[str] = []
+    nodes = {node.id: node for node in machine.online_nodes}
+    numbers = range(max(nodes) + 1)
+    for id in numbers:
+        node = nodes.get(id)
+        option = f"node,nodeid={id}"
+        if node and node.memory_bytes:
+            arguments += ["-object", f"memory-backend-ram,id=memory{id},size={node.memory_bytes >> 20}M"]
+            option += f",memdev=memory{id}"
+        if with_costs:
+            option += f",initiator={_nearest_initiator(machine, id)}"
+        arguments += ["-numa", option]
+    for socket, id in enumerate(layout.socket_nodes):
+        arguments += ["-numa", f"cpu,node-id={id},socket-id={socket}"]
+    for a in numbers:
+        for b in numbers:
+            # Figures of a node that is not there are never shown, but QEMU wants the table full.
+            distance = machine.distances.get((a, b), 10 if a == b else 254)
+            arguments += ["-numa", f"dist,src={a},dst={b},val={distance}"]
+    return arguments
+
+
+def _nearest_initiator(machine: Machine, target: int) -> int:
+    initiators = [node.id for node in machine.online_nodes if node.cpus]
+    if target in initiators:
+        return target
+    return min(initiators, key=lambda id: (machine.distances.get((id, target), 255), id))
+
+
+def _cost_arguments(machine: Machine) -> list[str]:
+    """The HMAT: only where every latency and bandwidth is known, for a gap would read as "no path"."""
+    initiators = [node.id for node in machine.online_nodes if node.cpus]
+    targets = [node.id for node in machine.online_nodes if node.memory_bytes]
+    known = {(p.name, p.source_node, p.target_node): p.value for p in machine.parameters}
+    arguments: list[str] = []
+    for a in initiators:
+        for b in targets:
+            latency, bandwidth = known.get(("latency", a, b)), known.get(("bandwidth", a, b))
+            if latency is None or bandwidth is None:
+                return []
+            head = f"hmat-lb,initiator={a},target={b},hierarchy=memory"
+            arguments += ["-numa", f"{head},data-type=access-latency,latency={round(latency)}"]
+            arguments += ["-numa", f"{head},data-type=access-bandwidth,bandwidth={quirks.bandwidth_argument(bandwidth)}"]
+    return arguments
+
+
+def device_arguments(port_fd: int, console_fd: int, monitor_fd: int, work_directory: str) -> list[str]:
+    """What connects guest and host. The sockets are inherited: there is no path that others could open."""
+    return [
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+        "-chardev", f"file,id=console,path=/dev/fd/{console_fd}",
+        "-serial", "chardev:console",
+        "-chardev", f"socket,id=monitor,fd={monitor_fd}",
+        "-mon", "chardev=monitor,mode=control",
+        "-chardev", f"socket,id=port,fd={port_fd}",
+        "-device", "virtio-serial-pci,max_ports=2",
+        "-device", f"virtserialport,chardev=port,nr=1,name={protocol.PORT_NAME}",
+        "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+        "-device", f"virtio-9p-pci,fsdev=root,mount_tag={protocol.HOST_ROOT_TAG}",
+        "-fsdev", f"local,id=work,path={_escape(work_directory)},security_model=none,multidevs=remap",
+        "-device", f"virtio-9p-pci,fsdev=work,mount_tag={protocol.WORK_TAG}",
+    ]  # fmt: skip
+
+
+def _escape(path: str) -> str:
+    """A comma inside a value of a QEMU option is written twice."""
+    return path.replace(",", ",,")

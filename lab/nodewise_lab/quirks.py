@@ -1,0 +1,68 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Everything that depends on the emulator, its version or the host: decisions, with their reasons."""
+
+import os
+import platform
+import signal
+
+QemuVersion = tuple[int, int, int]
+
+OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first whose -smp takes empty slots with explicit sockets
+
+# Without AVX-512 in QEMU's emulation, binaries built for it die so. Said when it happens.
+SIGNAL_HINTS = {
+    signal.SIGILL: "the emulated processor has no AVX-512: build for x86-64-v3 at most (-march=x86-64-v3)",
+}
+
+BOOT_OPTIONS = (
+    "console=ttyS0",
+    "quiet",  # every line on an emulated serial port costs milliseconds
+    "panic=-1",  # a panic reboots, which ends QEMU, which the runner sees
+    "mitigations=off",
+    "nokaslr",
+    "no_timer_check",
+    "lpj=10000000",
+    # Emulated processors are stopped for long by a busy host; that is no fault of theirs.
+    "nowatchdog",
+    "rcupdate.rcu_cpu_stall_suppress=1",
+    "rcupdate.rcu_expedited=1",
+    "cryptomgr.notests",
+    "audit=0",
+    "apparmor=0",
+    "random.trust_cpu=on",
+    "i8042.noaux",
+    "i8042.nokbd",
+    "i8042.nopnp",
+    # Placement must be the command's own doing; jobs turn these on.
+    "numa_balancing=disable",
+    "transparent_hugepage=madvise",
+    # Never here: tsc=reliable. With it, QEMU 7.2 and thread=multi, one boot in six hung.
+)
+
+
+def host_cpus() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def accelerator(guest_cpus: int) -> str:
+    """TCG with one thread for all processors, or one for each.
+
+    Threads that wait for one another on few host processors cost more than they bring. And only an
+    x86 host orders memory accesses strongly enough to run x86 processors side by side.
+    """
+    parallel = platform.machine() == "x86_64" and guest_cpus <= 2 * host_cpus()
+    return f"tcg,thread={'multi' if parallel else 'single'}"
+
+
+def cpu_model() -> str:
+    # Five-level page tables (la57) make every walk of the emulated MMU longer and serve 128 PiB.
+    return "max,la57=off"
+
+
+def hotplug_cpu_type() -> str:
+    return "max-x86_64-cpu"
+
+
+def bandwidth_argument(gigabytes_per_second: float) -> str:
+    """QEMU's 'M' is 2^20, but what it writes into the HMAT is the number of them, which Linux reads as MB/s."""
+    return f"{round(gigabytes_per_second * 1000)}M"

@@ -1,0 +1,194 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Carries the command's streams and signals between the caller and the guest, and brings back its end."""
+
+import errno
+import os
+import selectors
+import shutil
+import signal
+import time
+from dataclasses import dataclass, field
+
+from . import protocol
+from .errors import STATUS_TIMEOUT, LabError, Reporter
+from .protocol import FrameType, Stream
+from .signals import SignalInbox
+from .vm import VirtualMachine, failure_of_guest
+
+_TICK_SECONDS = 0.2
+_IMPATIENCE_SECONDS = 1.0
+# What poll(2) promises a pipe or terminal to take without waiting.
+_SAFE_WRITE_BYTES = 4096
+
+
+@dataclass
+class _Sink:
+    """One of the caller's output streams."""
+
+    fd: int
+    stream: Stream
+    waiting: bytearray = field(default_factory=bytearray)
+    open: bool = True
+
+
+class Relay:
+    """One job of one machine. `fds` are the caller's stdin, stdout and stderr."""
+
+    def __init__(
+        self,
+        machine: VirtualMachine,
+        inbox: SignalInbox,
+        reporter: Reporter,
+        deadline: float | None,
+        fds: tuple[int, int, int] = (0, 1, 2),
+    ):
+        self._machine = machine
+        self._inbox = inbox
+        self._reporter = reporter
+        self._deadline = deadline
+        self._stdin_fd = fds[0]
+        self._sinks = {
+            FrameType.STDOUT: _Sink(fds[1], Stream.STDOUT),
+            FrameType.STDERR: _Sink(fds[2], Stream.STDERR),
+        }
+        self._stdin_credit = protocol.STREAM_WINDOW
+        self._stdin_open = True
+        self._to_guest = bytearray()
+        self._wait_status: int | None = None
+        self._last_interrupt = 0.0
+        self._console_shown = 0
+
+    def run(self, job: bytes) -> int:
+        """The command's status: an exit code, or minus the number of the signal that ended it."""
+        self._send(protocol.encode(FrameType.JOB, job))
+        self._machine.port.setblocking(False)
+        while self._wait_status is None or any(sink.waiting for sink in self._sinks.values()):
+            self._step()
+        return os.waitstatus_to_exitcode(self._wait_status)
+
+    def _step(self) -> None:
+        with selectors.PollSelector() as selector:
+            self._register(selector)
+            ready = {key.fd: events for key, events in selector.select(_TICK_SECONDS)}
+        self._forward_signals()
+        port = ready.get(self._machine.port.fileno(), 0)
+        if port & selectors.EVENT_READ:
+            self._receive()
+        if port & selectors.EVENT_WRITE:
+            self._send(b"")
+        if self._stdin_fd in ready and self._stdin_open and self._stdin_credit > 0:
+            self._read_stdin()
+        for sink in self._sinks.values():
+            if sink.waiting and ready.get(sink.fd, 0):
+                self._write_output(sink)
+        self._watch()
+
+    def _register(self, selector: selectors.BaseSelector) -> None:
+        wanted = {self._inbox.fd: selectors.EVENT_READ}
+        if self._wait_status is None:
+            to_port = selectors.EVENT_WRITE if self._to_guest else 0
+            wanted[self._machine.port.fileno()] = selectors.EVENT_READ | to_port
+            # Unsent frames mean that the guest is busy: reading on would only fill memory.
+            if self._stdin_open and self._stdin_credit > 0 and not self._to_guest:
+                wanted[self._stdin_fd] = selectors.EVENT_READ
+        for sink in self._sinks.values():
+            if sink.waiting:
+                wanted[sink.fd] = wanted.get(sink.fd, 0) | selectors.EVENT_WRITE
+        for fd, events in wanted.items():
+            selector.register(fd, events)
+
+    def _send(self, frames: bytes) -> None:
+        self._to_guest += frames
+        try:
+            sent = self._machine.port.send(self._to_guest) if self._to_guest else 0
+        except BlockingIOError:
+            return
+        except OSError:
+            return  # QEMU is gone; reading the port says so, with the reason
+        del self._to_guest[:sent]
+
+    def _receive(self) -> None:
+        try:
+            data = self._machine.port.recv(1 << 18)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            raise self._machine.failure("to run the command to its end", "the virtual machine ended before it")
+        for frame, payload in self._machine.decoder.feed(data):
+            self._handle(frame, payload)
+
+    def _handle(self, frame: FrameType, payload: bytes) -> None:
+        if sink := self._sinks.get(frame):
+            if sink.open:
+                sink.waiting += payload  # written when poll says so: signals must not wait for a slow reader
+        elif frame == FrameType.CREDIT:
+            self._stdin_credit += protocol.integers(payload, 2)[1]
+        elif frame == FrameType.STDIN_CLOSED:
+            self._stdin_open = False
+        elif frame == FrameType.NOTE:
+            self._reporter.note(payload.decode(errors="replace"))
+        elif frame == FrameType.FAILURE:
+            raise failure_of_guest(payload)
+        elif frame == FrameType.EXIT:
+            (self._wait_status,) = protocol.integers(payload, 1)
+
+    def _read_stdin(self) -> None:
+        try:
+            data = os.read(self._stdin_fd, min(self._stdin_credit, protocol.FRAME_DATA_BYTES))
+        except BlockingIOError:
+            return
+        except OSError:  # a closed descriptor, a terminal of another session: nothing to read, then
+            data = b""
+        if data:
+            self._stdin_credit -= len(data)
+            self._send(protocol.encode(FrameType.STDIN, data))
+        else:
+            self._stdin_open = False
+            self._send(protocol.encode(FrameType.STDIN_END))
+
+    def _write_output(self, sink: _Sink) -> None:
+        try:
+            written = os.write(sink.fd, sink.waiting[:_SAFE_WRITE_BYTES])
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._output_lost(sink, error)
+            return
+        del sink.waiting[:written]
+        if self._wait_status is None:
+            self._send(protocol.encode_integers(FrameType.CREDIT, sink.stream, written))
+
+    def _output_lost(self, sink: _Sink, error: OSError) -> None:
+        """The guest's pipe is closed too, so that the command meets what it would meet on the host."""
+        if error.errno != errno.EPIPE:
+            self._reporter.warning(f"the command's {sink.stream.name.lower()} is lost: {error.strerror}")
+        sink.open = False
+        sink.waiting.clear()
+        self._send(protocol.encode_integers(FrameType.OUTPUT_CLOSED, sink.stream))
+
+    def _forward_signals(self) -> None:
+        for number in self._inbox.take():
+            if number == signal.SIGWINCH:
+                size = shutil.get_terminal_size()
+                self._send(protocol.encode_integers(FrameType.WINDOW, size.lines, size.columns))
+                continue
+            if number == signal.SIGINT and time.monotonic() - self._last_interrupt < _IMPATIENCE_SECONDS:
+                self._reporter.note("interrupted twice: ending the virtual machine")
+                self._wait_status = int(signal.SIGINT)
+                return
+            if number == signal.SIGINT:
+                self._last_interrupt = time.monotonic()
+            self._send(protocol.encode_integers(FrameType.SIGNAL, number))
+
+    def _watch(self) -> None:
+        if self._reporter.verbose:
+            text = self._machine.console_text()
+            self._reporter.raw(text[self._console_shown :])
+            self._console_shown = len(text)
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise LabError(
+                "to run the command", "not finished when its time was up",
+                "give it more time: --timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
+            )  # fmt: skip

@@ -1,0 +1,151 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""A machine that waits for a job: restored from the cache, or booted and then put there."""
+
+import contextlib
+import datetime
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from . import cache
+from .errors import Reporter
+from .qmp import QmpError
+from .vm import Blueprint, VirtualMachine
+
+_STATE = "state"  # QEMU's migration stream
+_CHUNK = 1 << 20
+_PIPE_BYTES = 1 << 20
+_PATIENCE_SECONDS = 60
+
+
+def entry_of(blueprint: Blueprint) -> cache.Entry:
+    digest = hashlib.sha256("\0".join(blueprint.identity).encode())
+    digest.update(blueprint.initrd)
+    return cache.entry("snapshot", digest.hexdigest()[:16])
+
+
+def ready_machine(
+    blueprint: Blueprint, name: str, work_directory: str, use_snapshot: bool, reporter: Reporter
+) -> VirtualMachine:
+    """The guest waits for its job when this returns."""
+    if not use_snapshot:
+        return _boot(blueprint, work_directory, reporter)
+    entry = entry_of(blueprint)
+    if machine := _restored(blueprint, entry, work_directory, reporter):
+        return machine
+    try:
+        lock = cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS)
+        with lock as mine:
+            # Another run may have made it while this one waited.
+            if machine := _restored(blueprint, entry, work_directory, reporter):
+                return machine
+            machine = _boot(blueprint, work_directory, reporter)
+            if mine:
+                _save_or_warn(machine, entry, name, reporter)
+            return machine
+    except OSError as error:
+        reporter.warning(f"no snapshot: {cache.failure(f'to write to {cache.root()}', error)}")
+        return _boot(blueprint, work_directory, reporter)
+
+
+def _boot(blueprint: Blueprint, work_directory: str, reporter: Reporter) -> VirtualMachine:
+    started = time.monotonic()
+    machine = VirtualMachine(blueprint, work_directory)
+    _or_end(machine, machine.wait_until_ready)
+    reporter.detail(f"booted in {time.monotonic() - started:.2f} s")
+    return machine
+
+
+def _or_end(machine: VirtualMachine, action: Callable[[], None]) -> None:
+    try:
+        action()
+    except BaseException:
+        machine.end()
+        raise
+
+
+def _restored(
+    blueprint: Blueprint, entry: cache.Entry, work_directory: str, reporter: Reporter
+) -> VirtualMachine | None:
+    """None: there is no snapshot, or none that can be used."""
+    if not entry.exists:
+        return None
+    started = time.monotonic()
+    machine = VirtualMachine(blueprint, work_directory, incoming=True)
+    try:
+        _load(machine, entry.path / _STATE)
+    except (QmpError, OSError) as error:
+        machine.end()
+        reporter.warning(f"the snapshot {entry.key} cannot be restored and is made anew: {error}")
+        entry.remove()
+        return None
+    except BaseException:
+        machine.end()
+        raise
+    reporter.detail(f"restored in {time.monotonic() - started:.2f} s from {entry.path}")
+    return machine
+
+
+def _load(machine: VirtualMachine, state: Path) -> None:
+    with open(state, "rb") as file:
+        reader, writer = _wide_pipe()
+        with contextlib.closing(_Descriptor(reader)) as end:
+            machine.qmp.hand_over("state", end.fd)
+        with contextlib.closing(_Descriptor(writer)) as end:
+            machine.qmp.execute("migrate-incoming", uri="fd:state")
+            while os.sendfile(end.fd, file.fileno(), None, _CHUNK):
+                pass
+    machine.qmp.wait_for_migration()
+    machine.qmp.execute("cont")
+
+
+def _save_or_warn(machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter) -> None:
+    """Saves the machine, which goes on afterwards, also if it could not be saved."""
+    started = time.monotonic()
+    about = {"machine": name, "made": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+    machine.qmp.execute("stop")
+    try:
+        cache.remove_unfinished()
+        with cache.creating(entry, about) as directory:
+            _save(machine, directory / _STATE)
+        reporter.detail(f"snapshot made in {time.monotonic() - started:.2f} s")
+    except OSError as error:
+        reporter.warning(f"no snapshot: {cache.failure('to store it in the cache', error)}")
+    except QmpError as error:
+        reporter.warning(f"no snapshot: QEMU answered {error}; later starts stay slow")
+    machine.qmp.execute("cont")
+
+
+def _save(machine: VirtualMachine, state: Path) -> None:
+    """Written by this process and not by a helper of QEMU's, so that the file system's answer is known."""
+    reader, writer = _wide_pipe()
+    with contextlib.closing(_Descriptor(reader)) as source, open(state, "wb") as file:
+        with contextlib.closing(_Descriptor(writer)) as end:
+            machine.qmp.hand_over("state", end.fd)
+        machine.qmp.execute("migrate-set-parameters", max_bandwidth=1 << 40)
+        machine.qmp.execute("migrate", uri="fd:state")
+        while data := os.read(source.fd, _CHUNK):
+            file.write(data)
+    machine.qmp.wait_for_migration()
+
+
+def _wide_pipe() -> tuple[int, int]:
+    reader, writer = os.pipe()
+    with contextlib.suppress(OSError):  # beyond the user's share of pipe memory: slower, that is all
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return reader, writer
+
+
+class _Descriptor:
+    """One end of a pipe, for contextlib.closing."""
+
+    def __init__(self, fd: int):
+        self.fd = fd
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+

@@ -1,0 +1,144 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""One QEMU process, its channels, and its state on the way to a guest that waits for a job."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from . import quirks
+from .errors import LabError
+from .kernel import Kernel
+from .machine import Machine
+from .protocol import Decoder, FrameType
+from .qemu import Qemu, device_arguments, machine_arguments
+from .qmp import Qmp, QmpError
+
+BOOT_SECONDS = 180
+_CONSOLE_TAIL_LINES = 25
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Everything that decides what a booted guest is; the same blueprint, the same snapshot."""
+
+    qemu: Qemu
+    kernel: Kernel
+    initrd: bytes
+    machine_arguments: tuple[str, ...]
+    guest_cpus: int
+
+    @property
+    def identity(self) -> list[str]:
+        options = [*self.machine_arguments, *quirks.BOOT_OPTIONS, *device_arguments(0, 0, 0, "/")]
+        return [self.qemu.version_text, *self.qemu.firmware, self.kernel.entry.key, *options]
+
+
+class VirtualMachine:
+    """Starts QEMU at once. Use as a context manager: at its end QEMU is ended, whatever happened."""
+
+    def __init__(self, blueprint: Blueprint, work_directory: str, incoming: bool = False):
+        self.decoder = Decoder()
+        self.console: BinaryIO = tempfile.TemporaryFile()
+        self._complaints: BinaryIO = tempfile.TemporaryFile()
+        self.port, qemu_port = socket.socketpair()
+        monitor, qemu_monitor = socket.socketpair()
+        self._monitor = monitor
+        with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
+            initrd.write(blueprint.initrd)
+            initrd.flush()
+            channels = (qemu_port.fileno(), self.console.fileno(), qemu_monitor.fileno())
+            command = [
+                blueprint.qemu.program, *blueprint.machine_arguments, *blueprint.qemu.firmware,
+                "-accel", quirks.accelerator(blueprint.guest_cpus),
+                "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
+                "-append", " ".join(quirks.BOOT_OPTIONS),
+                *device_arguments(*channels, work_directory),
+                *(("-incoming", "defer") if incoming else ()),
+            ]  # fmt: skip
+            self.process = self._start(command, (*channels, initrd.fileno()))
+            try:
+                self.qmp = Qmp(monitor)  # QEMU answers once it has opened everything it inherited
+            except QmpError as error:
+                raise self.failure("to start QEMU", str(error)) from error
+            except BaseException:
+                self.end()
+                raise
+
+    def _start(self, command: list[str], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
+        # A session of its own: Ctrl-C at the terminal is for the command, not for QEMU.
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=self._complaints, stderr=self._complaints,
+            pass_fds=inherited, start_new_session=True, preexec_fn=_die_with_parent,
+        )  # fmt: skip
+
+    def __enter__(self) -> "VirtualMachine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.port.close()
+        self._monitor.close()
+
+    def wait_until_ready(self) -> None:
+        """Until init says that it waits for a job."""
+        deadline = time.monotonic() + BOOT_SECONDS
+        while True:
+            self.port.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                data = self.port.recv(65536)
+            except TimeoutError:
+                raise self.failure("to boot the virtual machine", f"not ready after {BOOT_SECONDS} s") from None
+            if not data:
+                raise self.failure("to boot the virtual machine", "QEMU ended") from None
+            for frame, payload in self.decoder.feed(data):
+                if frame == FrameType.READY:
+                    self.port.settimeout(None)
+                    return
+                if frame == FrameType.FAILURE:
+                    raise failure_of_guest(payload)
+
+    def console_text(self) -> str:
+        size = os.fstat(self.console.fileno()).st_size
+        return os.pread(self.console.fileno(), size, 0).decode(errors="replace").replace("\r", "")
+
+    def failure(self, asked: str, answered: str) -> LabError:
+        """The error with everything that QEMU and the guest's kernel have said."""
+        size = os.fstat(self._complaints.fileno()).st_size
+        said = os.pread(self._complaints.fileno(), size, 0).decode(errors="replace").strip()
+        console = "\n".join(self.console_text().strip().splitlines()[-_CONSOLE_TAIL_LINES:])
+        if said:
+            answered += f"; QEMU says: {said}"
+        if console:
+            answered += f"; the guest's console ends with:\n{console}\n"
+        self.end()
+        return LabError(asked, answered, "run it again with --verbose, and with --no-snapshot if it fails again")
+
+
+def blueprint(qemu: Qemu, kernel: Kernel, initrd: bytes, machine: Machine) -> Blueprint:
+    return Blueprint(qemu, kernel, initrd, tuple(machine_arguments(machine)), machine.cpu_count)
+
+
+def failure_of_guest(payload: bytes) -> LabError:
+    """The error that init reports."""
+    status = int.from_bytes(payload[:4], "little")
+    asked, answered, cure = payload[4:].decode(errors="replace").split("\0")[:3]
+    return LabError(asked, answered, cure, status)
+
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def _die_with_parent() -> None:
+    """A runner that is killed outright cannot end QEMU; the kernel does it then."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

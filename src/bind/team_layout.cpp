@@ -1,0 +1,239 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/team_layout.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::inline v0 {
+
+namespace {
+
+constexpr std::array policy_names = {
+    std::pair{bind_policy::none, std::string_view("none")},
+    std::pair{bind_policy::close, std::string_view("close")},
+    std::pair{bind_policy::spread, std::string_view("spread")},
+};
+
+/// A node with the allowed hardware threads of each of its cores.
+struct node_cores {
+  node_id node = unknown_node;
+  std::vector<cpu_set> cores;
+  std::size_t cpus = 0;
+};
+
+std::vector<node_cores> nodes_of(const topology& where) {
+  std::vector<node_cores> nodes;
+  for (cpu_set& core : where.places(place_kind::cores)) {
+    const node_id node = where.node_of(core.first());
+    if (node == unknown_node) {
+      continue;
+    }
+    if (nodes.empty() || nodes.back().node != node) {
+      nodes.push_back({node, {}, 0});
+    }
+    nodes.back().cpus += core.size();
+    nodes.back().cores.push_back(std::move(core));
+  }
+  return nodes;
+}
+
+/// How many threads each node gets.
+using shares = std::vector<std::size_t>;
+
+void fill_in_order(shares& given, const shares& room, std::size_t threads) {
+  for (std::size_t n = 0; n < room.size(); ++n) {
+    const std::size_t more = std::min(threads, room[n] - given[n]);
+    given[n] += more;
+    threads -= more;
+  }
+}
+
+/// Levels the shares as far as each node's room allows; the first nodes get what does not divide.
+void fill_evenly(shares& given, const shares& room, std::size_t threads) {
+  while (threads > 0) {
+    for (std::size_t n = 0; n < room.size() && threads > 0; ++n) {
+      if (given[n] < room[n]) {
+        ++given[n];
+        --threads;
+      }
+    }
+  }
+}
+
+/// With fewer threads than nodes, the first node of each of `threads` equal parts of the machine,
+/// as OpenMP's spread picks the first place of each partition.
+shares first_of_each_part(std::size_t nodes, std::size_t threads) {
+  shares given(nodes);
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    given[thread * nodes / threads] = 1;
+  }
+  return given;
+}
+
+/// Cores first; hardware threads that share a core with another only when the cores are used up.
+shares deal_out(const std::vector<node_cores>& nodes, bind_policy policy, std::size_t threads) {
+  if (policy == bind_policy::spread && threads < nodes.size()) {
+    return first_of_each_part(nodes.size(), threads);
+  }
+  const auto fill = policy == bind_policy::spread ? fill_evenly : fill_in_order;
+  shares cores;
+  shares cpus;
+  for (const node_cores& node : nodes) {
+    cores.push_back(node.cores.size());
+    cpus.push_back(node.cpus);
+  }
+  shares given(nodes.size());
+  std::size_t all_cores = 0;
+  for (const std::size_t n : cores) {
+    all_cores += n;
+  }
+  fill(given, cores, std::min(threads, all_cores));
+  fill(given, cpus, threads - std::min(threads, all_cores));
+  return given;
+}
+
+/// How many hardware threads of each core a node uses for `threads` threads.
+std::vector<std::size_t> used_of_each_core(const node_cores& node, bind_policy policy,
+                                           std::size_t threads) {
+  std::vector<std::size_t> used(node.cores.size());
+  for (std::size_t level = 0; threads > 0; ++level) {
+    std::vector<std::size_t> open; // cores with yet another hardware thread
+    for (std::size_t c = 0; c < node.cores.size(); ++c) {
+      if (node.cores[c].size() > level) {
+        open.push_back(c);
+      }
+    }
+    const std::size_t now = std::min(threads, open.size());
+    for (std::size_t k = 0; k < now; ++k) {
+      ++used[open[policy == bind_policy::spread ? k * open.size() / now : k]];
+    }
+    threads -= now;
+  }
+  return used;
+}
+
+/// The processors in the order of the threads: ascending by node, then by core.
+std::vector<thread_place> lay_out(const std::vector<node_cores>& nodes, bind_policy policy,
+                                  std::size_t processors) {
+  std::vector<thread_place> places;
+  const shares given = deal_out(nodes, policy, processors);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const auto used = used_of_each_core(nodes[n], policy, given[n]);
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      auto cpu = nodes[n].cores[c].begin();
+      for (std::size_t k = 0; k < used[c]; ++k, ++cpu) {
+        places.push_back({{*cpu}, *cpu, nodes[n].node});
+      }
+    }
+  }
+  return places;
+}
+
+/// Any thread anywhere: it has a node only where all the processors are of one.
+thread_place anywhere(const topology& where, const std::vector<node_cores>& nodes) {
+  thread_place place{where.allowed_cpus(), std::nullopt, unknown_node};
+  if (place.place.size() == 1) {
+    place.cpu = place.place.first();
+  }
+  std::size_t claimed = 0;
+  for (const node_cores& node : nodes) {
+    claimed += node.cpus;
+  }
+  if (nodes.size() == 1 && claimed == place.place.size()) {
+    place.node = nodes.front().node;
+  }
+  return place;
+}
+
+} // namespace
+
+std::string_view to_string(bind_policy policy) noexcept {
+  for (const auto& [value, name] : policy_names) {
+    if (value == policy) {
+      return name;
+    }
+  }
+  return {};
+}
+
+std::optional<bind_policy> parse_bind_policy(std::string_view text) noexcept {
+  for (const auto& [value, name] : policy_names) {
+    if (name == text) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+team_layout::team_layout(const topology& where, bind_policy policy, std::size_t threads)
+    : policy_(policy) {
+  const std::vector<node_cores> nodes = nodes_of(where);
+  std::size_t cores = 0;
+  std::size_t cpus = 0;
+  for (const node_cores& node : nodes) {
+    cores += node.cores.size();
+    cpus += node.cpus;
+  }
+  if (cpus == 0) {
+    throw error(error_kind::usage, "a layout of threads",
+                where.allowed_cpus().empty() ? "no processor is allowed"
+                                             : "no allowed processor belongs to a node",
+                "select processors of a node; `nodewise topo` shows them");
+  }
+  threads = threads == 0 ? cores : threads;
+  threads_per_cpu_ = (threads + cpus - 1) / cpus;
+  if (policy == bind_policy::none) {
+    threads_.assign(threads, anywhere(where, nodes));
+    return;
+  }
+  const std::vector<thread_place> places = lay_out(nodes, policy, std::min(threads, cpus));
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    threads_.push_back(places[thread * places.size() / threads]);
+  }
+}
+
+std::vector<node_id> team_layout::owners() const {
+  std::vector<node_id> nodes;
+  for (const thread_place& thread : threads_) {
+    if (thread.node == unknown_node) {
+      throw error(error_kind::usage, "the owners of memory by thread",
+                  "threads that are bound nowhere have no node",
+                  "bind the threads close or spread");
+    }
+    nodes.push_back(thread.node);
+  }
+  return nodes;
+}
+
+cpu_set team_layout::cpus() const {
+  cpu_set all;
+  for (const thread_place& thread : threads_) {
+    all = std::move(all) | thread.place;
+  }
+  return all;
+}
+
+std::string team_layout::omp_places() const {
+  std::string text;
+  if (policy_ == bind_policy::none) {
+    return text;
+  }
+  for (const thread_place& thread : threads_) {
+    text += text.empty() ? "{" : ",{";
+    text += thread.place.to_string() + "}";
+  }
+  return text;
+}
+
+std::string team_layout::omp_proc_bind() const {
+  return policy_ == bind_policy::none ? "false" : std::string(to_string(policy_));
+}
+
+std::string team_layout::omp_num_threads() const {
+  return std::to_string(threads_.size());
+}
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,146 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "place/engine.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <sys/mman.h>
+
+namespace nodewise::engine {
+
+namespace {
+
+std::string describe(const extent& e) {
+  return "pages " + std::to_string(e.first_page) + ".." + std::to_string(e.last_page) +
+         " on node " + std::to_string(to_int(e.owner));
+}
+
+/// What helps against the errnos that the placement calls give.
+std::string cure_of(int errno_value) {
+  switch (errno_value) {
+  case EPERM:
+  case ENOSYS:
+    return "allow mbind and move_pages: in a container add CAP_SYS_NICE or a seccomp profile that "
+           "permits them; `nodewise doctor` shows what is refused";
+  case EINVAL:
+    return "name nodes that exist, have memory and are in this process's cpuset (`nodewise topo`)";
+  case ENOMEM:
+    return "free memory on the node, or raise vm.max_map_count";
+  default:
+    return "`nodewise doctor` shows what this system permits";
+  }
+}
+
+[[noreturn]] void refuse(const char* call, const refusal& what) {
+  throw error(error_kind::system, std::string(call) + " of " + describe(what.where), "",
+              cure_of(what.errno_value), what.errno_value);
+}
+
+void require_cover(std::span<const extent> extents, std::size_t pages) {
+  std::size_t next = 0;
+  for (const extent& e : extents) {
+    if (e.first_page != next || e.last_page <= e.first_page || to_int(e.owner) < 0) {
+      break;
+    }
+    next = e.last_page;
+  }
+  if (next != pages) {
+    throw error(error_kind::usage, "placing a range of " + std::to_string(pages) + " pages",
+                "the extents cover pages 0.." + std::to_string(next) + " only",
+                "list extents in ascending order, without gaps, to the end of the range");
+  }
+}
+
+void advise_pages(sys::kernel& kernel, const page_window& window, page_size pages,
+                  placement& report) {
+  if (reserved_page_bytes(pages) != 0 || kernel.thp_bytes() == 0) {
+    return;
+  }
+  const int advice = pages == page_size::transparent_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+  const auto bytes = window.pages * window.page_bytes;
+  if (const int failed = kernel.madvise(window.start, bytes, advice); failed != 0) {
+    report.notes.push_back(std::string("madvise(") +
+                           (advice == MADV_HUGEPAGE ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE") +
+                           ") answered " + errno_text(failed));
+  }
+}
+
+void place_by_policy(sys::kernel& kernel, const page_window& window, strictness how,
+                     placement& report) {
+  const auto mode = how == strictness::must ? sys::policy::bind : sys::policy::preferred;
+  for (const extent& e : report.asked) {
+    const auto bytes = window.bytes_of(e);
+    const int failed = kernel.mbind(bytes.data(), bytes.size(), mode, {e.owner}, 0);
+    if (failed == 0) {
+      continue;
+    }
+    report.refused.push_back({e, failed});
+    if (how == strictness::must) {
+      kernel.mbind(window.start, window.pages * window.page_bytes, sys::policy::system_default, {},
+                   0);
+      refuse("mbind", report.refused.back());
+    }
+  }
+  report.method =
+      report.refused.size() == report.asked.size() ? place_method::none : place_method::policy;
+}
+
+void place_by_migration(sys::kernel& kernel, const page_window& window, strictness how,
+                        placement& report) {
+  const std::span<std::byte> bytes(window.start, window.pages * window.page_bytes);
+  if (const int failed = populate(kernel, bytes, window.page_bytes); failed != 0) {
+    throw error(error_kind::system, "memory for " + std::to_string(window.pages) + " pages", "",
+                "ask for less, or free memory", failed);
+  }
+  migration moved = migrate_extents(kernel, bytes, report.asked);
+  report.refused = std::move(moved.refused);
+  if (!report.refused.empty() && how == strictness::must) {
+    refuse("move_pages", report.refused.front());
+  }
+  report.notes.insert(report.notes.end(), moved.notes.begin(), moved.notes.end());
+  report.method =
+      moved.moved + moved.already_there == 0 ? place_method::none : place_method::migration;
+}
+
+} // namespace
+
+int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes) {
+  const int failed = kernel.madvise(range.data(), range.size(), MADV_POPULATE_WRITE);
+  if (failed != EINVAL && failed != EPERM && failed != ENOSYS) {
+    return failed;
+  }
+  // Before Linux 5.14, or refused: touch. Adding nothing keeps the contents even while others
+  // write.
+  for (std::size_t at = 0; at < range.size(); at += page_bytes) {
+    __atomic_fetch_or(reinterpret_cast<unsigned char*>(range.data() + at), 0, __ATOMIC_RELAXED);
+  }
+  return 0;
+}
+
+placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
+                        const extent_source& extents, place_options options) {
+  placement report;
+  report.base_page_bytes = std::max(kernel.base_page_bytes(), reserved_page_bytes(options.pages));
+  const page_window window = whole_pages(range, report.base_page_bytes);
+  report.pages = window.pages;
+  if (window.pages == 0) {
+    report.notes.emplace_back("the range holds no whole page: nothing to place");
+    return report;
+  }
+  std::vector<extent> asked = extents(window.pages);
+  require_cover(asked, window.pages);
+
+  page_choice choice = choose_pages(kernel, options.pages, asked, report.base_page_bytes);
+  report.granule_bytes = choice.granule_bytes;
+  report.notes = std::move(choice.notes);
+  report.asked = round_edges(std::move(asked), window, choice.granule_bytes);
+  advise_pages(kernel, window, choice.pages, report);
+  if (report.asked.size() <= policy_extent_limit(kernel)) {
+    place_by_policy(kernel, window, options.how, report);
+  } else {
+    place_by_migration(kernel, window, options.how, report);
+  }
+  return report;
+}
+
+} // namespace nodewise::engine

@@ -1,0 +1,73 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The placement engine over any kernel; the public functions call it with the real one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <nodewise/placement.hpp>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise::engine {
+
+/// Above this many extents policies give way to migration, whatever vm.max_map_count allows: each
+/// extent costs a mapping, and every fault searches among them.
+inline constexpr std::size_t max_policy_extents = 1000;
+
+/// A block of at least this many huge pages loses at most 1/8 of itself to rounding.
+inline constexpr std::size_t min_huge_pages_per_block = 8;
+
+/// The whole base pages inside a range of bytes.
+struct page_window {
+  std::byte* start = nullptr; ///< page-aligned
+  std::size_t pages = 0;
+  std::size_t page_bytes = 0;
+
+  [[nodiscard]] std::byte* page(std::size_t index) const noexcept {
+    return start + index * page_bytes;
+  }
+  [[nodiscard]] std::span<std::byte> bytes_of(const extent& e) const noexcept {
+    return {page(e.first_page), e.pages() * page_bytes};
+  }
+};
+
+[[nodiscard]] page_window whole_pages(std::span<std::byte> range, std::size_t page_bytes);
+
+/// Moves every inner edge to the nearest multiple of `granule_bytes` in the address space; extents
+/// that vanish are dropped, equal neighbours merged.
+[[nodiscard]] std::vector<extent> round_edges(std::vector<extent> extents,
+                                              const page_window& window, std::size_t granule_bytes);
+
+/// How many extents of one range may be given policies: a quarter of vm.max_map_count at most,
+/// since past that the program's own malloc and mmap start to fail.
+[[nodiscard]] std::size_t policy_extent_limit(sys::kernel& kernel);
+
+/// The granule for extents of base pages, and what `automatic` becomes.
+struct page_choice {
+  page_size pages = page_size::base;
+  std::size_t granule_bytes = 0;
+  std::vector<std::string> notes;
+};
+[[nodiscard]] page_choice choose_pages(sys::kernel& kernel, page_size asked,
+                                       std::span<const extent> extents, std::size_t page_bytes);
+
+/// The reserved huge page's size, or 0 where `pages` is not one.
+[[nodiscard]] std::size_t reserved_page_bytes(page_size pages) noexcept;
+
+/// `options.pages` may name reserved huge pages only if the range is mapped from them.
+[[nodiscard]] placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
+                                      const extent_source& extents, place_options options);
+
+[[nodiscard]] migration migrate_extents(sys::kernel& kernel, std::span<std::byte> range,
+                                        std::span<const extent> extents);
+
+[[nodiscard]] residency query_residency(sys::kernel& kernel, std::span<const std::byte> range,
+                                        std::span<const extent> extents);
+
+/// Brings every page into memory without changing what it holds.
+int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes);
+
+} // namespace nodewise::engine

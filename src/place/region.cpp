@@ -1,0 +1,153 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/region.hpp>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+
+#include <sys/mman.h>
+
+#include "place/engine.hpp"
+
+namespace nodewise::inline v0 {
+
+namespace {
+
+struct mapping {
+  std::byte* start = nullptr;
+  std::size_t bytes = 0;
+};
+
+int hugetlb_flags(std::size_t page_bytes) {
+  // The kernel takes the page size's logarithm in the flags' upper bits.
+  return MAP_HUGETLB | (__builtin_ctzll(page_bytes) << 26);
+}
+
+[[noreturn]] void refuse(std::size_t bytes, const std::string& answered, std::string cure,
+                         int code) {
+  throw error(error_kind::system, "a region of " + std::to_string(bytes) + " bytes", answered,
+              std::move(cure), code);
+}
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  if (bytes > (SIZE_MAX / 2) - unit) {
+    throw error(error_kind::usage, "a region of " + std::to_string(bytes) + " bytes",
+                "more than the address space holds", "ask for less");
+  }
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// Fresh memory that starts at a multiple of `alignment`, so that huge pages can begin at once.
+mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignment) {
+  const auto reserved = kernel.map(bytes + alignment, sys::access::read_write, MAP_NORESERVE);
+  if (!reserved) {
+    refuse(bytes, "mmap", "ask for less, or raise the limits (ulimit -v, vm.overcommit_memory)",
+           reserved.errno_value);
+  }
+  auto* const start = static_cast<std::byte*>(reserved.value);
+  const std::size_t before =
+      (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
+  if (before != 0) {
+    kernel.unmap(start, before);
+  }
+  if (alignment != before) {
+    kernel.unmap(start + before + bytes, alignment - before);
+  }
+  return {start + before, bytes};
+}
+
+/// Reserved huge pages, or nothing where there are none and `prefer` lets us go on.
+mapping map_reserved(sys::kernel& kernel, std::size_t bytes, std::size_t page_bytes, strictness how,
+                     int& failed) {
+  const auto got = kernel.map(bytes, sys::access::read_write, hugetlb_flags(page_bytes));
+  failed = got.errno_value;
+  if (!got && how == strictness::must) {
+    refuse(bytes, "mmap of reserved huge pages",
+           "reserve " + std::to_string(bytes / page_bytes) + " pages: sysctl vm.nr_hugepages=" +
+               std::to_string(bytes / page_bytes) + ", or take transparent huge pages",
+           got.errno_value);
+  }
+  return {static_cast<std::byte*>(got.value), bytes};
+}
+
+} // namespace
+
+region::region(std::size_t bytes, const extent_source& extents, place_options options)
+    : bytes_(bytes) {
+  if (bytes == 0) {
+    throw error(error_kind::usage, "a region of 0 bytes", "a region needs at least one byte",
+                "ask for memory that holds something");
+  }
+  sys::kernel& kernel = sys::real_kernel();
+  std::vector<std::string> notes;
+  mapping mapped;
+  if (const std::size_t reserved = engine::reserved_page_bytes(options.pages); reserved != 0) {
+    int failed = 0;
+    mapped = map_reserved(kernel, round_up(bytes, reserved), reserved, options.how, failed);
+    if (mapped.start == nullptr) {
+      notes.push_back("no reserved huge pages: mmap answered " + errno_text(failed) +
+                      ", took transparent ones");
+      options.pages = page_size::transparent_huge;
+    }
+  }
+  if (mapped.start == nullptr) {
+    const std::size_t page = kernel.base_page_bytes();
+    mapped = map_aligned(kernel, round_up(bytes, page), std::max(page, kernel.thp_bytes()));
+  }
+  start_ = mapped.start;
+  mapped_bytes_ = mapped.bytes;
+  try {
+    placed_ = engine::place_extents(kernel, {start_, mapped_bytes_}, extents, options);
+    placed_.notes.insert(placed_.notes.begin(), notes.begin(), notes.end());
+    if (const std::size_t reserved = engine::reserved_page_bytes(options.pages); reserved != 0) {
+      // A fault that finds no huge page on its node is a SIGBUS; asked in advance, it is an error.
+      const int failed = engine::populate(kernel, {start_, mapped_bytes_}, reserved);
+      if (failed != 0) {
+        refuse(bytes, "populating reserved huge pages",
+               "reserve huge pages on each node: /sys/devices/system/node/node*/hugepages", failed);
+      }
+    }
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+region::region(region&& other) noexcept
+    : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)), placed_(std::move(other.placed_)) {}
+
+region& region::operator=(region&& other) noexcept {
+  if (this != &other) {
+    release();
+    start_ = std::exchange(other.start_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+    mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
+    placed_ = std::move(other.placed_);
+  }
+  return *this;
+}
+
+region::~region() {
+  release();
+}
+
+void region::release() noexcept {
+  if (start_ != nullptr) {
+    sys::real_kernel().unmap(start_, mapped_bytes_);
+    start_ = nullptr;
+  }
+}
+
+residency region::where() const {
+  return query_residency({start_, mapped_bytes_}, placed_.asked);
+}
+
+migration region::migrate_to(std::vector<extent> extents) {
+  migration result = migrate_extents({start_, mapped_bytes_}, extents);
+  placed_.asked = std::move(extents);
+  placed_.refused = result.refused;
+  return result;
+}
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,33 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "report/error_text.hpp"
+
+#include "report/wrap.hpp"
+
+namespace nodewise::report {
+
+namespace {
+
+/// Lines for people are broken at the terminal's width; a log file keeps them whole.
+std::string broken(std::string_view text, const style& how, std::size_t indent) {
+  return how.terminal ? wrap_indented(text, how.width, indent) : std::string(text);
+}
+
+} // namespace
+
+std::string error_text(const error& what, const style& how, std::string_view program) {
+  constexpr std::string_view label = "    cure: ";
+  std::string text = paint(how, tone::bad, std::string(program) + ":") + " " +
+                     paint(how, tone::strong, what.asked() + ":") + " " + what.answered();
+  text = broken(text, how, label.size()) + "\n";
+  if (!what.cure().empty()) {
+    text += broken(paint(how, tone::accent, label) + what.cure(), how, label.size()) + "\n";
+  }
+  return text;
+}
+
+std::string warning_text(std::string_view what, const style& how, std::string_view program) {
+  const std::string label = std::string(program) + ": warning: ";
+  return broken(paint(how, tone::warning, label) + std::string(what), how, 4) + "\n";
+}
+
+} // namespace nodewise::report

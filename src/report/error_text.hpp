@@ -1,0 +1,26 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nodewise/error.hpp>
+
+#include "report/style.hpp"
+
+namespace nodewise::report {
+
+/// What was asked and what the answer was on one line that can be searched for, the cure below:
+///
+///     nodewise: --membind 9: this machine has no node 9
+///         cure: use one of 0-3; `nodewise topo` draws them
+///
+/// Ends with a newline.
+[[nodiscard]] std::string error_text(const error& what, const style& how,
+                                     std::string_view program = "nodewise");
+
+/// A line of the same look for what is no `error`: "nodewise: warning: ...".
+[[nodiscard]] std::string warning_text(std::string_view what, const style& how,
+                                       std::string_view program = "nodewise");
+
+} // namespace nodewise::report

@@ -1,0 +1,50 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "report/style.hpp"
+
+namespace nodewise::report {
+
+/// One line on standard error for work that takes longer than two seconds: redrawn in place on a
+/// terminal and gone at the end, nothing elsewhere. No thread: it moves when `done` is called.
+class progress {
+ public:
+  using clock = std::chrono::steady_clock;
+  /// What a test replaces.
+  struct surroundings {
+    style how;
+    std::function<clock::time_point()> now;
+    std::function<void(std::string_view)> write;
+  };
+
+  /// `total` 0 if nobody knows how much there is: then no remaining time is shown.
+  explicit progress(std::string what, std::uint64_t total = 0);
+  progress(std::string what, std::uint64_t total, surroundings around);
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+  ~progress();
+
+  /// So much is done by now. Cheap: draws ten times a second at most.
+  void done(std::uint64_t amount);
+
+ private:
+  [[nodiscard]] std::string line(std::uint64_t amount, clock::duration elapsed) const;
+
+  std::string what_;
+  std::uint64_t total_;
+  surroundings around_;
+  clock::time_point start_;
+  clock::time_point next_;
+  bool drawn_ = false;
+};
+
+/// "42 s", "3 min 5 s", "2 h 10 min".
+[[nodiscard]] std::string format_duration(std::chrono::nanoseconds time);
+
+} // namespace nodewise::report

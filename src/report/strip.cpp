@@ -1,0 +1,146 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "report/strip.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace nodewise::report {
+
+namespace {
+
+/// No node owns more than half. Only a column can be mixed, not a page.
+constexpr node_id mixed{-3};
+
+std::vector<page_run> runs_of(std::span<const node_id> owners) {
+  std::vector<page_run> runs;
+  for (const node_id owner : owners) {
+    if (runs.empty() || runs.back().owner != owner) {
+      runs.push_back({0, owner});
+    }
+    ++runs.back().pages;
+  }
+  return runs;
+}
+
+std::vector<page_run> totals_of(std::span<const page_run> runs) {
+  std::map<node_id, std::size_t> pages;
+  for (const page_run& r : runs) {
+    pages[r.owner] += r.pages;
+  }
+  std::vector<page_run> totals;
+  for (const auto& [owner, count] : pages) {
+    totals.push_back({count, owner});
+  }
+  return totals;
+}
+
+/// Walks through the runs once, column by column.
+class column_walk {
+ public:
+  explicit column_walk(std::span<const page_run> runs) : runs_(runs) {}
+
+  /// Who owns most of the pages first..last-1. Columns come in order; those of a strip with fewer
+  /// pages than columns share pages.
+  node_id owner(std::size_t first, std::size_t last) {
+    while (run_ < runs_.size() && start_ + runs_[run_].pages <= first) {
+      start_ += runs_[run_].pages;
+      ++run_;
+    }
+    std::map<node_id, std::size_t> pages;
+    std::size_t start = start_;
+    for (std::size_t r = run_; r < runs_.size() && start < last; ++r) {
+      const std::size_t end = start + runs_[r].pages;
+      pages[runs_[r].owner] += std::min(end, last) - std::max(start, first);
+      start = end;
+    }
+    for (const auto& [owner, count] : pages) {
+      if (2 * count > last - first) {
+        return owner;
+      }
+    }
+    return mixed;
+  }
+
+ private:
+  std::span<const page_run> runs_;
+  std::size_t run_ = 0;
+  std::size_t start_ = 0;
+};
+
+} // namespace
+
+strip::strip(std::vector<page_run> runs) : runs_(std::move(runs)), totals_(totals_of(runs_)) {
+  for (const page_run& r : runs_) {
+    pages_ += r.pages;
+  }
+}
+
+strip::strip(std::span<const node_id> owners) : strip(runs_of(owners)) {}
+
+std::string strip::mark(const style& how, node_id owner) const {
+  if (owner == mixed) {
+    return paint(how, tone::faint, how.unicode ? "▒" : "*");
+  }
+  if (owner == not_resident) {
+    return paint(how, tone::faint, how.unicode ? "·" : ".");
+  }
+  if (to_int(owner) < 0) {
+    return paint(how, tone::warning, "?");
+  }
+  if (to_int(owner) < 10) {
+    return paint_node(how, to_int(owner), std::to_string(to_int(owner)));
+  }
+  // Letters go to the nodes that occur, so that node 255 of two nodes has one.
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const auto above = std::ranges::count_if(totals_, [&](const page_run& total) {
+    return to_int(total.owner) >= 10 && total.owner < owner;
+  });
+  const auto at = static_cast<std::size_t>(above);
+  return paint_node(how, to_int(owner),
+                    at < letters.size() ? letters.substr(at, 1) : std::string_view{"#"});
+}
+
+std::string strip::draw(const style& how, std::size_t columns) const {
+  std::string out;
+  if (pages_ == 0) {
+    return out;
+  }
+  column_walk walk(runs_);
+  const auto page_at = [&](std::size_t column) {
+    // In floating point: pages times columns may not fit. Never beyond the end.
+    return std::min(
+        pages_, static_cast<std::size_t>(static_cast<double>(pages_) * static_cast<double>(column) /
+                                         static_cast<double>(columns)));
+  };
+  for (std::size_t column = 0; column < columns; ++column) {
+    const std::size_t first = std::min(page_at(column), pages_ - 1);
+    const std::size_t last = column + 1 == columns ? pages_ : page_at(column + 1);
+    out += mark(how, walk.owner(first, std::max(last, first + 1)));
+  }
+  return out;
+}
+
+std::string strip::legend(const style& how) const {
+  std::string out;
+  std::string others;
+  for (const page_run& total : totals_) {
+    const std::string share =
+        " (" + format_percent(static_cast<double>(total.pages) / static_cast<double>(pages_)) + ")";
+    const int node = to_int(total.owner);
+    std::string& where = node >= 0 ? out : others;
+    where += where.empty() ? "" : "  ";
+    where += mark(how, total.owner) + " ";
+    where += node >= 0                     ? "node " + std::to_string(node)
+             : total.owner == not_resident ? "not in memory"
+                                           : "unknown";
+    where += share;
+  }
+  if (totals_.size() > 1) {
+    others = mark(how, mixed) + " mixed" + (others.empty() ? "" : "  " + others);
+  }
+  return out + (out.empty() || others.empty() ? "" : "  ") + others;
+}
+
+} // namespace nodewise::report

@@ -1,0 +1,50 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/style.hpp"
+
+namespace nodewise::report {
+
+enum class align { left, right };
+
+struct column {
+  std::string header;
+  align side = align::left;
+  /// Broken into several lines where the terminal is narrower than the table. In a pipe a row stays
+  /// one line, for grep and awk.
+  bool breaks = false;
+};
+
+struct cell {
+  std::string text;
+  tone what = tone::plain;
+
+  cell(std::string content, tone look = tone::plain) : text(std::move(content)), what(look) {}
+  cell(const char* content, tone look = tone::plain) : text(content), what(look) {}
+};
+
+/// Rows under headers, two spaces between columns. Cells may hold coloured text where their column
+/// does not break.
+class table {
+ public:
+  explicit table(std::vector<column> columns, std::size_t indent = 0);
+
+  /// At most one cell a column; what is missing is empty. More throw std::logic_error.
+  void add(std::vector<cell> row);
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+  /// Every line ends with a newline and none with a space.
+  [[nodiscard]] std::string to_string(const style& how) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> widths(const style& how) const;
+
+  std::vector<column> columns_;
+  std::vector<std::vector<cell>> rows_;
+  std::size_t indent_;
+};
+
+} // namespace nodewise::report

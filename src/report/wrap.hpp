@@ -1,0 +1,24 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nodewise::report {
+
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word has a line of its
+/// own. Line breaks in `text` stay. At least one line.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+/// The same as one text: `indent` spaces before every line but the first.
+[[nodiscard]] std::string wrap_indented(std::string_view text, std::size_t width,
+                                        std::size_t indent);
+
+/// `text` followed by spaces up to `width` columns.
+[[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
+/// `text` after spaces up to `width` columns.
+[[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
+
+} // namespace nodewise::report

@@ -1,0 +1,72 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The system as the rooms above see it. Every call answers 0 (or a value) or an errno; nothing here
+// throws, prints or decides. A test puts a fake in its place.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
+
+#include "sys/raw.hpp"
+
+namespace nodewise::sys {
+
+/// A value, or the errno that the kernel gave instead.
+template <class T>
+struct answer {
+  T value{};
+  int errno_value = 0;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return errno_value == 0; }
+};
+
+/// Page protection of a mapping that is only reserved or already usable.
+enum class access { none, read_write };
+
+class kernel {
+ public:
+  kernel() = default;
+  kernel(const kernel&) = delete;
+  kernel& operator=(const kernel&) = delete;
+  virtual ~kernel() = default;
+
+  // Memory. Return 0 or errno.
+  [[nodiscard]] virtual answer<void*> map(std::size_t bytes, access how, int extra_flags) = 0;
+  virtual int unmap(void* start, std::size_t bytes) = 0;
+  virtual int madvise(void* start, std::size_t bytes, int advice) = 0;
+  virtual int mbind(void* start, std::size_t bytes, policy mode, const node_set& nodes,
+                    unsigned flags) = 0;
+  /// Which pages of a range are in memory: one byte a base page, bit 0.
+  virtual int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) = 0;
+
+  /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory).
+  virtual int query_pages(std::span<void* const> pages, std::span<int> status) = 0;
+  /// Moves each page to the node beside it; `status` as above.
+  virtual int move_pages(std::span<void* const> pages, std::span<const int> nodes,
+                         std::span<int> status) = 0;
+  /// The node of one page, which is brought into memory if it was not.
+  [[nodiscard]] virtual answer<node_id> node_of_page(void* page) = 0;
+
+  // The calling thread.
+  virtual int set_mempolicy(policy mode, const node_set& nodes) = 0;
+  [[nodiscard]] virtual answer<policy> get_mempolicy() = 0;
+  [[nodiscard]] virtual answer<cpu_set> get_affinity(int tid) = 0;
+  virtual int set_affinity(int tid, const cpu_set& cpus) = 0;
+  [[nodiscard]] virtual answer<cpu_id> current_cpu() = 0;
+
+  // Facts about this system.
+  [[nodiscard]] virtual std::size_t base_page_bytes() = 0;
+  /// What one transparent huge page holds; 0 if the kernel has none.
+  [[nodiscard]] virtual std::size_t thp_bytes() = 0;
+  /// A text file of /proc or /sys, whole, without the final newline.
+  [[nodiscard]] virtual answer<std::string> read_file(const char* path) = 0;
+};
+
+/// The running kernel.
+[[nodiscard]] kernel& real_kernel();
+
+} // namespace nodewise::sys

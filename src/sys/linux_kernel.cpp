@@ -1,0 +1,159 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "sys/kernel.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+namespace nodewise::sys {
+
+namespace {
+
+int to_errno(long raw_result) noexcept {
+  return raw_result < 0 ? static_cast<int>(-raw_result) : 0;
+}
+
+class linux_kernel final : public kernel {
+ public:
+  answer<void*> map(std::size_t bytes, access how, int extra_flags) override {
+    void* const start =
+        ::mmap(nullptr, bytes, how == access::none ? PROT_NONE : PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
+    if (start == MAP_FAILED) {
+      return {nullptr, errno};
+    }
+    return {start, 0};
+  }
+
+  int unmap(void* start, std::size_t bytes) override {
+    return ::munmap(start, bytes) == 0 ? 0 : errno;
+  }
+
+  int madvise(void* start, std::size_t bytes, int advice) override {
+    return to_errno(raw::madvise(start, bytes, advice));
+  }
+
+  int mbind(void* start, std::size_t bytes, policy mode, const node_set& nodes,
+            unsigned flags) override {
+    const auto mask = nodes.words();
+    return to_errno(raw::mbind(start, bytes, mode, mask.data(), mask.size(), flags));
+  }
+
+  int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) override {
+    if (resident.size() < bytes / base_page_bytes()) {
+      return EINVAL;
+    }
+    return ::mincore(start, bytes, resident.data()) == 0 ? 0 : errno;
+  }
+
+  int query_pages(std::span<void* const> pages, std::span<int> status) override {
+    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nullptr, status.data(), 0));
+  }
+
+  int move_pages(std::span<void* const> pages, std::span<const int> nodes,
+                 std::span<int> status) override {
+    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(),
+                                    move_own_pages));
+  }
+
+  answer<node_id> node_of_page(void* page) override {
+    int node = -1;
+    const long result = raw::get_mempolicy(&node, nullptr, 0, page, get_node | get_by_address);
+    return {result < 0 ? unknown_node : node_id{node}, to_errno(result)};
+  }
+
+  int set_mempolicy(policy mode, const node_set& nodes) override {
+    const auto mask = nodes.words();
+    return to_errno(raw::set_mempolicy(mode, mask.data(), mask.size()));
+  }
+
+  answer<policy> get_mempolicy() override {
+    int mode = 0;
+    const long result = raw::get_mempolicy(&mode, nullptr, 0, nullptr, 0);
+    return {static_cast<policy>(mode), to_errno(result)};
+  }
+
+  answer<cpu_set> get_affinity(int tid) override {
+    // The kernel answers EINVAL to a buffer smaller than its own mask, whose size it does not tell.
+    for (std::size_t words = 16; words <= static_cast<std::size_t>(max_id) / 8; words *= 2) {
+      std::vector<unsigned long> mask(words);
+      const long result = raw::sched_getaffinity(tid, words * sizeof(unsigned long), mask.data());
+      if (result >= 0) {
+        return {set_of(mask), 0};
+      }
+      if (result != -EINVAL) {
+        return {{}, to_errno(result)};
+      }
+    }
+    return {{}, EINVAL};
+  }
+
+  int set_affinity(int tid, const cpu_set& cpus) override {
+    const auto mask = cpus.words();
+    return to_errno(raw::sched_setaffinity(tid, mask.size_bytes(), mask.data()));
+  }
+
+  answer<cpu_id> current_cpu() override {
+    unsigned cpu = 0;
+    const long result = raw::getcpu(&cpu, nullptr);
+    return {cpu_id{static_cast<int>(cpu)}, to_errno(result)};
+  }
+
+  std::size_t base_page_bytes() override {
+    static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return bytes;
+  }
+
+  std::size_t thp_bytes() override {
+    const auto text = read_file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    std::size_t bytes = 0;
+    std::from_chars(text.value.data(), text.value.data() + text.value.size(), bytes);
+    return bytes;
+  }
+
+  answer<std::string> read_file(const char* path) override {
+    const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      return {{}, errno};
+    }
+    std::string text(std::size_t{16} << 10, '\0');
+    std::size_t filled = 0;
+    ssize_t got = 0;
+    while ((got = ::read(fd, text.data() + filled, text.size() - filled)) > 0) {
+      filled += static_cast<std::size_t>(got);
+      if (filled == text.size()) {
+        text.resize(text.size() * 2);
+      }
+    }
+    const int failed = got < 0 ? errno : 0;
+    ::close(fd);
+    text.resize(filled);
+    if (text.ends_with('\n')) {
+      text.pop_back();
+    }
+    return {failed == 0 ? text : std::string{}, failed};
+  }
+
+ private:
+  static cpu_set set_of(std::span<const unsigned long> mask) {
+    cpu_set cpus;
+    for (std::size_t bit = 0; bit < mask.size() * cpu_set::word_bits; ++bit) {
+      if ((mask[bit / cpu_set::word_bits] >> (bit % cpu_set::word_bits) & 1UL) != 0) {
+        cpus.insert(cpu_id{static_cast<int>(bit)});
+      }
+    }
+    return cpus;
+  }
+};
+
+} // namespace
+
+kernel& real_kernel() {
+  static linux_kernel the_kernel;
+  return the_kernel;
+}
+
+} // namespace nodewise::sys

@@ -1,0 +1,90 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The one door to the kernel: the memory-policy calls, which glibc does not wrap, with the kernel's
+// own argument order. No C++ runtime and no libnuma, so that the preloaded agent goes through the
+// same door. Each returns 0 (or a count) or -errno, and leaves errno alone for the program's sake.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace nodewise::sys {
+
+/// MPOL_* of linux/mempolicy.h.
+enum class policy : int {
+  system_default = 0,
+  preferred = 1,
+  bind = 2,
+  interleave = 3,
+  local = 4,
+  preferred_many = 5,
+  weighted_interleave = 6,
+};
+
+inline constexpr unsigned mbind_strict = 1;          ///< MPOL_MF_STRICT
+inline constexpr unsigned mbind_move = 2;            ///< MPOL_MF_MOVE
+inline constexpr unsigned long get_node = 1;         ///< MPOL_F_NODE
+inline constexpr unsigned long get_by_address = 2;   ///< MPOL_F_ADDR
+inline constexpr unsigned long get_mems_allowed = 4; ///< MPOL_F_MEMS_ALLOWED
+inline constexpr int move_own_pages = 2;             ///< MPOL_MF_MOVE for move_pages
+
+namespace raw {
+
+template <class... Args>
+long call(long number, Args... args) noexcept {
+  const int kept = errno;
+  const long answer = ::syscall(number, args...);
+  const long result = answer < 0 ? -static_cast<long>(errno) : answer;
+  errno = kept;
+  return result;
+}
+
+/// `mask` has `words` words. The kernel reads maxnode - 1 bits: one more than the words hold, or it
+/// ignores the highest node; and it must not be told of more words than there are, or it reads on
+/// and answers EINVAL for what it finds there.
+inline long mbind(void* start, std::size_t bytes, policy mode, const unsigned long* mask,
+                  std::size_t words, unsigned flags) noexcept {
+  return call(SYS_mbind, start, bytes, static_cast<int>(mode), words == 0 ? nullptr : mask,
+              words == 0 ? 0UL : words * sizeof(unsigned long) * 8 + 1, flags);
+}
+
+inline long set_mempolicy(policy mode, const unsigned long* mask, std::size_t words) noexcept {
+  return call(SYS_set_mempolicy, static_cast<int>(mode), words == 0 ? nullptr : mask,
+              words == 0 ? 0UL : words * sizeof(unsigned long) * 8 + 1);
+}
+
+/// Here the kernel wants room for at least its own highest node, and takes maxnode as bits exactly.
+inline long get_mempolicy(int* mode, unsigned long* mask, std::size_t words, const void* address,
+                          unsigned long flags) noexcept {
+  return call(SYS_get_mempolicy, mode, mask, words * sizeof(unsigned long) * 8 + (words != 0),
+              address, flags);
+}
+
+/// `nodes` null: where each page is, into `status`. Otherwise moves them, of this process only.
+inline long move_pages(int pid, std::size_t count, void* const* pages, const int* nodes,
+                       int* status, int flags) noexcept {
+  return call(SYS_move_pages, pid, count, pages, nodes, status, flags);
+}
+
+inline long getcpu(unsigned* cpu, unsigned* node) noexcept {
+  return call(SYS_getcpu, cpu, node, nullptr);
+}
+
+/// Returns how many bytes of the mask the kernel filled in.
+inline long sched_getaffinity(int pid, std::size_t bytes, unsigned long* mask) noexcept {
+  return call(SYS_sched_getaffinity, pid, bytes, mask);
+}
+
+inline long sched_setaffinity(int pid, std::size_t bytes, const unsigned long* mask) noexcept {
+  return call(SYS_sched_setaffinity, pid, bytes, mask);
+}
+
+inline long madvise(void* start, std::size_t bytes, int advice) noexcept {
+  return call(SYS_madvise, start, bytes, advice);
+}
+
+} // namespace raw
+} // namespace nodewise::sys

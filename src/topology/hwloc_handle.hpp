@@ -1,0 +1,31 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Loading hwloc topologies. Only the files hwloc_* of this room know hwloc.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include <hwloc.h>
+
+namespace nodewise::topology_detail {
+
+struct hwloc_destroy {
+  void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
+};
+using hwloc_handle = std::unique_ptr<hwloc_topology, hwloc_destroy>;
+
+// All throw `error`. Disallowed processors and nodes are kept, as are instruction caches and the
+// devices that hwloc calls important.
+
+/// This machine, or what HWLOC_XMLFILE and its like put in its place.
+[[nodiscard]] hwloc_handle load_system();
+[[nodiscard]] hwloc_handle load_xml(const std::filesystem::path& file);
+/// A recorded file-system root. Sets environment variables for the time of the call, as hwloc has
+/// no other way to be told: not to be called while another thread reads the environment.
+[[nodiscard]] hwloc_handle load_sysfs(const std::filesystem::path& root);
+/// "4x2", "4x2x2" or hwloc's own syntax.
+[[nodiscard]] hwloc_handle load_synthetic(std::string_view spec);
+
+} // namespace nodewise::topology_detail

@@ -1,0 +1,146 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <nodewise/error.hpp>
+
+#include "topology/hwloc_handle.hpp"
+#include "topology/synthetic_spec.hpp"
+
+namespace nodewise::topology_detail {
+
+namespace {
+
+/// An environment variable with another value for a while.
+class scoped_variable {
+ public:
+  enum class unless_set { replace, keep };
+
+  scoped_variable(const char* name, const char* value, unless_set existing = unless_set::replace)
+      : name_(name) {
+    if (const char* const before = std::getenv(name)) {
+      before_ = before;
+    }
+    if (!before_ || existing == unless_set::replace) {
+      ::setenv(name, value, 1);
+    }
+  }
+  scoped_variable(const scoped_variable&) = delete;
+  scoped_variable& operator=(const scoped_variable&) = delete;
+  ~scoped_variable() {
+    if (before_) {
+      ::setenv(name_, before_->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// What every load wants of hwloc and can say only by the environment; one load at a time, so that
+/// each restores what it found.
+struct load_environment {
+  std::scoped_lock<std::mutex> one_at_a_time{mutex};
+  /// The memory of a GPU is a NUMA node like another: programs find pages there.
+  scoped_variable gpu_memory{"HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES", "1"};
+  /// We throw errors; hwloc would print them.
+  scoped_variable silent{"HWLOC_HIDE_ERRORS", "2", scoped_variable::unless_set::keep};
+
+  static inline std::mutex mutex;
+};
+
+hwloc_handle empty_topology() {
+  hwloc_topology_t made = nullptr;
+  if (hwloc_topology_init(&made) != 0) {
+    throw error(error_kind::system, "a new hwloc topology", "hwloc could not make one",
+                "free some memory", errno);
+  }
+  hwloc_handle topology(made);
+  hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  hwloc_topology_set_icache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  return topology;
+}
+
+/// hwloc reads the file a second time; this is for the answer when it would not say what is wrong.
+void check_readable(const std::filesystem::path& file) {
+  constexpr std::uintmax_t largest = std::uintmax_t{100} << 20;
+  const std::string asked = "the machine recorded in " + file.string();
+  std::error_code code;
+  const auto status = std::filesystem::status(file, code);
+  if (code || !std::filesystem::exists(status)) {
+    throw error(error_kind::input, asked, "the file cannot be read", "check the name of the file",
+                code ? code.value() : ENOENT);
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw error(error_kind::input, asked, "not a regular file",
+                "name a file written by `lstopo file.xml`");
+  }
+  if (std::filesystem::file_size(file, code) > largest) {
+    throw error(error_kind::input, asked, "a file of more than 100 MiB",
+                "name a file written by `lstopo file.xml`");
+  }
+}
+
+} // namespace
+
+hwloc_handle load_system() {
+  const load_environment environment;
+  hwloc_handle topology = empty_topology();
+  if (hwloc_topology_load(topology.get()) != 0) {
+    throw error(error_kind::system, "the topology of this machine", "hwloc found none",
+                "see what `lstopo` says, and that /sys and /proc are mounted", errno);
+  }
+  return topology;
+}
+
+hwloc_handle load_xml(const std::filesystem::path& file) {
+  check_readable(file);
+  const load_environment environment;
+  hwloc_handle topology = empty_topology();
+  errno = 0;
+  if (hwloc_topology_set_xml(topology.get(), file.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw error(error_kind::input, "the machine recorded in " + file.string(),
+                "hwloc cannot read it: not XML, not of hwloc 2, or cut short",
+                "write it anew with `lstopo file.xml`, by hwloc 2.0 or newer");
+  }
+  return topology;
+}
+
+hwloc_handle load_sysfs(const std::filesystem::path& root) {
+  const load_environment environment;
+  const scoped_variable fsroot("HWLOC_FSROOT", root.c_str());
+  const scoped_variable components("HWLOC_COMPONENTS", "linux,stop");
+  hwloc_handle topology = empty_topology();
+  if (!std::filesystem::exists(root / "sys/devices/system/cpu") ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw error(error_kind::input, "the machine recorded under " + root.string(),
+                "hwloc finds no processors there",
+                "name the root of a tree that has sys/devices/system");
+  }
+  return topology;
+}
+
+hwloc_handle load_synthetic(std::string_view spec) {
+  const std::string description = to_hwloc_synthetic(spec);
+  const load_environment environment;
+  hwloc_handle topology = empty_topology();
+  if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw error(error_kind::usage, "the synthetic machine '" + std::string(spec) + "'",
+                "hwloc does not understand it",
+                "write 4x2 (nodes x cores), 2x8x2 (x threads), or hwloc's syntax, such as "
+                "\"numa:2 core:4 pu:1\"; HWLOC_SYNTHETIC_VERBOSE=1 says what is wrong with that");
+  }
+  return topology;
+}
+
+} // namespace nodewise::topology_detail

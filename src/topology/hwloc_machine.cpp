@@ -1,0 +1,177 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "topology/hwloc_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace nodewise::topology_detail {
+
+namespace {
+
+template <class Id>
+id_set<Id> to_set(hwloc_const_bitmap_t bitmap) {
+  id_set<Id> set;
+  // A bitmap may be infinite ("all there may ever be"); no number above max_id is anybody's.
+  for (int id = bitmap == nullptr ? -1 : hwloc_bitmap_first(bitmap); id >= 0 && id <= max_id;
+       id = hwloc_bitmap_next(bitmap, id)) {
+    set.insert(Id{id});
+  }
+  return set;
+}
+
+int os_number(hwloc_obj_t object) noexcept {
+  return object->os_index <= static_cast<unsigned>(max_id) ? static_cast<int>(object->os_index)
+                                                           : -1;
+}
+
+/// What hwloc found out about a memory. It calls a node DRAM only where it can compare it with
+/// another kind; on an ordinary machine nobody says, and the kind stays unknown.
+memory_kind kind_of(hwloc_obj_t node) {
+  constexpr std::array<std::pair<std::string_view, memory_kind>, 9> names{{
+      {"DRAM", memory_kind::dram},
+      {"HBM", memory_kind::hbm},
+      {"MCDRAM", memory_kind::hbm},
+      {"GPUMemory", memory_kind::gpu},
+      {"CXL", memory_kind::cxl},
+      {"CXL-DRAM", memory_kind::cxl},
+      {"CXL-NVM", memory_kind::cxl},
+      {"NVM", memory_kind::other},
+      {"SPM", memory_kind::other}, // "specific purpose", which the firmware does not tell
+  }};
+  const std::string subtype = node->subtype != nullptr ? node->subtype : info_of(node, "DAXType");
+  const auto* const found = std::find_if(names.begin(), names.end(),
+                                         [&](const auto& entry) { return entry.first == subtype; });
+  return found == names.end() ? memory_kind::unknown : found->second;
+}
+
+/// hwloc gives a node without processors those of the nodes it is near to. Undone here: such a set
+/// is one or several nodes' own, so the smaller sets come first, and of equal ones the node with
+/// the lower number, as Linux numbers nodes with processors first.
+void assign_cpus(std::vector<memory_node>& nodes) {
+  std::vector<memory_node*> order;
+  for (memory_node& node : nodes) {
+    order.push_back(&node);
+  }
+  std::sort(order.begin(), order.end(), [](const memory_node* a, const memory_node* b) {
+    return std::pair(a->cpus.size(), a->id) < std::pair(b->cpus.size(), b->id);
+  });
+  cpu_set claimed;
+  for (memory_node* const node : order) {
+    if (node->cpus.intersects(claimed)) {
+      node->cpus = {};
+    }
+    claimed = std::move(claimed) | node->cpus;
+  }
+}
+
+void add_nodes(hwloc_topology_t topology, machine& all) {
+  for (hwloc_obj_t node : objects(topology, HWLOC_OBJ_NUMANODE)) {
+    if (const int number = os_number(node); number >= 0) {
+      all.nodes.push_back({node_id{number}, to_cpu_set(node->cpuset),
+                           node->attr->numanode.local_memory, kind_of(node)});
+    }
+  }
+  std::sort(all.nodes.begin(), all.nodes.end(),
+            [](const memory_node& a, const memory_node& b) { return a.id < b.id; });
+  const auto twice = std::unique(all.nodes.begin(), all.nodes.end(),
+                                 [](const auto& a, const auto& b) { return a.id == b.id; });
+  if (twice != all.nodes.end()) {
+    all.nodes.erase(twice, all.nodes.end());
+    all.notes.emplace_back("some node numbers occur twice; the first of each is kept");
+  }
+  assign_cpus(all.nodes);
+}
+
+void add_packages_and_cores(hwloc_topology_t topology, machine& all) {
+  for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_PACKAGE)) {
+    if (cpu_set cpus = to_cpu_set(object->cpuset); !cpus.empty()) {
+      all.packages.push_back({os_number(object), std::move(cpus)});
+    }
+  }
+  cpu_set rest = to_cpu_set(hwloc_topology_get_topology_cpuset(topology));
+  for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_CORE)) {
+    if (cpu_set cpus = to_cpu_set(object->cpuset) & rest; !cpus.empty()) {
+      rest = std::move(rest) - cpus;
+      all.cores.push_back({std::move(cpus)});
+    }
+  }
+  for (const cpu_id cpu : rest) { // nobody says which core
+    all.cores.push_back({{cpu}});
+  }
+  const auto by_first = [](const auto& a, const auto& b) {
+    return a.cpus.first() < b.cpus.first();
+  };
+  std::sort(all.packages.begin(), all.packages.end(), by_first);
+  std::sort(all.cores.begin(), all.cores.end(), by_first);
+}
+
+cache_kind kind_of(hwloc_obj_cache_type_t type) noexcept {
+  switch (type) {
+  case HWLOC_OBJ_CACHE_DATA:
+    return cache_kind::data;
+  case HWLOC_OBJ_CACHE_INSTRUCTION:
+    return cache_kind::instruction;
+  case HWLOC_OBJ_CACHE_UNIFIED:
+    break;
+  }
+  return cache_kind::unified;
+}
+
+void add_caches(hwloc_topology_t topology, machine& all) {
+  for (const hwloc_obj_type_t type :
+       {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L2ICACHE,
+        HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE}) {
+    for (hwloc_obj_t object : objects(topology, type)) {
+      const auto& attributes = object->attr->cache;
+      if (cpu_set cpus = to_cpu_set(object->cpuset); !cpus.empty()) {
+        all.caches.push_back({static_cast<int>(attributes.depth), kind_of(attributes.type),
+                              attributes.size, attributes.linesize,
+                              static_cast<unsigned>(std::max(attributes.associativity, 0)),
+                              std::move(cpus)});
+      }
+    }
+  }
+  for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_MEMCACHE)) {
+    all.notes.push_back("node " + to_node_set(object->nodeset).to_string() +
+                        " stands behind a memory-side cache of " +
+                        std::to_string(object->attr->cache.size >> 20) + " MiB");
+  }
+}
+
+} // namespace
+
+cpu_set to_cpu_set(hwloc_const_bitmap_t bitmap) {
+  return to_set<cpu_id>(bitmap);
+}
+node_set to_node_set(hwloc_const_bitmap_t bitmap) {
+  return to_set<node_id>(bitmap);
+}
+
+std::string info_of(hwloc_obj_t object, const char* name) {
+  const char* const value = hwloc_obj_get_info_by_name(object, name);
+  return value == nullptr ? std::string{} : std::string(value);
+}
+
+std::vector<hwloc_obj_t> objects(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  std::vector<hwloc_obj_t> found;
+  hwloc_obj_t next = nullptr;
+  while ((next = hwloc_get_next_obj_by_type(topology, type, next)) != nullptr) {
+    found.push_back(next);
+  }
+  return found;
+}
+
+machine to_machine(hwloc_topology_t topology, const std::string& attribute_source) {
+  machine all;
+  add_nodes(topology, all);
+  add_packages_and_cores(topology, all);
+  add_caches(topology, all);
+  add_distances(topology, all);
+  add_memory_attributes(topology, attribute_source, all);
+  add_devices(topology, all);
+  return all;
+}
+
+} // namespace nodewise::topology_detail

@@ -1,0 +1,122 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The readers of `topology` that are hwloc's, and its XML.
+#include <nodewise/topology.hpp>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+#include "topology/export_xml.hpp"
+#include "topology/hwloc_machine.hpp"
+
+namespace nodewise::inline v0 {
+
+namespace {
+
+using namespace topology_detail;
+
+topology with_allowed(hwloc_topology_t loaded, machine all) {
+  return {std::move(all), to_cpu_set(hwloc_topology_get_allowed_cpuset(loaded)),
+          to_node_set(hwloc_topology_get_allowed_nodeset(loaded))};
+}
+
+/// "Vendor Product" of the firmware's table.
+std::string product(hwloc_obj_t root) {
+  const std::string vendor = info_of(root, "DMISysVendor");
+  const std::string name = info_of(root, "DMIProductName");
+  return vendor.empty() || name.empty() ? vendor + name : vendor + " " + name;
+}
+
+void describe(machine& all, hwloc_topology_t loaded, std::string name, std::string source) {
+  hwloc_obj_t const root = hwloc_get_root_obj(loaded);
+  all.name = std::move(name);
+  all.title = product(root);
+  all.source = std::move(source);
+}
+
+/// The kernel's own word on what hwloc derives: which node a processor is of, and what this process
+/// may use (hwloc asks the cgroup, the kernel counts the affinity mask in).
+topology as_the_kernel_says(const topology& by_hwloc) {
+  const topology kernel = topology::from_sysfs("/", sysfs_detail::nodes);
+  machine all = by_hwloc.machine();
+  for (memory_node& node : all.nodes) {
+    if (const memory_node* const said = kernel.machine().find_node(node.id)) {
+      node.cpus = said->cpus;
+    }
+  }
+  return {std::move(all), by_hwloc.allowed_cpus() & kernel.allowed_cpus(),
+          by_hwloc.allowed_nodes() & kernel.allowed_nodes()};
+}
+
+hwloc_handle load(const hwloc_source& source) {
+  struct loader {
+    hwloc_handle operator()(const this_machine&) const { return load_system(); }
+    hwloc_handle operator()(const xml_file& from) const { return load_xml(from.file); }
+    hwloc_handle operator()(const sysfs_tree& from) const { return load_sysfs(from.root); }
+    hwloc_handle operator()(const synthetic_machine& from) const {
+      return load_synthetic(from.spec);
+    }
+  };
+  return std::visit(loader{}, source);
+}
+
+} // namespace
+
+topology topology::system() {
+  const hwloc_handle loaded = load_system();
+  hwloc_obj_t const root = hwloc_get_root_obj(loaded.get());
+  nodewise::machine all = to_machine(loaded.get(), "HMAT");
+  describe(all, loaded.get(), info_of(root, "HostName"),
+           "hwloc " + info_of(root, "hwlocVersion") + " on " + info_of(root, "OSName") + " " +
+               info_of(root, "OSRelease"));
+  if (hwloc_topology_is_thissystem(loaded.get()) == 0) {
+    all.notes.emplace_back("not this machine: a variable HWLOC_* puts another in its place");
+    return with_allowed(loaded.get(), std::move(all));
+  }
+  return as_the_kernel_says(with_allowed(loaded.get(), std::move(all)));
+}
+
+topology topology::from_xml(const std::filesystem::path& file) {
+  const hwloc_handle loaded = load_xml(file);
+  nodewise::machine all = to_machine(loaded.get(), "memory attributes recorded by hwloc");
+  describe(all, loaded.get(), file.stem().string(), "recorded by hwloc");
+  return with_allowed(loaded.get(), std::move(all));
+}
+
+topology topology::from_sysfs_by_hwloc(const std::filesystem::path& root) {
+  const hwloc_handle loaded = load_sysfs(root);
+  nodewise::machine all = to_machine(loaded.get(), "HMAT");
+  const auto trimmed = root.has_filename() ? root : root.parent_path();
+  describe(all, loaded.get(), trimmed.filename().string(), "a recorded sysfs, read by hwloc");
+  return with_allowed(loaded.get(), std::move(all));
+}
+
+topology topology::synthetic(std::string_view spec) {
+  const hwloc_handle loaded = load_synthetic(spec);
+  nodewise::machine all = to_machine(loaded.get(), "synthetic");
+  describe(all, loaded.get(), std::string(spec), "synthetic");
+  all.notes.emplace_back("synthetic: made up from a description, not measured");
+  return with_allowed(loaded.get(), std::move(all));
+}
+
+} // namespace nodewise::inline v0
+
+namespace nodewise::topology_detail {
+
+std::string export_xml(const hwloc_source& source) {
+  const hwloc_handle loaded = nodewise::load(source);
+  char* buffer = nullptr;
+  int length = 0;
+  if (hwloc_topology_export_xmlbuffer(loaded.get(), &buffer, &length, 0) != 0) {
+    throw error(error_kind::system, "the machine as XML", "hwloc could not write it",
+                "free some memory", errno);
+  }
+  std::string text(buffer);
+  hwloc_free_xmlbuffer(loaded.get(), buffer);
+  return text;
+}
+
+} // namespace nodewise::topology_detail

@@ -1,0 +1,241 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// topology::from_sysfs: on the path of every `nodewise run`, so every file opened here is one that
+// the answer needs. Where the kernel or its firmware talks nonsense, this decides as hwloc does.
+#include <nodewise/topology.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <nodewise/error.hpp>
+
+#include "topology/recorded_cpuset.hpp"
+#include "topology/small_file.hpp"
+
+namespace nodewise::inline v0 {
+
+namespace {
+
+using namespace topology_detail;
+
+class sysfs_reader {
+ public:
+  explicit sysfs_reader(const std::filesystem::path& root) : prefix_(root.native()) {
+    while (prefix_.ends_with('/')) {
+      prefix_.pop_back();
+    }
+    cpu_directory_ = prefix_ + "/sys/devices/system/cpu";
+    node_directory_ = prefix_ + "/sys/devices/system/node";
+  }
+
+  [[nodiscard]] topology read(sysfs_detail detail) {
+    online_ = online_cpus();
+    describe();
+    read_nodes(detail == sysfs_detail::all);
+    if (detail != sysfs_detail::nodes) {
+      read_cores();
+    }
+    if (detail == sysfs_detail::all) {
+      read_packages();
+    }
+    allowance allowed = allowance_from_status(prefix_);
+    if (!is_live() && !allowed.cpus) {
+      allowed = allowance_from_cgroup(prefix_);
+    }
+    cpu_set cpus = allowed.cpus.value_or(online_);
+    node_set nodes = allowed.nodes.value_or(machine_.node_ids());
+    return {std::move(machine_), std::move(cpus), std::move(nodes)};
+  }
+
+ private:
+  [[nodiscard]] bool is_live() const noexcept { return prefix_.empty(); }
+
+  [[nodiscard]] std::string cpu_file(cpu_id cpu, std::string_view name) const {
+    return cpu_directory_ + "/cpu" + std::to_string(to_int(cpu)) + '/' + std::string(name);
+  }
+  [[nodiscard]] std::string node_file(node_id node, std::string_view name) const {
+    return node_directory_ + "/node" + std::to_string(to_int(node)) + '/' + std::string(name);
+  }
+
+  void describe() {
+    utsname system{};
+    if (is_live() && ::uname(&system) == 0) {
+      machine_.name = system.nodename;
+      machine_.source = std::string("sysfs of ") + system.sysname + ' ' + system.release;
+    } else {
+      machine_.name = prefix_.substr(prefix_.rfind('/') + 1);
+      machine_.source = "a recorded sysfs";
+    }
+  }
+
+  [[nodiscard]] cpu_set online_cpus() const {
+    if (auto online = read_list<cpu_id>(cpu_directory_ + "/online"); online && !online->empty()) {
+      return *std::move(online);
+    }
+    const auto numbers = numbered_entries(cpu_directory_, "cpu");
+    if (!numbers) {
+      throw error(is_live() ? error_kind::system : error_kind::input,
+                  "the processors of " + (is_live() ? "this machine" : "the tree " + prefix_),
+                  "no " + cpu_directory_,
+                  is_live() ? "mount sysfs on /sys"
+                            : "name the root of a tree that has sys/devices/system",
+                  errno);
+    }
+    // A kernel before 2.6.28 says it one by one, and not at all of processors that never were.
+    cpu_set online;
+    for (const int number : *numbers) {
+      const cpu_id cpu{number};
+      const auto state = read_small_file(cpu_file(cpu, "online"));
+      if ((!state || *state != "0") && ::access(cpu_file(cpu, "topology").c_str(), F_OK) == 0) {
+        online.insert(cpu);
+      }
+    }
+    return online;
+  }
+
+  // Nodes.
+
+  [[nodiscard]] std::optional<node_set> online_nodes() const {
+    if (auto online = read_list<node_id>(node_directory_ + "/online"); online && !online->empty()) {
+      return online;
+    }
+    const auto numbers = numbered_entries(node_directory_, "node");
+    if (!numbers || numbers->empty()) {
+      return std::nullopt;
+    }
+    node_set nodes;
+    for (const int number : *numbers) {
+      nodes.insert(node_id{number});
+    }
+    return nodes;
+  }
+
+  void read_nodes(bool with_distances) {
+    const auto listed = online_nodes();
+    if (!listed) {
+      machine_.nodes.push_back({node_id{0}, online_, memory_in(prefix_ + "/proc/meminfo")});
+      machine_.notes.emplace_back("the kernel has no NUMA support: one node stands for all memory");
+      return;
+    }
+    cpu_set claimed;
+    for (const node_id node : *listed) {
+      read_node(node, claimed);
+    }
+    // With a node left out nobody knows which column of the table is whose.
+    if (with_distances && machine_.nodes.size() == listed->size() && listed->size() > 1) {
+      read_distances();
+    }
+  }
+
+  void read_node(node_id node, cpu_set& claimed) {
+    auto cpus = read_list<cpu_id>(node_file(node, "cpulist"));
+    if (!cpus) {
+      cpus = read_mask(node_file(node, "cpumap"));
+    }
+    const std::string name = "node " + std::to_string(to_int(node));
+    if (!cpus) {
+      machine_.notes.push_back(name +
+                               " is left out: the kernel does not say which processors it has");
+      return;
+    }
+    if (cpus->intersects(claimed)) {
+      machine_.notes.push_back(name + " is left out: it claims processors of the nodes before it");
+      return;
+    }
+    claimed = std::move(claimed) | *cpus;
+    machine_.nodes.push_back({node, *cpus & online_, memory_in(node_file(node, "meminfo"))});
+  }
+
+  /// "Node 0 MemTotal:  16772456 kB", in bytes.
+  [[nodiscard]] static std::uint64_t memory_in(const std::string& path) {
+    const auto text = read_small_file(path);
+    constexpr std::string_view key = "MemTotal:";
+    const std::size_t at = text ? text->find(key) : std::string::npos;
+    if (at == std::string::npos) {
+      return 0;
+    }
+    return leading_number(std::string_view(*text).substr(at + key.size())).value_or(0) << 10;
+  }
+
+  void read_distances() {
+    std::vector<std::vector<int>> rows;
+    for (const memory_node& node : machine_.nodes) {
+      const auto text = read_small_file(node_file(node.id, "distance"));
+      std::vector<int>& row = rows.emplace_back();
+      std::string_view rest = text ? std::string_view(*text) : std::string_view{};
+      while (!rest.empty()) {
+        const auto value = leading_number(take_until(rest, ' '));
+        row.push_back(value && *value <= max_id ? static_cast<int>(*value) : -1);
+      }
+      if (row.size() != machine_.nodes.size() || std::count(row.begin(), row.end(), -1) != 0) {
+        machine_.notes.push_back("distances are left out: the kernel's table is incomplete");
+        return;
+      }
+    }
+    machine_.distances = std::move(rows);
+  }
+
+  // Cores and packages: one read a core or a package, not one a processor, as a file names all its
+  // siblings.
+
+  [[nodiscard]] std::optional<cpu_set> siblings(cpu_id cpu, const char* newer,
+                                                const char* older) const {
+    auto cpus = read_mask(cpu_file(cpu, newer));
+    return cpus ? cpus : read_mask(cpu_file(cpu, older));
+  }
+
+  void read_cores() {
+    if (read_small_file(cpu_directory_ + "/smt/active") == "0") {
+      for (const cpu_id cpu : online_) {
+        machine_.cores.push_back({{cpu}});
+      }
+      return;
+    }
+    cpu_set rest = online_;
+    while (!rest.empty()) {
+      const cpu_id first = rest.first();
+      cpu_set cpus =
+          siblings(first, "topology/thread_siblings", "topology/core_cpus").value_or(cpu_set{}) &
+          rest;
+      cpus.insert(first);
+      rest = std::move(rest) - cpus;
+      machine_.cores.push_back({std::move(cpus)});
+    }
+  }
+
+  void read_packages() {
+    cpu_set rest = online_;
+    while (!rest.empty()) {
+      const cpu_id first = rest.first();
+      auto cpus = siblings(first, "topology/core_siblings", "topology/package_cpus");
+      if (!cpus) {
+        return; // some architectures have none
+      }
+      *cpus = *std::move(cpus) & rest;
+      cpus->insert(first);
+      rest = std::move(rest) - *cpus;
+      const auto id = read_small_file(cpu_file(first, "topology/physical_package_id"));
+      const auto number = id ? leading_number(*id) : std::nullopt;
+      machine_.packages.push_back(
+          {number && *number <= max_id ? static_cast<int>(*number) : -1, *std::move(cpus)});
+    }
+  }
+
+  std::string prefix_; ///< the root without its final slash: empty for the running system
+  std::string cpu_directory_;
+  std::string node_directory_;
+  cpu_set online_;
+  nodewise::machine machine_;
+};
+
+} // namespace
+
+topology topology::from_sysfs(const std::filesystem::path& root, sysfs_detail detail) {
+  return sysfs_reader(root).read(detail);
+}
+
+} // namespace nodewise::inline v0

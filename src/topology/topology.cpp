@@ -1,0 +1,121 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/topology.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace nodewise::inline v0 {
+
+topology::topology(nodewise::machine all, cpu_set allowed_cpus, node_set allowed_nodes)
+    : machine_(std::move(all)), allowed_cpus_(std::move(allowed_cpus) & machine_.cpus()),
+      allowed_nodes_(std::move(allowed_nodes) & machine_.node_ids()) {}
+
+topology::topology(nodewise::machine all)
+    : machine_(std::move(all)), allowed_cpus_(machine_.cpus()),
+      allowed_nodes_(machine_.node_ids()) {}
+
+std::vector<domain> topology::domains() const {
+  std::vector<domain> all;
+  for (const memory_node& node : machine_.nodes) {
+    if (cpu_set cpus = node.cpus & allowed_cpus_; !cpus.empty()) {
+      all.push_back({node.id, std::move(cpus)});
+    }
+  }
+  return all;
+}
+
+node_set topology::memory_nodes() const {
+  node_set all;
+  for (const memory_node& node : machine_.nodes) {
+    if (node.memory_bytes != 0 && allowed_nodes_.contains(node.id)) {
+      all.insert(node.id);
+    }
+  }
+  return all;
+}
+
+node_id topology::node_of(cpu_id cpu) const noexcept {
+  for (const memory_node& node : machine_.nodes) {
+    if (node.cpus.contains(cpu)) {
+      return node.id;
+    }
+  }
+  return unknown_node;
+}
+
+namespace {
+
+std::vector<cpu_set> sets_of(const std::vector<core>& cores) {
+  std::vector<cpu_set> sets;
+  for (const core& each : cores) {
+    sets.push_back(each.cpus);
+  }
+  return sets;
+}
+
+/// What of `sets` is in `wanted`, dealt out so that no processor is in two places. Takes it off
+/// `wanted`.
+std::vector<cpu_set> take_places(const std::vector<cpu_set>& sets, cpu_set& wanted) {
+  std::vector<cpu_set> places;
+  for (const cpu_set& set : sets) {
+    if (cpu_set place = set & wanted; !place.empty()) {
+      wanted = std::move(wanted) - place;
+      places.push_back(std::move(place));
+    }
+  }
+  return places;
+}
+
+void append_each(std::vector<cpu_set>& places, const cpu_set& cpus) {
+  for (const cpu_id cpu : cpus) {
+    places.push_back({cpu});
+  }
+}
+
+} // namespace
+
+std::vector<cpu_set> topology::places(place_kind kind) const {
+  cpu_set rest = allowed_cpus_;
+  std::vector<cpu_set> places;
+  switch (kind) {
+  case place_kind::threads:
+    for (const cpu_set& core : this->places(place_kind::cores)) {
+      append_each(places, core);
+    }
+    return places;
+  case place_kind::cores:
+    places = take_places(sets_of(machine_.cores), rest);
+    append_each(places, rest);
+    break;
+  case place_kind::nodes:
+    for (domain& each : domains()) {
+      rest = std::move(rest) - each.cpus;
+      places.push_back(std::move(each.cpus));
+    }
+    break;
+  case place_kind::packages: {
+    std::vector<cpu_set> packages;
+    for (const package& each : machine_.packages) {
+      packages.push_back(each.cpus);
+    }
+    places = take_places(packages, rest);
+    break;
+  }
+  }
+  if (!rest.empty() && kind != place_kind::cores) {
+    places.push_back(std::move(rest));
+  }
+  sort_by_node(places);
+  return places;
+}
+
+void topology::sort_by_node(std::vector<cpu_set>& places) const {
+  // No node is the highest unsigned number: processors that no node claims come last.
+  const auto key = [this](const cpu_set& place) {
+    return std::pair(static_cast<unsigned>(to_int(node_of(place.first()))), to_int(place.first()));
+  };
+  std::sort(places.begin(), places.end(),
+            [&](const cpu_set& a, const cpu_set& b) { return key(a) < key(b); });
+}
+
+} // namespace nodewise::inline v0

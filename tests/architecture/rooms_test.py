@@ -1,0 +1,125 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Dependencies between rooms point one way: every #include of ours is held against one table."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Who may include whom; a room may always include itself. `arithmetic` is the freestanding header
+# that library and agent share, `raw` the door to the kernel without a C++ runtime, `protocol` what
+# the agent writes and the launcher reads: leaves, all three.
+MAY_INCLUDE = {
+    "arithmetic": set(),
+    "raw": set(),
+    "protocol": set(),
+    "base": {"arithmetic"},
+    "sys": {"base", "raw"},
+    "topology": {"base", "sys"},
+    "place": {"base", "sys", "raw", "arithmetic", "topology"},
+    "bind": {"base", "sys", "topology"},
+    "launch": {"base", "sys", "topology", "place", "bind", "arithmetic", "protocol"},
+    "doctor": {"base", "sys", "topology"},
+    "report": {"base"},
+    "agent": {"raw", "arithmetic", "protocol"},
+    "lab": set(),
+    "examples": set(),
+    "cli": {"base", "sys", "topology", "place", "bind", "launch", "doctor", "report"},
+}
+
+# The umbrella includes all public headers and belongs to no room.
+UMBRELLA = "include/nodewise/nodewise.hpp"
+PUBLIC = {
+    "arithmetic.hpp": "arithmetic",
+    "id.hpp": "base", "id_set.hpp": "base", "error.hpp": "base", "export.hpp": "base",
+    "version.hpp": "base",
+    "machine.hpp": "topology", "topology.hpp": "topology",
+    "distribution.hpp": "place", "placement.hpp": "place", "region.hpp": "place",
+    "team_layout.hpp": "bind",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def room_of(path):
+    """The room of a source file, by its path relative to the root."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[:2] == ("include", "nodewise"):
+        return PUBLIC[parts[2]]
+    if path == "src/sys/raw.hpp":
+        return "raw"
+    if path == "agent/protocol.h":
+        return "protocol"
+    if parts[0] == "src":
+        return parts[1]
+    return parts[0]
+
+
+def sources():
+    for folder in ("include", "src", "cli", "agent", "lab", "examples"):
+        for suffix in ("*.hpp", "*.cpp", "*.h", "*.c"):
+            yield from (p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob(suffix))
+
+
+def resolve(includer, name):
+    """The file of ours that an #include names, or None for somebody else's."""
+    if name == "nodewise/version.hpp":  # generated from cmake/version.hpp.in
+        return "include/nodewise/version.hpp"
+    here = (ROOT / includer).parent
+    for base in (here, ROOT / "include", ROOT / "src", ROOT):
+        candidate = base / name
+        if candidate.is_file():
+            return candidate.resolve().relative_to(ROOT).as_posix()
+    return None
+
+
+class Rooms(unittest.TestCase):
+    def test_every_public_header_has_a_room_and_is_under_the_umbrella(self):
+        names = {p.name for p in (ROOT / "include/nodewise").iterdir() if p.suffix == ".hpp"}
+        self.assertEqual(names - set(PUBLIC), {"nodewise.hpp"})
+        umbrella = (ROOT / UMBRELLA).read_text()
+        for name in sorted(PUBLIC):
+            if name != "export.hpp":
+                self.assertIn(f"<nodewise/{name}>", umbrella)
+
+    def test_dependencies_point_one_way(self):
+        wrong = []
+        edges = 0
+        for path in sources():
+            if path == UMBRELLA:
+                continue
+            room = room_of(path)
+            self.assertIn(room, MAY_INCLUDE, f"{path}: a folder that is no room")
+            for name in INCLUDE.findall((ROOT / path).read_text()):
+                target = resolve(path, name)
+                if target is None:
+                    continue
+                edges += 1
+                other = room_of(target) if target != UMBRELLA else "the umbrella"
+                if other != room and other not in MAY_INCLUDE[room]:
+                    wrong.append(f"{path}: {room} may not include {target} ({other})")
+        self.assertGreater(edges, 50, "the walk found too little: is the root right?")
+        self.assertEqual(wrong, [])
+
+    def test_the_table_has_no_cycle(self):
+        done = set()
+        while len(done) < len(MAY_INCLUDE):
+            free = {r for r, needs in MAY_INCLUDE.items() if r not in done and needs <= done}
+            self.assertTrue(free, f"a cycle among {set(MAY_INCLUDE) - done}")
+            done |= free
+
+    def test_hwloc_is_named_in_one_room_only(self):
+        users = {room_of(p) for p in sources()
+                 if p != UMBRELLA and re.search(r"#include <hwloc", (ROOT / p).read_text())}
+        self.assertEqual(users, {"topology"})
+
+    def test_memory_policy_calls_go_through_one_door(self):
+        calls = re.compile(r"\bSYS_(mbind|move_pages|set_mempolicy|get_mempolicy)\b")
+        users = [p for p in sources() if calls.search((ROOT / p).read_text())]
+        # An example is a user's program, the lab's guest has nothing of ours: both ask the kernel.
+        outside = ("examples/", "lab/guest/")
+        self.assertEqual([p for p in users if not p.startswith(outside)], ["src/sys/raw.hpp"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/distribution.hpp>
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace nodewise {
+namespace {
+
+std::vector<node_id> nodes(std::initializer_list<int> numbers) {
+  std::vector<node_id> ids;
+  for (const int number : numbers) {
+    ids.push_back(node_id{number});
+  }
+  return ids;
+}
+
+/// What every distribution promises: each page one owner, extents ascend, cover, and agree with
+/// owner().
+template <distribution D>
+void expect_consistent(const D& d, std::size_t pages) {
+  std::size_t next = 0;
+  node_id before = unknown_node;
+  for (const extent& e : d.extents(pages)) {
+    ASSERT_EQ(e.first_page, next);
+    ASSERT_GT(e.last_page, e.first_page);
+    ASSERT_NE(e.owner, before) << "neighbours with one owner are one extent";
+    for (std::size_t page = e.first_page; page < e.last_page; ++page) {
+      ASSERT_EQ(d.owner(page, pages), e.owner) << "page " << page << " of " << pages;
+    }
+    next = e.last_page;
+    before = e.owner;
+  }
+  ASSERT_EQ(next, pages);
+}
+
+TEST(Blocked, SizesDifferByAtMostOnePageAndLongerBlocksComeFirst) {
+  const auto extents = blocked(nodes({0, 1, 2, 3})).extents(10);
+  ASSERT_EQ(extents.size(), 4U);
+  EXPECT_EQ(extents[0].pages(), 3U);
+  EXPECT_EQ(extents[1].pages(), 3U);
+  EXPECT_EQ(extents[2].pages(), 2U);
+  EXPECT_EQ(extents[3].pages(), 2U);
+}
+
+TEST(Blocked, GivesANodeOneExtentForItsNeighbouringThreads) {
+  const auto extents = blocked(nodes({0, 0, 0, 1})).extents(8);
+  ASSERT_EQ(extents.size(), 2U);
+  EXPECT_EQ(extents[0], (extent{0, 6, node_id{0}}));
+}
+
+TEST(Blocked, LeavesOwnersWithoutPagesOutWhereThereAreFewerPagesThanOwners) {
+  EXPECT_EQ(blocked(nodes({0, 1, 2, 3})).extents(2).size(), 2U);
+  EXPECT_TRUE(blocked(nodes({0, 1})).extents(0).empty());
+}
+
+TEST(BlockCyclic, DealsBlocksRoundAndCutsTheLast) {
+  const auto extents = block_cyclic(nodes({7, 63}), 2).extents(7);
+  const std::vector<extent> expected{
+      {0, 2, node_id{7}}, {2, 4, node_id{63}}, {4, 6, node_id{7}}, {6, 7, node_id{63}}};
+  EXPECT_EQ(extents, expected);
+}
+
+TEST(BlockCyclic, SurvivesABlockLargerThanAnyRange) {
+  expect_consistent(block_cyclic(nodes({0, 1}), SIZE_MAX), 100);
+}
+
+TEST(Weighted, GivesPagesInProportion) {
+  const auto extents = weighted(nodes({0, 1, 2}), {3, 0, 1}).extents(100);
+  const std::vector<extent> expected{{0, 75, node_id{0}}, {75, 100, node_id{2}}};
+  EXPECT_EQ(extents, expected);
+}
+
+TEST(Weighted, StaysExactWherePagesTimesWeightsPass64Bits) {
+  const weighted d(nodes({0, 1}), {4294967295U, 4294967295U});
+  const std::size_t pages = std::size_t{1} << 52;
+  EXPECT_EQ(d.extents(pages).at(0).last_page, pages / 2);
+  EXPECT_EQ(d.owner(pages / 2 - 1, pages), node_id{0});
+  EXPECT_EQ(d.owner(pages / 2, pages), node_id{1});
+}
+
+TEST(ExplicitMap, AnswersUnknownPastItsEndAndRefusesAnotherLength) {
+  const explicit_map map({{0, 3, node_id{1}}, {3, 5, node_id{0}}});
+  EXPECT_EQ(map.owner(4, 5), node_id{0});
+  EXPECT_EQ(map.owner(5, 5), unknown_node);
+  EXPECT_THROW((void)map.extents(6), error);
+}
+
+TEST(Distributions, RefuseWhatMakesNoSense) {
+  EXPECT_THROW(blocked({}), error);
+  EXPECT_THROW(bound{unknown_node}, error);
+  EXPECT_THROW(block_cyclic(nodes({0}), 0), error);
+  EXPECT_THROW(weighted(nodes({0, 1}), {1}), error);
+  EXPECT_THROW(weighted(nodes({0, 1}), {0, 0}), error);
+  EXPECT_THROW(explicit_map({{1, 2, node_id{0}}}), error);
+  EXPECT_THROW(explicit_map({{0, 2, node_id{0}}, {3, 4, node_id{0}}}), error);
+}
+
+TEST(Distributions, CoverEveryPageOnceForRandomOwnersSizesAndWeights) {
+  std::mt19937 random(20); // NOLINT: the same cases in every run
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<node_id> owners;
+    std::vector<std::uint32_t> weights;
+    for (std::size_t i = 0, count = 1 + below(20); i < count; ++i) {
+      owners.push_back(node_id{static_cast<int>(below(1001))});
+      weights.push_back(static_cast<std::uint32_t>(below(5) + (i == 0 ? 1 : 0)));
+    }
+    const std::size_t pages = below(3000);
+    expect_consistent(bound(owners.front()), pages);
+    expect_consistent(blocked(owners), pages);
+    expect_consistent(block_cyclic(owners, 1 + below(70)), pages);
+    expect_consistent(weighted(owners, weights), pages);
+    expect_consistent(explicit_map(blocked(owners).extents(pages)), pages);
+  }
+}
+
+} // namespace
+} // namespace nodewise

@@ -1,0 +1,88 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Regions on the running kernel: this machine may have one node only, so these tests ask what holds
+// on every machine; tests/lab asks the rest.
+#include <nodewise/region.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise {
+namespace {
+
+node_id any_node() {
+  std::byte here{};
+  const auto node = sys::real_kernel().node_of_page(&here);
+  return node ? node.value : node_id{0};
+}
+
+TEST(Region, IsZeroedAndWritable) {
+  region memory(3 << 20, bound(any_node()));
+  EXPECT_EQ(memory.size_bytes(), std::size_t{3} << 20);
+  EXPECT_TRUE(std::all_of(memory.bytes().begin(), memory.bytes().end(),
+                          [](std::byte b) { return b == std::byte{0}; }));
+  std::memset(memory.data(), 1, memory.size_bytes());
+}
+
+TEST(Region, TouchesNothingWhenMadeAndIsLocalWhenTouched) {
+  region memory(1 << 20, bound(any_node()), {strictness::prefer, page_size::base});
+  EXPECT_EQ(memory.where().resident, 0U);
+  std::memset(memory.data(), 1, memory.size_bytes());
+  const residency where = memory.where();
+  EXPECT_EQ(where.resident, where.pages);
+  if (memory.placed().complete() && where.exactness == resolution::page) {
+    EXPECT_EQ(where.on_owner, where.pages);
+  }
+}
+
+TEST(Region, MovesWithoutCopyAndReleasesOnce) {
+  region first(1 << 20, bound(any_node()));
+  std::byte* const start = first.data();
+  region second = std::move(first);
+  EXPECT_EQ(second.data(), start);
+  first = region(1 << 16, bound(any_node()));
+  second = std::move(first);
+  EXPECT_EQ(second.size_bytes(), std::size_t{1} << 16);
+}
+
+TEST(Region, RefusesZeroAndOverflowingSizes) {
+  EXPECT_THROW(region(0, bound(any_node())), error);
+  EXPECT_THROW(region(SIZE_MAX, bound(any_node())), error);
+  EXPECT_THROW(region(SIZE_MAX - 4096, bound(any_node()), {strictness::prefer, page_size::huge_1g}),
+               error);
+  EXPECT_THROW(region(std::size_t{1} << 62, bound(any_node())), error);
+}
+
+TEST(Region, NamesTheExtentAndTheErrnoOfANodeThatDoesNotExist) {
+  try {
+    const region memory(1 << 20, bound(node_id{1000}), {strictness::must});
+    FAIL() << "no machine of these tests has node 1000";
+  } catch (const error& e) {
+    EXPECT_NE(e.errno_value(), 0);
+    EXPECT_NE(e.asked().find("node 1000"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Region, SaysWhatItTookInsteadOfReservedHugePages) {
+  const region memory(1 << 20, bound(any_node()), {strictness::prefer, page_size::huge_1g});
+  if (memory.placed().granule_bytes != std::size_t{1} << 30) {
+    ASSERT_FALSE(memory.placed().notes.empty());
+    EXPECT_NE(memory.placed().notes.front().find("no reserved huge pages"), std::string::npos);
+  }
+}
+
+TEST(Region, KeepsItsContentsWhenMigrated) {
+  region memory(256 << 10, bound(any_node()), {strictness::prefer, page_size::base});
+  std::memset(memory.data(), 42, memory.size_bytes());
+  const migration moved = memory.migrate(blocked({any_node()}));
+  EXPECT_EQ(moved.moved, 0U);
+  EXPECT_TRUE(std::all_of(memory.bytes().begin(), memory.bytes().end(),
+                          [](std::byte b) { return b == std::byte{42}; }));
+}
+
+} // namespace
+} // namespace nodewise
