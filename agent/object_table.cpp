@@ -8,17 +8,19 @@ namespace nodewise::agent {
 namespace {
 
 constexpr std::size_t first_count = 256;
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release_order = std::memory_order_release;
 
 class guard {
  public:
-  explicit guard(pthread_mutex_t& mutex) noexcept : mutex_(mutex) { ::pthread_mutex_lock(&mutex_); }
+  explicit guard(object_table& table) noexcept : table_(table) { table_.lock(); }
   guard(const guard&) = delete;
   guard& operator=(const guard&) = delete;
-  ~guard() { ::pthread_mutex_unlock(&mutex_); }
+  ~guard() { table_.unlock(); }
 
  private:
-  pthread_mutex_t& mutex_;
+  object_table& table_;
 };
 
 void* map_zeroed(std::size_t bytes) noexcept {
@@ -29,65 +31,75 @@ void* map_zeroed(std::size_t bytes) noexcept {
 
 } // namespace
 
-std::size_t object_table::home(key address, std::size_t count) noexcept {
+std::size_t object_table::slots::home(key address) const noexcept {
   // Fibonacci hashing: the upper bits of the product depend on all bits of the address.
-  const std::uint64_t mixed = static_cast<std::uint64_t>(address) * 0x9e3779b97f4a7c15U;
+  const std::uint64_t mixed = std::uint64_t{address} * 0x9e3779b97f4a7c15U;
   return static_cast<std::size_t>(mixed >> 32) & (count - 1);
 }
 
-std::size_t object_table::position(const slots& in, key address) noexcept {
-  for (std::size_t at = home(address, in.count);; at = (at + 1) & (in.count - 1)) {
-    const key found = in.keys[at].load(std::memory_order_acquire);
+std::size_t object_table::slots::position(key address) const noexcept {
+  // Bounded, since a reader without the lock may follow keys that are being moved along.
+  std::size_t at = home(address);
+  for (std::size_t step = 0; step < count; ++step, at = after(at)) {
+    const key found = keys[at].load(relaxed);
     if (found == address) {
       return at;
     }
-    if (found == empty) {
-      return nowhere;
+    if (found == 0) {
+      break;
     }
   }
+  return count;
+}
+
+void object_table::slots::put(const object& value) noexcept {
+  const key address = reinterpret_cast<key>(value.start);
+  std::size_t at = home(address);
+  while (keys[at].load(relaxed) != 0) {
+    at = after(at);
+  }
+  objects[at] = value;
+  keys[at].store(address, relaxed);
+}
+
+void object_table::slots::move(std::size_t from, std::size_t to) noexcept {
+  objects[to] = objects[from];
+  keys[to].store(keys[from].load(relaxed), relaxed);
+}
+
+/// Closes the gap by moving back what was pushed past it, so that no marks of removed keys pile up.
+void object_table::slots::remove(std::size_t at) noexcept {
+  std::size_t gap = at;
+  std::size_t next = after(at);
+  for (key found = 0; (found = keys[next].load(relaxed)) != 0; next = after(next)) {
+    const std::size_t from_home = (next - home(found)) & (count - 1);
+    const std::size_t from_gap = (next - gap) & (count - 1);
+    if (from_home >= from_gap) {
+      move(next, gap);
+      gap = next;
+    }
+  }
+  keys[gap].store(0, relaxed);
 }
 
 object_table::slots* object_table::map_slots(std::size_t count) noexcept {
-  const std::size_t bytes =
-      sizeof(slots) + count * (sizeof(std::atomic<key>) + sizeof(object)) + alignof(object);
-  void* const memory = map_zeroed(bytes);
+  static_assert(sizeof(slots) % alignof(object) == 0 &&
+                sizeof(object) % alignof(std::atomic<key>) == 0);
+  void* const memory =
+      map_zeroed(sizeof(slots) + count * (sizeof(object) + sizeof(std::atomic<key>)));
   if (memory == nullptr) {
     return nullptr;
   }
-  // Zero bytes from the kernel are empty keys.
-  auto* const made = static_cast<slots*>(memory);
+  auto* const made = static_cast<slots*>(memory); // zero bytes from the kernel are empty keys
   made->count = count;
   made->objects = reinterpret_cast<object*>(made + 1);
   made->keys = reinterpret_cast<std::atomic<key>*>(made->objects + count);
   return made;
 }
 
-void object_table::put(slots& into, const object& value) noexcept {
-  const key address = reinterpret_cast<key>(value.start);
-  std::size_t at = home(address, into.count);
-  while (into.keys[at].load(std::memory_order_relaxed) > removed) {
-    at = (at + 1) & (into.count - 1);
-  }
-  into.objects[at] = value;
-  into.keys[at].store(address, std::memory_order_release);
-}
-
-void object_table::remove_at(slots& from, std::size_t at) noexcept {
-  from.keys[at].store(removed, std::memory_order_release);
-  // Where a run of slots ends nothing is looked for behind it: its removed keys can be empty again,
-  // so that they do not fill the table up.
-  if (from.keys[(at + 1) & (from.count - 1)].load(std::memory_order_relaxed) != empty) {
-    return;
-  }
-  while (from.keys[at].load(std::memory_order_relaxed) == removed) {
-    from.keys[at].store(empty, std::memory_order_release);
-    at = (at - 1) & (from.count - 1);
-  }
-}
-
-/// Makes room so that at most half of the slots are live. Keys that were removed are left behind.
-bool object_table::grow() noexcept {
-  slots* const old = slots_.load(std::memory_order_relaxed);
+/// At most half of the slots are taken.
+bool object_table::make_room() noexcept {
+  slots* const old = slots_.load(relaxed);
   if (old != nullptr && (live_ + 1) * 2 <= old->count) {
     return true;
   }
@@ -96,36 +108,62 @@ bool object_table::grow() noexcept {
     return false;
   }
   for (std::size_t at = 0; old != nullptr && at < old->count; ++at) {
-    if (old->keys[at].load(std::memory_order_relaxed) > removed) {
-      put(*larger, old->objects[at]);
+    if (old->keys[at].load(relaxed) != 0) {
+      larger->put(old->objects[at]);
     }
   }
-  slots_.store(larger, std::memory_order_release);
+  slots_.store(larger, release_order);
   return true;
 }
 
-bool object_table::contains(const void* start) const noexcept {
-  const slots* const all = slots_.load(std::memory_order_acquire);
-  const key address = reinterpret_cast<key>(start);
-  return all != nullptr && address > removed && position(*all, address) != nowhere;
+void object_table::begin_change() noexcept {
+  changes_.store(changes_.load(relaxed) + 1, relaxed);
+  std::atomic_thread_fence(release_order);
+}
+
+void object_table::end_change() noexcept {
+  changes_.store(changes_.load(relaxed) + 1, release_order);
+}
+
+bool object_table::contains(const void* start) noexcept {
+  const std::size_t before = changes_.load(acquire);
+  const slots* const all = slots_.load(acquire);
+  if (all == nullptr) {
+    return false;
+  }
+  const bool found = all->position(reinterpret_cast<key>(start)) != all->count;
+  std::atomic_thread_fence(acquire);
+  if (before % 2 == 0 && changes_.load(relaxed) == before) {
+    return found;
+  }
+  const guard held(*this);
+  return locked_position(start) != slots_.load(relaxed)->count;
+}
+
+std::size_t object_table::locked_position(const void* start) const noexcept {
+  return slots_.load(relaxed)->position(reinterpret_cast<key>(start));
 }
 
 bool object_table::insert(const object& value) noexcept {
-  const guard held(mutex_);
-  if (!grow()) {
-    return false;
+  const guard held(*this);
+  begin_change();
+  const bool room = make_room();
+  if (room) {
+    slots_.load(relaxed)->put(value);
+    ++live_;
   }
-  put(*slots_.load(std::memory_order_relaxed), value);
-  ++live_;
-  return true;
+  end_change();
+  return room;
 }
 
 bool object_table::find(const void* start, object& into) noexcept {
-  const guard held(mutex_);
-  const slots* const all = slots_.load(std::memory_order_relaxed);
-  const std::size_t at =
-      all == nullptr ? nowhere : position(*all, reinterpret_cast<key>(start));
-  if (at == nowhere) {
+  const guard held(*this);
+  const slots* const all = slots_.load(relaxed);
+  if (all == nullptr) {
+    return false;
+  }
+  const std::size_t at = locked_position(start);
+  if (at == all->count) {
     return false;
   }
   into = all->objects[at];
@@ -133,25 +171,28 @@ bool object_table::find(const void* start, object& into) noexcept {
 }
 
 bool object_table::take(const void* start, object& into) noexcept {
-  const guard held(mutex_);
-  slots* const all = slots_.load(std::memory_order_relaxed);
-  const std::size_t at =
-      all == nullptr ? nowhere : position(*all, reinterpret_cast<key>(start));
-  if (at == nowhere) {
+  const guard held(*this);
+  slots* const all = slots_.load(relaxed);
+  if (all == nullptr) {
+    return false;
+  }
+  const std::size_t at = locked_position(start);
+  if (at == all->count) {
     return false;
   }
   into = all->objects[at];
-  remove_at(*all, at);
+  begin_change();
+  all->remove(at);
   --live_;
+  end_change();
   return true;
 }
 
 void object_table::replace(const object& value) noexcept {
-  const guard held(mutex_);
-  slots* const all = slots_.load(std::memory_order_relaxed);
-  const std::size_t at =
-      all == nullptr ? nowhere : position(*all, reinterpret_cast<key>(value.start));
-  if (at != nowhere) {
+  const guard held(*this);
+  slots* const all = slots_.load(relaxed);
+  const std::size_t at = locked_position(value.start);
+  if (at != all->count) {
     all->objects[at] = value;
   }
 }
@@ -159,21 +200,21 @@ void object_table::replace(const object& value) noexcept {
 object_table::copy object_table::snapshot(bool wait) noexcept {
   copy made;
   if (wait) {
-    ::pthread_mutex_lock(&mutex_);
+    lock();
   } else if (::pthread_mutex_trylock(&mutex_) != 0) {
     return made;
   }
-  const slots* const all = slots_.load(std::memory_order_relaxed);
-  if (all != nullptr && live_ != 0) {
+  const slots* const all = slots_.load(relaxed);
+  if (live_ != 0) {
     made.mapped_bytes = live_ * sizeof(object);
     made.objects = static_cast<object*>(map_zeroed(made.mapped_bytes));
   }
   for (std::size_t at = 0; made.objects != nullptr && at < all->count; ++at) {
-    if (all->keys[at].load(std::memory_order_relaxed) > removed) {
+    if (all->keys[at].load(relaxed) != 0) {
       made.objects[made.count++] = all->objects[at];
     }
   }
-  ::pthread_mutex_unlock(&mutex_);
+  unlock();
   return made;
 }
 

@@ -19,27 +19,26 @@ struct object {
   std::uint64_t sequence;
   const void* caller;
   int pid; ///< a fork's copies belong to the parent's report
-  int tid;
   int refused_errno;
-  unsigned flags; ///< NODEWISE_AGENT_PLACED, ...
-  unsigned extents;
+  unsigned flags;   ///< NODEWISE_AGENT_PLACED, ...
+  unsigned extents; ///< policies in force
 };
 
-/// The objects by address: open addressing, its memory straight from the kernel.
+/// The objects by address: open addressing with linear probing, its memory straight from the kernel.
 ///
-/// contains() takes no lock, as every free() of a page-aligned address asks it. What makes that safe:
-/// writers hold the lock; whoever asks for an address got it from its insertion, directly or through
-/// the program's own synchronisation, so sees at least the table as it was then; a slot between a
-/// live key and its home never becomes empty; and an outgrown table is never unmapped (all of them
-/// together are smaller than the present one).
+/// contains() is asked by every free() of a page-aligned address, so it takes no lock: it reads
+/// optimistically and asks again under the lock if a writer was at work meanwhile. An outgrown table
+/// is never unmapped, as somebody may still read it; all of them together are smaller than the
+/// present one.
 class object_table {
  public:
-  [[nodiscard]] bool contains(const void* start) const noexcept;
+  [[nodiscard]] bool contains(const void* start) noexcept;
   /// False if there is no memory for a larger table.
   [[nodiscard]] bool insert(const object& value) noexcept;
   [[nodiscard]] bool find(const void* start, object& into) noexcept;
   /// Removes it: of several threads that free the same address one is answered true.
   [[nodiscard]] bool take(const void* start, object& into) noexcept;
+  /// For an object that is there under the same address.
   void replace(const object& value) noexcept;
 
   struct copy {
@@ -52,29 +51,34 @@ class object_table {
   [[nodiscard]] copy snapshot(bool wait) noexcept;
   static void release(const copy& made) noexcept;
 
-  // Around fork(): the child's table must not be one that another thread was changing.
+  // Around fork(): the child must not inherit a table that another thread was changing.
   void lock() noexcept { ::pthread_mutex_lock(&mutex_); }
   void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
 
  private:
-  using key = std::uintptr_t;
+  using key = std::uintptr_t; ///< 0 in an empty slot
   struct slots {
     std::size_t count; ///< a power of two
-    std::atomic<key>* keys;
     object* objects;
+    std::atomic<key>* keys;
+
+    [[nodiscard]] std::size_t home(key address) const noexcept;
+    [[nodiscard]] std::size_t after(std::size_t at) const noexcept { return (at + 1) & (count - 1); }
+    /// Where the key is, or `count`.
+    [[nodiscard]] std::size_t position(key address) const noexcept;
+    void put(const object& value) noexcept;
+    void move(std::size_t from, std::size_t to) noexcept;
+    void remove(std::size_t at) noexcept;
   };
 
-  static constexpr key empty = 0;
-  static constexpr key removed = 1; ///< no address: not page-aligned
-
-  static std::size_t home(key address, std::size_t count) noexcept;
-  static std::size_t position(const slots& in, key address) noexcept;
-  [[nodiscard]] bool grow() noexcept;
-  static slots* map_slots(std::size_t count) noexcept;
-  static void put(slots& into, const object& value) noexcept;
-  static void remove_at(slots& from, std::size_t at) noexcept;
+  [[nodiscard]] static slots* map_slots(std::size_t count) noexcept;
+  [[nodiscard]] bool make_room() noexcept;
+  [[nodiscard]] std::size_t locked_position(const void* start) const noexcept;
+  void begin_change() noexcept;
+  void end_change() noexcept;
 
   std::atomic<slots*> slots_{nullptr};
+  std::atomic<std::size_t> changes_{0}; ///< odd while a writer is at work
   std::size_t live_ = 0;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };

@@ -1,10 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How every JSON result of Nodewise opens (docs/formats.md). A result that does not say under which
-// settings it was taken cannot be compared with another.
+// How every JSON result of Nodewise opens (docs/formats.md). A result that does not say on which
+// machine and under which settings it was taken cannot be compared with another.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,22 +12,11 @@
 
 namespace nodewise::report {
 
-/// What changes results from outside the program. nullopt is written "unavailable".
-struct settings {
-  std::optional<std::string> kernel;         ///< release, "6.1.0-18-amd64"
-  std::optional<std::size_t> page_bytes;     ///< base page
-  std::optional<int> numa_balancing;         ///< 0 off, 1 on, 2 memory tiering
-  std::optional<std::string> thp;            ///< transparent huge pages: "always"
-  std::optional<std::string> thp_defrag;     ///< "madvise"
-  std::optional<std::string> virtualisation; ///< "none", or who made the virtual machine
-};
-
-[[nodiscard]] nlohmann::ordered_json to_json(const settings& of);
-
 /// `{"schema": "nodewise/<kind>/<version>", "nodewise": ..., "machine": ..., "settings": ...}`;
 /// append the result to it.
 [[nodiscard]] nlohmann::ordered_json envelope(std::string_view kind, int version,
-                                              nlohmann::ordered_json machine, const settings& of);
+                                              nlohmann::ordered_json machine,
+                                              nlohmann::ordered_json settings);
 
 /// The value, or "unavailable": never a number that nobody read.
 template <class T>

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "topology/machine_checks.hpp"
+
 namespace nodewise::topology_detail {
 
 namespace {
@@ -171,6 +173,8 @@ machine to_machine(hwloc_topology_t topology, const std::string& attribute_sourc
   add_distances(topology, all);
   add_memory_attributes(topology, attribute_source, all);
   add_devices(topology, all);
+  sort_caches(all.caches);
+  drop_senseless_distances(all);
   return all;
 }
 

@@ -66,8 +66,8 @@ std::string from_short_form(std::string_view spec) {
     refuse(spec, std::to_string(counts.size()) + " numbers where two or three are meant");
   }
   const unsigned long threads = counts.size() == 3 ? counts[2] : 1;
-  return "pack:" + std::to_string(counts[0]) + " [numa] core:" + std::to_string(counts[1]) +
-         " pu:" + std::to_string(threads);
+  return "pack:" + std::to_string(counts[0]) +
+         " [numa(memory=1GB)] core:" + std::to_string(counts[1]) + " pu:" + std::to_string(threads);
 }
 
 /// hwloc multiplies without a limit of its own. Levels read "type:count" or "count"; what stands in

@@ -13,6 +13,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "topology/machine_checks.hpp"
 #include "topology/recorded_cpuset.hpp"
 #include "topology/small_file.hpp"
 
@@ -177,6 +178,7 @@ class sysfs_reader {
       }
     }
     machine_.distances = std::move(rows);
+    drop_senseless_distances(machine_);
   }
 
   // Cores and packages: one read a core or a package, not one a processor, as a file names all its

@@ -1,0 +1,24 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The allocator that the program would have without the agent: glibc's, or another preloaded one.
+#pragma once
+
+#include <cstddef>
+
+namespace nodewise::agent {
+
+/// Functions of the same names. Until the first call they are stand-ins that find the real ones.
+struct next_allocator {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void (*free)(void*);
+  int (*posix_memalign)(void**, std::size_t, std::size_t);
+  void* (*aligned_alloc)(std::size_t, std::size_t);
+  void* (*memalign)(std::size_t, std::size_t);
+  std::size_t (*malloc_usable_size)(void*);
+};
+
+extern next_allocator next;
+
+} // namespace nodewise::agent

@@ -1,0 +1,125 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/report.hpp"
+
+#include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/placement.hpp"
+#include "agent/residency.hpp"
+#include "sys/raw.hpp"
+
+// glibc 2.35 and later: finds a module without a lock, so that a free() inside dlopen() is safe.
+extern "C" int _dl_find_object(void*, dl_find_object*) noexcept __attribute__((weak));
+
+namespace nodewise::agent {
+
+namespace {
+
+/// The record of an object with all the shares it can have, and the answers it is made of.
+struct object_record {
+  nodewise_agent_object fixed;
+  nodewise_agent_share share[NODEWISE_AGENT_MAX_NODES];
+  residency found;
+};
+
+/// One write() a record, and the file opened anew each time: a program may close descriptors that it
+/// did not open.
+bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
+            std::size_t bytes) noexcept {
+  record.magic = NODEWISE_AGENT_MAGIC;
+  record.version = NODEWISE_AGENT_RECORDS;
+  record.kind = static_cast<std::uint16_t>(kind);
+  record.bytes = static_cast<std::uint32_t>(bytes);
+  record.pid = pid;
+  record.tid = static_cast<std::int32_t>(sys::raw::call(SYS_gettid));
+  record.checksum = nodewise_agent_checksum(&record, bytes);
+  const int kept = errno;
+  const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool written =
+      file >= 0 && ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
+  if (file >= 0) {
+    ::close(file);
+  }
+  errno = kept;
+  return written;
+}
+
+/// The last part of a path, cut to what fits.
+void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* path) noexcept {
+  const char* const slash = std::strrchr(path, '/');
+  const char* const name = slash == nullptr ? path : slash + 1;
+  const std::size_t length = ::strnlen(name, sizeof into - 1);
+  std::memcpy(into, name, length);
+  std::memset(into + length, 0, sizeof into - length);
+}
+
+void name_caller(nodewise_agent_object& record, const void* caller) noexcept {
+  dl_find_object module;
+  if (_dl_find_object == nullptr ||
+      _dl_find_object(const_cast<void*>(caller), &module) != 0) {
+    return;
+  }
+  const auto* const from = static_cast<const char*>(module.dlfo_map_start);
+  record.caller_offset = static_cast<std::uint64_t>(static_cast<const char*>(caller) - from);
+  const char* const path = module.dlfo_link_map->l_name;
+  copy_name(record.caller_module, *path == '\0' ? program_invocation_name : path);
+}
+
+void fill(object_record& record, const object& what) noexcept {
+  nodewise_agent_object& fixed = record.fixed;
+  fixed.sequence = what.sequence;
+  fixed.bytes = what.bytes;
+  fixed.granule_bytes = what.granule_bytes;
+  fixed.pages = record.found.pages;
+  fixed.resident = record.found.resident;
+  fixed.on_owner = record.found.on_owner;
+  fixed.unknown = record.found.unknown;
+  fixed.refused_errno = static_cast<std::uint32_t>(what.refused_errno);
+  fixed.flags = what.flags | (record.found.reduced ? NODEWISE_AGENT_REDUCED : 0U);
+  fixed.extents = what.extents;
+  fixed.cells = record.found.cells;
+  std::memcpy(fixed.strip, record.found.strip, sizeof fixed.strip);
+  name_caller(fixed, what.caller);
+  for (int node = 0; node < NODEWISE_AGENT_MAX_NODES; ++node) {
+    if (record.found.on_node[node] != 0) {
+      record.share[fixed.shares++] = {record.found.on_node[node], node, 0};
+    }
+  }
+}
+
+} // namespace
+
+bool write_start(const settings& asked, int pid) noexcept {
+  nodewise_agent_start record = {};
+  record.page_bytes = page_bytes();
+  copy_name(record.program, program_invocation_name);
+  return append(asked, NODEWISE_AGENT_START, pid, record.header, sizeof record);
+}
+
+bool write_object(const settings& asked, const object& what, int pid) noexcept {
+  void* const memory = ::mmap(nullptr, sizeof(object_record), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return false;
+  }
+  auto& record = *static_cast<object_record*>(memory);
+  bool written = query(asked, what, record.found);
+  if (written) {
+    fill(record, what);
+    written = append(asked, NODEWISE_AGENT_OBJECT, pid, record.fixed.header,
+                     sizeof record.fixed + record.fixed.shares * sizeof record.share[0]);
+  }
+  ::munmap(memory, sizeof(object_record));
+  return written;
+}
+
+bool write_end(const settings& asked, nodewise_agent_end& totals, int pid) noexcept {
+  return append(asked, NODEWISE_AGENT_END, pid, totals.header, sizeof totals);
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,17 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Writing the records of protocol.h.
+#pragma once
+
+#include "agent/object_table.hpp"
+#include "agent/settings.hpp"
+
+namespace nodewise::agent {
+
+/// Each returns false if the record was not written: no memory, no file, a full disk.
+[[nodiscard]] bool write_start(const settings& asked, int pid) noexcept;
+[[nodiscard]] bool write_object(const settings& asked, const object& what, int pid) noexcept;
+/// The totals are filled in already, the header is not.
+[[nodiscard]] bool write_end(const settings& asked, nodewise_agent_end& totals, int pid) noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,173 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/residency.hpp"
+
+#include <cerrno>
+
+#include <sys/mman.h>
+
+#include "agent/placement.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+constexpr std::size_t batch_pages = 4096;
+constexpr std::size_t max_single_questions = std::size_t{1} << 16;
+
+/// What is said of a page besides the number of a node.
+constexpr int absent = NODEWISE_AGENT_CELL_EMPTY;
+constexpr int unlocated = NODEWISE_AGENT_CELL_UNKNOWN;
+
+/// What one question needs; too large for the stack of a thread that frees something.
+struct scratch {
+  void* page[batch_pages];
+  int where[batch_pages];
+  unsigned char in_memory[batch_pages];
+  std::uint32_t of_cell[NODEWISE_AGENT_MAX_NODES];
+};
+
+/// move_pages was refused: get_mempolicy by address, which would bring an absent page into memory,
+/// so only for pages that mincore says are there, and every `stride`-th of them.
+void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_t stride) noexcept {
+  const bool known = ::mincore(s.page[0], count * page_bytes(), s.in_memory) == 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    int node = unlocated;
+    if (known && (s.in_memory[i] & 1) == 0) {
+      node = absent;
+    } else if (known && (first + i) % stride == 0 &&
+               sys::raw::get_mempolicy(&node, nullptr, 0, s.page[i],
+                                       sys::get_node | sys::get_by_address) < 0) {
+      node = unlocated;
+    }
+    s.where[i] = node;
+  }
+}
+
+/// The answer of move_pages for a page: its node or -errno. EFAULT is the shared zero page: read, but
+/// never written, so without memory of its own.
+int meaning(int status) noexcept {
+  if (status >= 0) {
+    return status < NODEWISE_AGENT_MAX_NODES ? status : unlocated;
+  }
+  return status == -ENOENT || status == -EFAULT ? absent : unlocated;
+}
+
+void ask(scratch& s, const object& what, std::size_t first, std::size_t count, std::size_t pages,
+         bool& reduced) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    s.page[i] = what.start + (first + i) * page_bytes();
+  }
+  if (!reduced && sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0) == 0) {
+    for (std::size_t i = 0; i < count; ++i) {
+      s.where[i] = meaning(s.where[i]);
+    }
+    return;
+  }
+  reduced = true;
+  ask_one_by_one(s, first, count, pages / max_single_questions + 1);
+}
+
+/// Counts the pages of a cell of the strip until the next one begins.
+class strip_writer {
+ public:
+  strip_writer(scratch& s, residency& into) noexcept : of_node_(s.of_cell), into_(into) {
+    into.cells = static_cast<std::uint32_t>(
+        into.pages < NODEWISE_AGENT_CELLS ? into.pages : NODEWISE_AGENT_CELLS);
+  }
+
+  void add(std::size_t page, int where) noexcept {
+    const std::size_t cell = page * into_.cells / into_.pages;
+    if (cell != cell_) {
+      finish();
+      cell_ = cell;
+    }
+    if (where == unlocated) {
+      ++unknown_;
+    } else if (where >= 0) {
+      ++of_node_[where];
+      highest_ = where > highest_ ? where : highest_;
+    }
+  }
+
+  void finish() noexcept {
+    int commonest = unknown_ != 0 ? unlocated : absent;
+    std::uint32_t most = unknown_;
+    for (int node = 0; node <= highest_; ++node) {
+      if (of_node_[node] > most) {
+        most = of_node_[node];
+        commonest = node;
+      }
+      of_node_[node] = 0;
+    }
+    into_.strip[cell_] = static_cast<std::int16_t>(commonest);
+    unknown_ = 0;
+    highest_ = -1;
+  }
+
+ private:
+  std::uint32_t* of_node_;
+  residency& into_;
+  std::size_t cell_ = 0;
+  std::uint32_t unknown_ = 0;
+  int highest_ = -1;
+};
+
+/// Which node owns a page; asked for ascending pages.
+class owner_cursor {
+ public:
+  owner_cursor(const settings& asked, const object& what) noexcept : asked_(asked), what_(what) {
+    end_ = end_of_run(asked, 0, what.placed_bytes, what.granule_bytes);
+  }
+
+  [[nodiscard]] int owner(std::size_t offset_bytes) noexcept {
+    while (offset_bytes >= end_ && run_ + 1 < asked_.runs) {
+      ++run_;
+      end_ = end_of_run(asked_, run_, what_.placed_bytes, what_.granule_bytes);
+    }
+    return asked_.run[run_].node;
+  }
+
+ private:
+  const settings& asked_;
+  const object& what_;
+  std::size_t run_ = 0;
+  std::size_t end_ = 0;
+};
+
+void count(const settings& asked, const object& what, scratch& s, residency& into) noexcept {
+  const auto pages = static_cast<std::size_t>(into.pages);
+  strip_writer strip(s, into);
+  owner_cursor owners(asked, what);
+  for (std::size_t first = 0; first < pages; first += batch_pages) {
+    const std::size_t now = pages - first < batch_pages ? pages - first : batch_pages;
+    ask(s, what, first, now, pages, into.reduced);
+    for (std::size_t i = 0; i < now; ++i) {
+      const int where = s.where[i];
+      strip.add(first + i, where);
+      into.resident += where != absent ? 1 : 0;
+      into.unknown += where == unlocated ? 1 : 0;
+      if (where >= 0) {
+        ++into.on_node[where];
+        into.on_owner += where == owners.owner((first + i) * page_bytes()) ? 1 : 0;
+      }
+    }
+  }
+  strip.finish();
+}
+
+} // namespace
+
+bool query(const settings& asked, const object& what, residency& into) noexcept {
+  void* const memory =
+      ::mmap(nullptr, sizeof(scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return false;
+  }
+  into.pages = round_up(what.bytes, page_bytes()) / page_bytes();
+  count(asked, what, *static_cast<scratch*>(memory), into);
+  ::munmap(memory, sizeof(scratch));
+  return true;
+}
+
+} // namespace nodewise::agent

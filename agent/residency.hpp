@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/object_table.hpp"
+#include "agent/settings.hpp"
+
+namespace nodewise::agent {
+
+/// Where the pages of an object are. Counts are base pages.
+struct residency {
+  std::uint64_t pages;
+  std::uint64_t resident;
+  std::uint64_t on_owner;
+  std::uint64_t unknown; ///< in memory, but nobody says where
+  bool reduced;          ///< move_pages was refused: asked page by page, at most 65536 of them
+  std::uint32_t cells;
+  std::int16_t strip[NODEWISE_AGENT_CELLS];
+  std::uint64_t on_node[NODEWISE_AGENT_MAX_NODES];
+};
+
+/// Asks the kernel. False if there is no memory for the question. `into` is some kilobytes: not for
+/// a thread's stack.
+[[nodiscard]] bool query(const settings& asked, const object& what, residency& into) noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,29 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise::doctor {
+
+/// What changes results from outside the program; part of every result. nullopt: could not be read.
+struct settings {
+  std::optional<std::string> kernel_release; ///< "6.1.0-18-amd64"
+  std::optional<std::size_t> page_bytes;     ///< base page
+  std::optional<int> numa_balancing;         ///< 0 off, 1 on, 2 memory tiering, 3 both
+  std::optional<std::string> thp;            ///< transparent huge pages: "always"
+  std::optional<std::string> thp_defrag;     ///< "madvise"
+  /// "none", or the maker of the virtual machine as its firmware names it.
+  std::optional<std::string> virtualisation;
+};
+
+[[nodiscard]] settings read_settings(sys::kernel& from);
+
+/// A whole number that is all there is in a file; nullopt if it is not there or says something
+/// else.
+[[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const char* path);
+
+} // namespace nodewise::doctor

@@ -1,0 +1,75 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "doctor/surroundings.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <linux/userfaultfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace nodewise::doctor {
+
+namespace {
+
+/// Closes what a call opened; its errno otherwise.
+int close_again(long descriptor) {
+  if (descriptor < 0) {
+    return errno;
+  }
+  ::close(static_cast<int>(descriptor));
+  return 0;
+}
+
+int open_fault_counter_now() {
+  perf_event_attr what{};
+  what.type = PERF_TYPE_SOFTWARE;
+  what.size = sizeof what;
+  what.config = PERF_COUNT_SW_PAGE_FAULTS;
+  what.disabled = 1;
+  what.exclude_kernel = 1;
+  what.exclude_hv = 1;
+  return close_again(::syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+int open_userfaultfd_now() {
+#ifdef UFFD_USER_MODE_ONLY
+  constexpr int user_mode_only = UFFD_USER_MODE_ONLY;
+#else
+  constexpr int user_mode_only = 1;
+#endif
+  return close_again(::syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
+}
+
+bool is_program(const std::string& path) {
+  struct stat facts{};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> find_on_path(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::string_view left = path == nullptr ? std::string_view{} : std::string_view{path};
+  while (!left.empty()) {
+    const std::size_t colon = std::min(left.find(':'), left.size());
+    const std::string candidate = std::string(left.substr(0, colon)) + "/" + name;
+    if (colon > 0 && is_program(candidate)) {
+      return candidate;
+    }
+    left.remove_prefix(std::min(colon + 1, left.size()));
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+surroundings surroundings::of_this_system() {
+  return {&sys::real_kernel(), open_fault_counter_now, open_userfaultfd_now, find_on_path};
+}
+
+} // namespace nodewise::doctor

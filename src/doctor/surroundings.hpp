@@ -1,0 +1,25 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise::doctor {
+
+/// What is examined, besides the kernel that all rooms share; a test puts its own in place.
+struct surroundings {
+  sys::kernel* kernel = nullptr;
+  /// Opens and closes a counter of page faults in user space: 0 or errno.
+  std::function<int()> open_fault_counter;
+  /// Opens and closes a descriptor of user-space fault handling: 0 or errno.
+  std::function<int()> open_userfaultfd;
+  /// The path of a program, searched as a shell does.
+  std::function<std::optional<std::string>(const std::string& name)> find_program;
+
+  [[nodiscard]] static surroundings of_this_system();
+};
+
+} // namespace nodewise::doctor

@@ -1,0 +1,90 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reading JSON that others wrote: every value knows where it stands, so that a complaint can say.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/error.hpp>
+#include <nodewise/id_set.hpp>
+
+namespace nodewise {
+
+/// The document in a file. Refused with `error` (input): more than 100 MiB, more than 64 levels, a
+/// key given twice, text that is not UTF-8, and whatever else is no JSON.
+[[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
+
+/// As above, of a text; `asked` begins the complaint: "the machine file x.json".
+[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& asked);
+
+/// A value of a document. It refers to the document, which must outlive it.
+class json_field {
+ public:
+  using json = nlohmann::ordered_json;
+
+  /// The document itself. `asked` is what is read: "the machine file x.json".
+  json_field(const json& document, std::string asked)
+      : value_(&document), asked_(std::move(asked)) {}
+
+  /// "nodes[1].cpus", or "" for the document.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
+
+  /// Throws `error` (input), naming this field.
+  [[noreturn]] void refuse(const std::string& problem, const std::string& cure) const;
+
+  // Objects.
+  [[nodiscard]] std::optional<json_field> find(std::string_view key) const;
+  [[nodiscard]] json_field at(std::string_view key) const;
+  /// Refuses keys that are not listed: a misspelt field must not be ignored. Keys that begin with
+  /// '$' or '_' are the author's own.
+  void allow_only(std::initializer_list<std::string_view> keys) const;
+
+  // Arrays.
+  [[nodiscard]] std::vector<json_field> elements() const;
+  [[nodiscard]] bool is_array() const noexcept { return value_->is_array(); }
+
+  // Scalars.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::uint64_t whole_number(std::uint64_t lowest = 0,
+                                           std::uint64_t highest = std::uint64_t{1} << 62) const;
+  [[nodiscard]] int small_number(int lowest, int highest) const;
+  [[nodiscard]] double number() const;
+  /// A list in the kernel's format, "0-3,8".
+  template <class Id>
+  [[nodiscard]] id_set<Id> ids() const {
+    const std::string list = text();
+    try {
+      return id_set<Id>::parse(list);
+    } catch (const error& e) {
+      refuse(e.answered(), e.cure());
+    }
+  }
+  /// One of `names`, by its position.
+  [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names) const;
+
+ private:
+  json_field(const json& value, std::string path, std::string asked)
+      : value_(&value), path_(std::move(path)), asked_(std::move(asked)) {}
+  [[nodiscard]] std::string what_it_is() const;
+
+  const json* value_;
+  std::string path_;
+  std::string asked_;
+};
+
+/// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1"), telling a newer
+/// version of the same kind from another kind.
+void check_schema(const json_field& document, std::string_view schema);
+
+} // namespace nodewise

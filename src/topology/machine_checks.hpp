@@ -1,0 +1,40 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What holds for a machine, whoever described it.
+#pragma once
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include <nodewise/machine.hpp>
+
+namespace nodewise::topology_detail {
+
+/// Nothing is nearer to a node than itself. Firmware that says otherwise says nothing: its table
+/// would send work away from its data.
+[[nodiscard]] inline bool is_nearest_to_itself(const std::vector<int>& row, std::size_t own) {
+  return row[own] > 0 && *std::min_element(row.begin(), row.end()) == row[own];
+}
+
+/// Takes out a table of distances that makes no sense, and says so in the notes.
+inline void drop_senseless_distances(machine& all) {
+  for (std::size_t i = 0; i < all.distances.size(); ++i) {
+    if (!is_nearest_to_itself(all.distances[i], i)) {
+      all.distances.clear();
+      all.notes.emplace_back("distances are left out: the firmware's table puts a node nearer to "
+                             "another than to itself");
+      return;
+    }
+  }
+}
+
+/// The one order of caches: by level, kind and first processor.
+inline void sort_caches(std::vector<cache>& caches) {
+  std::sort(caches.begin(), caches.end(), [](const cache& a, const cache& b) {
+    return std::tuple(a.level, a.kind, a.cpus.first()) <
+           std::tuple(b.level, b.kind, b.cpus.first());
+  });
+}
+
+} // namespace nodewise::topology_detail

@@ -1,0 +1,354 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "topology/machine_checks.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise {
+
+namespace {
+
+constexpr int most_threads_per_core = 1024;
+
+std::string number(node_id node) {
+  return std::to_string(to_int(node));
+}
+
+template <class Value, class Read>
+void read_if_there(const json_field& object, const char* key, Value& value, Read read) {
+  if (const auto found = object.find(key)) {
+    value = read(*found);
+  }
+}
+
+void read_text(const json_field& object, const char* key, std::string& text) {
+  read_if_there(object, key, text, [](const json_field& field) { return field.text(); });
+}
+
+/// The processors of one part of a list whose parts must not overlap.
+cpu_set read_cpus(const json_field& part, cpu_set& claimed) {
+  const json_field field = part.at("cpus");
+  cpu_set cpus = field.ids<cpu_id>();
+  if (cpus.intersects(claimed)) {
+    field.refuse("the processors " + (cpus & claimed).to_string() + " are in another one too",
+                 "give each processor to one only");
+  }
+  claimed = std::move(claimed) | cpus;
+  return cpus;
+}
+
+cpu_set read_some_cpus(const json_field& part, cpu_set& claimed) {
+  cpu_set cpus = read_cpus(part, claimed);
+  if (cpus.empty()) {
+    part.at("cpus").refuse("no processor", "name at least one, such as \"0-3\"");
+  }
+  return cpus;
+}
+
+/// Reads the parts in the order of the file and keeps, for what else is listed in that order, where
+/// each node went.
+class machine_reader {
+ public:
+  explicit machine_reader(const json_field& document) : document_(document) {}
+
+  machine read() {
+    document_.allow_only({"schema", "nodewise", "name", "title", "source", "notes",
+                          "threads_per_core", "nodes", "packages", "cores", "distances", "caches",
+                          "parameters", "devices", "lab"});
+    read_text(document_, "name", all_.name);
+    read_text(document_, "title", all_.title);
+    read_text(document_, "source", all_.source);
+    for_each("notes", [&](const json_field& note) { all_.notes.push_back(note.text()); });
+    read_nodes();
+    read_cores();
+    cpu_set in_packages;
+    for_each("packages", [&](const json_field& each) { read_package(each, in_packages); });
+    read_distances();
+    for_each("caches", [&](const json_field& each) { read_cache(each); });
+    for_each("parameters", [&](const json_field& each) { read_parameter(each); });
+    for_each("devices", [&](const json_field& each) { read_device(each); });
+    if (const auto lab = document_.find("lab")) {
+      read_lab(*lab);
+    }
+    topology_detail::sort_caches(all_.caches);
+    return std::move(all_);
+  }
+
+ private:
+  template <class Read>
+  void for_each(const char* key, Read read) {
+    if (const auto list = document_.find(key)) {
+      for (const json_field& element : list->elements()) {
+        read(element);
+      }
+    }
+  }
+
+  void read_nodes() {
+    const json_field list = document_.at("nodes");
+    std::vector<memory_node> nodes;
+    node_set seen;
+    cpu_set claimed;
+    for (const json_field& field : list.elements()) {
+      nodes.push_back(read_node(field, seen, claimed));
+    }
+    if (nodes.empty()) {
+      list.refuse("no node", "list at least one");
+    }
+    order_.resize(nodes.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t a, std::size_t b) { return nodes[a].id < nodes[b].id; });
+    for (const std::size_t at : order_) {
+      all_.nodes.push_back(std::move(nodes[at]));
+    }
+  }
+
+  static memory_node read_node(const json_field& field, node_set& seen, cpu_set& claimed) {
+    field.allow_only({"id", "cpus", "memory_bytes", "kind"});
+    memory_node node;
+    node.id = node_id{field.at("id").small_number(0, max_id)};
+    if (seen.contains(node.id)) {
+      field.at("id").refuse("node " + number(node.id) + " is listed twice",
+                            "give each node a number of its own");
+    }
+    seen.insert(node.id);
+    node.cpus = field.find("cpus") ? read_cpus(field, claimed) : cpu_set{};
+    read_if_there(field, "memory_bytes", node.memory_bytes,
+                  [](const json_field& bytes) { return bytes.whole_number(); });
+    read_if_there(field, "kind", node.kind, [](const json_field& kind) {
+      return static_cast<memory_kind>(kind.one_of(memory_kind_names));
+    });
+    return node;
+  }
+
+  void read_cores() {
+    const cpu_set of_nodes = all_.cpus();
+    int threads = 1;
+    read_if_there(document_, "threads_per_core", threads, [](const json_field& field) {
+      return field.small_number(1, most_threads_per_core);
+    });
+    if (const auto list = document_.find("cores")) {
+      cpu_set claimed;
+      for (const json_field& field : list->elements()) {
+        field.allow_only({"cpus"});
+        all_.cores.push_back({read_some_cpus(field, claimed)});
+      }
+      if (!claimed.includes(of_nodes)) {
+        list->refuse("the processors " + (of_nodes - claimed).to_string() + " are in no core",
+                     "list every core, or leave the field out");
+      }
+    } else {
+      deal_out_cores(static_cast<std::size_t>(threads));
+    }
+    std::sort(all_.cores.begin(), all_.cores.end(),
+              [](const core& a, const core& b) { return a.cpus.first() < b.cpus.first(); });
+    if (all_.cores.empty()) {
+      document_.at("nodes").refuse("no node has a processor",
+                                   "give one of them processors: \"cpus\": \"0-3\"");
+    }
+  }
+
+  /// Without a list: `threads` consecutive processors of a node make a core.
+  void deal_out_cores(std::size_t threads) {
+    for (const memory_node& node : all_.nodes) {
+      if (node.cpus.size() % threads != 0) {
+        document_.at("threads_per_core")
+            .refuse("node " + number(node.id) + " has " + std::to_string(node.cpus.size()) +
+                        " processors, which make no whole cores of " + std::to_string(threads),
+                    "list the cores: \"cores\": [{\"cpus\": \"0,32\"}, ...]");
+      }
+      cpu_set cpus;
+      for (const cpu_id cpu : node.cpus) {
+        cpus.insert(cpu);
+        if (cpus.size() == threads) {
+          all_.cores.push_back({std::exchange(cpus, {})});
+        }
+      }
+    }
+  }
+
+  void read_package(const json_field& field, cpu_set& claimed) {
+    field.allow_only({"id", "cpus"});
+    package each;
+    read_if_there(field, "id", each.id,
+                  [](const json_field& id) { return id.small_number(0, max_id); });
+    each.cpus = read_some_cpus(field, claimed);
+    all_.packages.push_back(std::move(each));
+  }
+
+  void read_distances() {
+    const auto table = document_.find("distances");
+    if (!table) {
+      return;
+    }
+    const auto rows = table->elements();
+    const std::size_t count = all_.nodes.size();
+    const auto refuse_shape = [&](const json_field& where, std::size_t size) {
+      where.refuse(std::to_string(size) + " where " + std::to_string(count) + " nodes are listed",
+                   "write one row a node and one figure a node in it, in the order of \"nodes\"");
+    };
+    if (rows.size() != count) {
+      refuse_shape(*table, rows.size());
+    }
+    all_.distances.assign(count, std::vector<int>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const json_field& row = rows[order_[i]];
+      const auto figures = row.elements();
+      if (figures.size() != count) {
+        refuse_shape(row, figures.size());
+      }
+      for (std::size_t j = 0; j < count; ++j) {
+        all_.distances[i][j] = figures[order_[j]].small_number(1, max_id);
+      }
+      if (!topology_detail::is_nearest_to_itself(all_.distances[i], i)) {
+        figures[order_[i]].refuse("a node that is nearer to another than to itself",
+                                  "write 10 from a node to itself and more to the others");
+      }
+    }
+  }
+
+  void read_cache(const json_field& field) {
+    field.allow_only({"level", "kind", "size_bytes", "line_bytes", "ways", "shared_by", "cpus"});
+    cache each;
+    each.level = field.at("level").small_number(1, 9);
+    read_if_there(field, "kind", each.kind, [](const json_field& kind) {
+      return static_cast<cache_kind>(kind.one_of(cache_kind_names));
+    });
+    read_if_there(field, "size_bytes", each.size_bytes,
+                  [](const json_field& bytes) { return bytes.whole_number(); });
+    read_if_there(field, "line_bytes", each.line_bytes, [](const json_field& bytes) {
+      return static_cast<unsigned>(bytes.small_number(0, max_id));
+    });
+    read_if_there(field, "ways", each.ways, [](const json_field& ways) {
+      return static_cast<unsigned>(ways.small_number(0, max_id));
+    });
+    for (cpu_set& cpus : sharers(field)) {
+      each.cpus = std::move(cpus);
+      all_.caches.push_back(each);
+    }
+  }
+
+  /// One set a cache: the one that "cpus" names, or one for each part that "shared_by" names.
+  [[nodiscard]] std::vector<cpu_set> sharers(const json_field& field) const {
+    const auto word = field.find("shared_by");
+    if (word.has_value() == field.find("cpus").has_value()) {
+      field.refuse(word ? "both 'cpus' and 'shared_by'" : "neither 'cpus' nor 'shared_by'",
+                   "say who shares the cache by one of the two");
+    }
+    if (!word) {
+      cpu_set nobody;
+      return {read_some_cpus(field, nobody)};
+    }
+    std::vector<cpu_set> sets;
+    const auto add = [&sets](const auto& parts) {
+      for (const auto& part : parts) {
+        if (!part.cpus.empty()) {
+          sets.push_back(part.cpus);
+        }
+      }
+    };
+    constexpr std::array<std::string_view, 4> words = {"core", "node", "package", "machine"};
+    switch (word->one_of(words)) {
+    case 0:
+      add(all_.cores);
+      break;
+    case 1:
+      add(all_.nodes);
+      break;
+    case 2:
+      add(all_.packages);
+      break;
+    default:
+      sets.push_back(all_.cpus());
+    }
+    if (sets.empty()) {
+      word->refuse("there are none of these", "list them: \"packages\": [{\"cpus\": \"0-3\"}]");
+    }
+    return sets;
+  }
+
+  [[nodiscard]] node_id known_node(const json_field& field) const {
+    const node_id node{field.small_number(0, max_id)};
+    if (all_.find_node(node) == nullptr) {
+      field.refuse("there is no node " + number(node),
+                   "the nodes are " + all_.node_ids().to_string());
+    }
+    return node;
+  }
+
+  void read_parameter(const json_field& field) {
+    field.allow_only({"name", "from", "to", "value", "unit", "source"});
+    parameter each;
+    each.name = field.at("name").text();
+    each.from = known_node(field.at("from"));
+    each.to = known_node(field.at("to"));
+    each.value = field.at("value").number();
+    each.unit = field.at("unit").text();
+    read_text(field, "source", each.source);
+    all_.parameters.push_back(std::move(each));
+  }
+
+  void read_device(const json_field& field) {
+    field.allow_only({"name", "kind", "bus", "nodes"});
+    device each;
+    each.name = field.at("name").text();
+    each.kind = field.at("kind").text();
+    constexpr std::array<std::string_view, 5> kinds = {"network", "storage", "gpu", "fabric",
+                                                       "other"};
+    (void)field.at("kind").one_of(kinds);
+    read_text(field, "bus", each.bus);
+    read_if_there(field, "nodes", each.nodes,
+                  [](const json_field& nodes) { return nodes.ids<node_id>(); });
+    if (!all_.node_ids().includes(each.nodes)) {
+      field.at("nodes").refuse("there is no node " + (each.nodes - all_.node_ids()).to_string(),
+                               "the nodes are " + all_.node_ids().to_string());
+    }
+    all_.devices.push_back(std::move(each));
+  }
+
+  void read_lab(const json_field& field) {
+    field.allow_only({"memory_bytes_per_node", "offline_nodes"});
+    if (const auto memory = field.find("memory_bytes_per_node")) {
+      read_lab_memory(*memory);
+    }
+    if (const auto offline = field.find("offline_nodes")) {
+      for (const json_field& node : offline->elements()) {
+        all_.lab.offline_nodes.insert(known_node(node));
+      }
+      if (all_.lab.offline_nodes == all_.node_ids()) {
+        offline->refuse("every node", "leave one online");
+      }
+    }
+  }
+
+  /// One figure for all, or one a node; a node without memory stays without.
+  void read_lab_memory(const json_field& field) {
+    const auto figures = field.is_array() ? field.elements() : std::vector<json_field>{};
+    if (field.is_array() && figures.size() != all_.nodes.size()) {
+      field.refuse(std::to_string(figures.size()) + " figures where " +
+                       std::to_string(all_.nodes.size()) + " nodes are listed",
+                   "write one figure for all, or one a node in the order of \"nodes\"");
+    }
+    for (std::size_t i = 0; i < all_.nodes.size(); ++i) {
+      const json_field& figure = field.is_array() ? figures[order_[i]] : field;
+      const std::uint64_t bytes = figure.whole_number();
+      all_.lab.memory_bytes.push_back(all_.nodes[i].memory_bytes > 0 ? bytes : 0);
+    }
+  }
+
+  const json_field& document_;
+  machine all_;
+  std::vector<std::size_t> order_; ///< order_[i]: where in the file the i-th node by number stands
+};
+
+} // namespace
+
+machine machine_from_json(const json_field& document) {
+  check_schema(document, machine_schema);
+  return machine_reader(document).read();
+}
+
+} // namespace nodewise
