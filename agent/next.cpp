@@ -16,7 +16,8 @@ namespace {
 
 constinit std::atomic<bool> resolving{false};
 
-template <class Function> Function find(const char* name) noexcept {
+template <class Function>
+Function find(const char* name) noexcept {
   void* const found = ::dlsym(RTLD_NEXT, name);
   if (found == nullptr) {
     constexpr char text[] = "nodewise: the agent found no allocator behind it\n";
@@ -26,8 +27,8 @@ template <class Function> Function find(const char* name) noexcept {
   return reinterpret_cast<Function>(found);
 }
 
-/// False while the search itself is under way: dlsym may allocate. Who allocates then, gets a mapping
-/// of its own, which free() and realloc() know like any large object.
+/// False while the search itself is under way: dlsym may allocate. Who allocates then, gets a
+/// mapping of its own, which free() and realloc() know like any large object.
 bool resolve() noexcept {
   if (resolving.exchange(true)) {
     return false;
@@ -51,11 +52,11 @@ void* first_malloc(std::size_t bytes) {
 }
 
 void* first_calloc(std::size_t count, std::size_t bytes) {
-  std::size_t all = 0;
-  if (resolve() || __builtin_mul_overflow(count, bytes, &all)) {
+  if (resolve()) {
     return next.calloc(count, bytes);
   }
-  return allocate_unplaced(all, 1);
+  std::size_t all = 0;
+  return __builtin_mul_overflow(count, bytes, &all) ? nullptr : allocate_unplaced(all, 1);
 }
 
 void* first_realloc(void* old, std::size_t bytes) {
@@ -87,8 +88,8 @@ std::size_t first_malloc_usable_size(void* start) {
 
 } // namespace
 
-constinit next_allocator next = {first_malloc,         first_calloc,        first_realloc,
-                                 first_free,           first_posix_memalign, first_aligned_alloc,
-                                 first_memalign,       first_malloc_usable_size};
+constinit next_allocator next = {
+    first_malloc,         first_calloc,        first_realloc,  first_free,
+    first_posix_memalign, first_aligned_alloc, first_memalign, first_malloc_usable_size};
 
 } // namespace nodewise::agent

@@ -24,12 +24,13 @@ struct object {
   unsigned extents; ///< policies in force
 };
 
-/// The objects by address: open addressing with linear probing, its memory straight from the kernel.
+/// The objects by address: open addressing with linear probing, its memory straight from the
+/// kernel.
 ///
 /// contains() is asked by every free() of a page-aligned address, so it takes no lock: it reads
-/// optimistically and asks again under the lock if a writer was at work meanwhile. An outgrown table
-/// is never unmapped, as somebody may still read it; all of them together are smaller than the
-/// present one.
+/// optimistically and asks again under the lock if a writer was at work meanwhile. An outgrown
+/// table is never unmapped, as somebody may still read it; all of them together are smaller than
+/// the present one.
 class object_table {
  public:
   [[nodiscard]] bool contains(const void* start) noexcept;
@@ -63,7 +64,9 @@ class object_table {
     std::atomic<key>* keys;
 
     [[nodiscard]] std::size_t home(key address) const noexcept;
-    [[nodiscard]] std::size_t after(std::size_t at) const noexcept { return (at + 1) & (count - 1); }
+    [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
+      return (at + 1) & (count - 1);
+    }
     /// Where the key is, or `count`.
     [[nodiscard]] std::size_t position(key address) const noexcept;
     void put(const object& value) noexcept;

@@ -72,8 +72,8 @@ long bind_extents(const settings& asked, const object& what) noexcept {
   std::size_t begin = 0;
   for (std::size_t run = 0; run < asked.runs; ++run) {
     const bool last = run + 1 == asked.runs;
-    const std::size_t end = last ? what.mapped_bytes
-                                 : end_of_run(asked, run, what.placed_bytes, what.granule_bytes);
+    const std::size_t end =
+        last ? what.mapped_bytes : end_of_run(asked, run, what.placed_bytes, what.granule_bytes);
     if (end == begin) {
       continue;
     }
@@ -117,7 +117,7 @@ std::size_t end_of_run(const settings& asked, std::size_t run, std::size_t bytes
 
 std::size_t choose_granule(const settings& asked, std::size_t bytes) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
-  if (huge == 0 || bytes / huge < min_huge_pages_per_block * asked.runs) {
+  if (huge == 0 || asked.runs == 0 || bytes / huge < min_huge_pages_per_block * asked.runs) {
     return page_bytes();
   }
   std::size_t begin = 0;
@@ -155,6 +155,9 @@ char* map(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void place(const settings& asked, object& what) noexcept {
+  if (asked.runs == 0) {
+    return;
+  }
   if (extents_in_use.fetch_add(asked.runs) + asked.runs > facts.extent_limit()) {
     extents_in_use -= asked.runs;
     what.flags |= NODEWISE_AGENT_MAP_LIMIT;
@@ -164,7 +167,8 @@ void place(const settings& asked, object& what) noexcept {
   if (extents < 0) {
     extents_in_use -= asked.runs;
     what.refused_errno = static_cast<int>(-extents);
-    (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0, 0);
+    (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0,
+                          0);
     return;
   }
   what.extents = static_cast<unsigned>(extents);
@@ -178,6 +182,8 @@ void unmap(char* start, std::size_t bytes) noexcept {
   errno = kept;
 }
 
-void give_back_extents(const object& what) noexcept { extents_in_use -= what.extents; }
+void give_back_extents(const object& what) noexcept {
+  extents_in_use -= what.extents;
+}
 
 } // namespace nodewise::agent

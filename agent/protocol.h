@@ -1,17 +1,21 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * What the launcher tells the preloaded agent, and what the agent tells back. Plain C, needs nothing.
+ * What the launcher tells the preloaded agent, and what the agent tells back. Plain C without
+ * dependencies.
  *
- * There:  the environment variable NODEWISE_AGENT, for example
- *           v1;threshold=1048576;blocked=0*4,1*4;report=/tmp/nodewise-x/report
- *         `blocked` lists the nodes of the owners in order, each with the number of its consecutive
- *         owners. `report` is optional and comes last: it takes the rest of the text. `quiet` keeps
- *         the agent from speaking on stderr when memory could not be placed.
+ * There: the environment variable NODEWISE_AGENT, for example
  *
- * Back:   the report file, opened for appending, one write() a record, so that records of several
- *         processes and threads do not mix. A record that a full disk cut short is followed by whole
- *         ones: a reader looks for the next header whose checksum is right. Numbers are in the
- *         machine's byte order, as writer and reader are on the same machine.
+ *     v1;threshold=1048576;blocked=0*4,1*4;report=/tmp/nodewise-x/report
+ *
+ * `blocked` lists the nodes of the owners in order, each with the number of its consecutive owners;
+ * `observe` in its place leaves the program's own policy in force and only reports. `quiet` keeps
+ * the agent from saying on stderr that memory could not be placed. `report` is optional and comes
+ * last: it takes the rest of the text.
+ *
+ * Back: the report file, opened for appending, one write() a record, so that records of several
+ * processes and threads do not mix. A record that a full disk cut short may be followed by whole
+ * ones: a reader looks for the next header whose checksum is right. Numbers are in the machine's
+ * byte order, as writer and reader are on the same machine.
  */
 #ifndef NODEWISE_AGENT_PROTOCOL_H
 #define NODEWISE_AGENT_PROTOCOL_H
@@ -36,11 +40,11 @@ enum nodewise_agent_kind {
 };
 
 enum nodewise_agent_flag {
-  NODEWISE_AGENT_PLACED = 1,        /* the kernel took the whole distribution */
-  NODEWISE_AGENT_MAP_LIMIT = 2,     /* not placed: the mappings that policies may take are used up */
-  NODEWISE_AGENT_REDUCED = 4,       /* move_pages was refused: pages asked one by one, perhaps not all */
-  NODEWISE_AGENT_LIVE_AT_END = 8,   /* never freed */
-  NODEWISE_AGENT_RESIZED = 16,      /* by realloc, in place: owners as for the size it had before */
+  NODEWISE_AGENT_PLACED = 1,    /* the kernel took the whole distribution */
+  NODEWISE_AGENT_MAP_LIMIT = 2, /* not placed: the mappings that policies may take are used up */
+  NODEWISE_AGENT_REDUCED = 4, /* move_pages was refused: pages asked one by one, perhaps not all */
+  NODEWISE_AGENT_LIVE_AT_END = 8, /* never freed */
+  NODEWISE_AGENT_RESIZED = 16,    /* by realloc, in place: owners as for the size it had before */
 };
 
 /* What a cell of the strip shows where no node's number stands. */
@@ -62,6 +66,9 @@ struct nodewise_agent_header {
 struct nodewise_agent_start {
   struct nodewise_agent_header header;
   uint64_t page_bytes;
+  uint32_t
+      foreign_malloc; /* 1: the program defines malloc itself, the agent never sees a request */
+  uint32_t reserved;
   char program[NODEWISE_AGENT_NAME_BYTES]; /* the last part of argv[0] */
 };
 
@@ -77,14 +84,16 @@ struct nodewise_agent_object {
   struct nodewise_agent_header header;
   uint64_t sequence; /* 0, 1, ... in the order of allocation, in one process */
   uint64_t bytes;    /* as asked for by the program */
-  uint64_t granule_bytes; /* edges of blocks are multiples of this: the base page or the huge page */
+  uint64_t
+      granule_bytes; /* edges of blocks are multiples of this: the base page or the huge page */
   uint64_t pages;
   uint64_t resident;
   uint64_t on_owner;
-  uint64_t unknown;       /* in memory, but the kernel would not say where */
-  uint64_t caller_offset; /* the return address into the caller of malloc, from its module's start */
+  uint64_t unknown; /* in memory, but the kernel would not say where */
+  uint64_t
+      caller_offset; /* the return address into the caller of malloc, from its module's start */
   char caller_module[NODEWISE_AGENT_NAME_BYTES]; /* the file's last part, "" if unknown */
-  uint32_t refused_errno; /* why mbind did not place it, or 0 */
+  uint32_t refused_errno;                        /* why mbind did not place it, or 0 */
   uint32_t flags;
   uint32_t extents; /* policies in force for it */
   uint32_t cells;   /* used of the strip below: as many as pages, if there are fewer */
@@ -95,12 +104,12 @@ struct nodewise_agent_object {
 
 struct nodewise_agent_end {
   struct nodewise_agent_header header;
-  uint64_t objects;     /* of at least the threshold, in all */
-  uint64_t placed;      /* of these */
-  uint64_t refused;     /* not placed: mbind answered an errno */
-  uint64_t map_limited; /* not placed: too many mappings */
-  uint64_t left_out;    /* objects without a record of their own: there were too many */
-  uint64_t lost;        /* records that could not be written */
+  uint64_t objects;       /* of at least the threshold, in all */
+  uint64_t placed;        /* of these */
+  uint64_t refused;       /* not placed: mbind answered an errno */
+  uint64_t map_limited;   /* not placed: too many mappings */
+  uint64_t left_out;      /* objects without a record of their own: there were too many */
+  uint64_t lost;          /* records that could not be written */
   uint32_t refused_errno; /* the first */
   uint32_t reserved;
 };

@@ -27,8 +27,8 @@ struct object_record {
   residency found;
 };
 
-/// One write() a record, and the file opened anew each time: a program may close descriptors that it
-/// did not open.
+/// One write() a record, and the file opened anew each time: a program may close descriptors that
+/// it did not open.
 bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
             std::size_t bytes) noexcept {
   record.magic = NODEWISE_AGENT_MAGIC;
@@ -40,8 +40,7 @@ bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_a
   record.checksum = nodewise_agent_checksum(&record, bytes);
   const int kept = errno;
   const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
-  const bool written =
-      file >= 0 && ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
+  const bool written = file >= 0 && ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
   if (file >= 0) {
     ::close(file);
   }
@@ -60,8 +59,7 @@ void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* path) noexce
 
 void name_caller(nodewise_agent_object& record, const void* caller) noexcept {
   dl_find_object module;
-  if (_dl_find_object == nullptr ||
-      _dl_find_object(const_cast<void*>(caller), &module) != 0) {
+  if (_dl_find_object == nullptr || _dl_find_object(const_cast<void*>(caller), &module) != 0) {
     return;
   }
   const auto* const from = static_cast<const char*>(module.dlfo_map_start);
@@ -80,7 +78,10 @@ void fill(object_record& record, const object& what) noexcept {
   fixed.on_owner = record.found.on_owner;
   fixed.unknown = record.found.unknown;
   fixed.refused_errno = static_cast<std::uint32_t>(what.refused_errno);
-  fixed.flags = what.flags | (record.found.reduced ? NODEWISE_AGENT_REDUCED : 0U);
+  fixed.flags = what.flags;
+  if (record.found.reduced) {
+    fixed.flags |= NODEWISE_AGENT_REDUCED;
+  }
   fixed.extents = what.extents;
   fixed.cells = record.found.cells;
   std::memcpy(fixed.strip, record.found.strip, sizeof fixed.strip);
@@ -94,9 +95,10 @@ void fill(object_record& record, const object& what) noexcept {
 
 } // namespace
 
-bool write_start(const settings& asked, int pid) noexcept {
+bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
   nodewise_agent_start record = {};
   record.page_bytes = page_bytes();
+  record.foreign_malloc = foreign_malloc ? 1 : 0;
   copy_name(record.program, program_invocation_name);
   return append(asked, NODEWISE_AGENT_START, pid, record.header, sizeof record);
 }

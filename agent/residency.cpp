@@ -44,8 +44,8 @@ void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_
   }
 }
 
-/// The answer of move_pages for a page: its node or -errno. EFAULT is the shared zero page: read, but
-/// never written, so without memory of its own.
+/// The answer of move_pages for a page: its node or -errno. EFAULT is the shared zero page: read,
+/// but never written, so without memory of its own.
 int meaning(int status) noexcept {
   if (status >= 0) {
     return status < NODEWISE_AGENT_MAX_NODES ? status : unlocated;
@@ -117,15 +117,16 @@ class strip_writer {
 class owner_cursor {
  public:
   owner_cursor(const settings& asked, const object& what) noexcept : asked_(asked), what_(what) {
-    end_ = end_of_run(asked, 0, what.placed_bytes, what.granule_bytes);
+    end_ = asked.runs == 0 ? 0 : end_of_run(asked, 0, what.placed_bytes, what.granule_bytes);
   }
 
+  /// `absent` if nobody owns anything.
   [[nodiscard]] int owner(std::size_t offset_bytes) noexcept {
     while (offset_bytes >= end_ && run_ + 1 < asked_.runs) {
       ++run_;
       end_ = end_of_run(asked_, run_, what_.placed_bytes, what_.granule_bytes);
     }
-    return asked_.run[run_].node;
+    return asked_.runs == 0 ? absent : asked_.run[run_].node;
   }
 
  private:
@@ -145,11 +146,17 @@ void count(const settings& asked, const object& what, scratch& s, residency& int
     for (std::size_t i = 0; i < now; ++i) {
       const int where = s.where[i];
       strip.add(first + i, where);
-      into.resident += where != absent ? 1 : 0;
-      into.unknown += where == unlocated ? 1 : 0;
-      if (where >= 0) {
-        ++into.on_node[where];
-        into.on_owner += where == owners.owner((first + i) * page_bytes()) ? 1 : 0;
+      if (where == absent) {
+        continue;
+      }
+      ++into.resident;
+      if (where == unlocated) {
+        ++into.unknown;
+        continue;
+      }
+      ++into.on_node[where];
+      if (where == owners.owner((first + i) * page_bytes())) {
+        ++into.on_owner;
       }
     }
   }

@@ -64,6 +64,7 @@ const char* parse(const char* text, settings& into) noexcept {
   into.runs = 0;
   into.quiet = false;
   into.report = nullptr;
+  bool observe = false;
   if (!take(at, NODEWISE_AGENT_SETTINGS) || (*at != ';' && *at != '\0')) {
     return "settings of another version";
   }
@@ -77,6 +78,8 @@ const char* parse(const char* text, settings& into) noexcept {
       if (!take_owners(at, into)) {
         return "a list of owners that makes no sense";
       }
+    } else if (take(at, "observe")) {
+      observe = true;
     } else if (take(at, "quiet")) {
       into.quiet = true;
     } else if (take(at, "report=")) {
@@ -89,7 +92,10 @@ const char* parse(const char* text, settings& into) noexcept {
   if (*at != '\0') {
     return "settings that are not separated by semicolons";
   }
-  return into.slots == 0 || into.threshold_bytes == 0 ? "no owners or no threshold" : nullptr;
+  if (observe == (into.slots != 0)) {
+    return "neither owners nor that it should only observe, or both";
+  }
+  return into.threshold_bytes == 0 ? "no threshold" : nullptr;
 }
 
 } // namespace nodewise::agent

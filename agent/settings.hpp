@@ -16,7 +16,7 @@ struct owner_run {
 /// What the launcher asked for. A plain value in static storage: nothing here allocates.
 struct settings {
   std::size_t threshold_bytes;
-  std::size_t slots; ///< owners in all
+  std::size_t slots; ///< owners in all; 0 if objects are only to be reported
   std::size_t runs;
   bool quiet;
   owner_run run[NODEWISE_AGENT_MAX_RUNS];

@@ -93,10 +93,10 @@ inline constexpr flag on_numa_balancing{
     .choices = "0|1|2",
     .group = group::virtual_machine,
     .help = "the kernel's page migration there: 0 off, 1 on, 2 memory tiering"};
-inline constexpr flag on_overlay{
-    .name = "on-overlay",
-    .group = group::virtual_machine,
-    .help = "let the program write to any path; the writes vanish with the machine"};
+inline constexpr flag on_overlay{.name = "on-overlay",
+                                 .group = group::virtual_machine,
+                                 .help =
+                                     "copy what changed in the working directory back at the end"};
 
 // topo
 inline constexpr flag input{
@@ -168,7 +168,7 @@ inline constexpr flag memory{.name = "memory",
 inline constexpr flag threshold{.name = "threshold",
                                 .kind = flag_kind::value,
                                 .value = "SIZE",
-                                .standard = "4MiB",
+                                .standard = "1MiB",
                                 .group = group::memory,
                                 .help = "smaller mappings are left alone by --memory blocked"};
 inline constexpr flag verify{.name = "verify",
@@ -180,6 +180,8 @@ inline constexpr flag verbose{.name = "verbose",
                               .letter = 'v',
                               .group = group::virtual_machine,
                               .help = "show the console of the virtual machine"};
+inline constexpr flag all{
+    .name = "all", .group = group::virtual_machine, .help = "with `cache remove`: every entry"};
 
 } // namespace flags
 } // namespace nodewise::cli

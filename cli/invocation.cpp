@@ -86,7 +86,7 @@ std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
   if (code != std::errc{} || shift < 0 || !(value >= 0) || bytes >= 0x1p63) {
     throw error(error_kind::usage, option_name(which) + " " + std::string(*given),
                 "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
-                "write for example " + option_name(which) + " 4MiB");
+                "write for example " + option_name(which) + " 1MiB");
   }
   return static_cast<std::uint64_t>(bytes);
 }

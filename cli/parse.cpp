@@ -69,7 +69,7 @@ class reader {
       return;
     }
     std::vector<std::string_view> names;
-    for (const cli::verb& v : verbs()) {
+    for (const cli::verb& v : all_verbs()) {
       if (!v.hidden) {
         names.push_back(v.name);
         names.insert(names.end(), v.aliases.begin(), v.aliases.end());

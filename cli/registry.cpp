@@ -9,7 +9,7 @@
 namespace nodewise::cli {
 
 const verb* find_verb(std::string_view name) noexcept {
-  for (const verb& v : verbs()) {
+  for (const verb& v : all_verbs()) {
     if (v.name == name || std::ranges::find(v.aliases, name) != v.aliases.end()) {
       return &v;
     }

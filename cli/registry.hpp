@@ -46,7 +46,7 @@ struct verb {
   bool hidden = false;             ///< for the build, not for people
 };
 
-[[nodiscard]] std::span<const verb> verbs() noexcept;
+[[nodiscard]] std::span<const verb> all_verbs() noexcept;
 /// The flags that may come without a verb: --help, --version, --color.
 [[nodiscard]] std::span<const flag* const> command_flags() noexcept;
 

@@ -81,7 +81,8 @@ constexpr std::array doctor_codes = {exit_code::check_failed, exit_code::refused
 // lab
 
 constexpr auto lab_flags =
-    join(std::array<flag_list, 3>{&flags::json, &flags::output, &flags::verbose},
+    join(std::array<flag_list, 5>{&flags::json, &flags::output, &flags::quiet, &flags::verbose,
+                                  &flags::all},
          std::array<flag_list, 4>{&flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
                                   &flags::on_overlay},
          every_verb);
@@ -91,7 +92,7 @@ constexpr std::array lab_actions = {
     action{"shell", "MACHINE", "a shell inside a virtual machine"},
     action{"selftest", "MACHINE",
            "boot it and check what the kernel sees against the machine file"},
-    action{"cache", "list|remove", "the booted snapshots that make the next start fast"},
+    action{"cache", "list|remove", "kernels and snapshots that make the next start fast"},
 };
 constexpr std::array lab_examples = {
     example{"nodewise lab list", "what can follow lab: in --on and --input"},
@@ -165,7 +166,7 @@ constexpr std::array table = {
          .exit_codes = {}},
     verb{.name = "internal",
          .summary = "what the build of nodewise needs of the command",
-         .usage = "man [VERB]",
+         .usage = "man [VERB] | man-pages DIRECTORY",
          .description = "Not an interface: it may change without notice.",
          .flags = every_verb,
          .takes = operands::names,
@@ -176,7 +177,7 @@ constexpr std::array table = {
 
 } // namespace
 
-std::span<const verb> verbs() noexcept {
+std::span<const verb> all_verbs() noexcept {
   return table;
 }
 

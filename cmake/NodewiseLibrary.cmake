@@ -1,10 +1,12 @@
 # The public library: the rooms topology, place and bind behind one soname.
-set(_rooms base sys topology topology_hwloc place bind)
-add_library(nodewise SHARED)
-add_library(nodewise::nodewise ALIAS nodewise)
-foreach(room IN LISTS _rooms)
-  target_link_libraries(nodewise PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,nodewise_${room}>)
+set(_objects)
+foreach(room base sys topology topology_hwloc place bind)
+  list(APPEND _objects $<TARGET_OBJECTS:nodewise_${room}>)
 endforeach()
+add_library(nodewise SHARED src/base/version.cpp ${_objects})
+add_library(nodewise::nodewise ALIAS nodewise)
+target_link_libraries(nodewise PRIVATE nodewise_options PkgConfig::hwloc)
+target_include_directories(nodewise PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 set_target_properties(nodewise PROPERTIES
   LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION}

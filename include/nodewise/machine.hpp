@@ -25,6 +25,7 @@ struct memory_node {
   cpu_set cpus;                   ///< empty for a memory-only node
   std::uint64_t memory_bytes = 0; ///< 0 for a node without memory
   memory_kind kind = memory_kind::unknown;
+  int logical = -1; ///< hwloc's number (L#), by its place in the tree; -1 if hwloc was not asked
 };
 
 struct package {

@@ -33,13 +33,16 @@ enum class sysfs_detail {
 /// The machine and what this process may use of it: an immutable value, passed in.
 class NODEWISE_API topology {
  public:
-  /// This machine by hwloc, with devices, caches and memory attributes, honouring cgroup and
-  /// cpuset. Throws `error` if discovery fails.
+  /// This machine by hwloc, with devices, caches and memory attributes. Throws `error` if discovery
+  /// fails. What is allowed is what the kernel says of this process: the cpuset of its cgroup and
+  /// the affinity mask of its first thread, so that `taskset`, Slurm and mpirun are honoured. (With
+  /// OMP_PROC_BIND set, libgomp narrows that mask to one place before `main`.)
   [[nodiscard]] static topology system();
-  /// This machine by a few files of /sys and /proc: nodes, processors, cores, distances. Agrees
-  /// with `system()` on all of these and is an order of magnitude faster; `root` may be a recorded
-  /// tree.
-  [[nodiscard]] static topology from_sysfs(const std::filesystem::path& root = "/",
+  /// This machine by a few files of /sys and /proc: nodes, processors, cores, packages, distances.
+  /// Agrees with `system()` on all of these and is two orders of magnitude faster. `root` may be a
+  /// recorded tree; a `std::filesystem::path` converts. (Not one by type: that class alone brings
+  /// the stream library into a statically linked program.) Throws `error`.
+  [[nodiscard]] static topology from_sysfs(const std::string& root = "/",
                                            sysfs_detail detail = sysfs_detail::all);
   /// A recorded sysfs tree, read by hwloc.
   [[nodiscard]] static topology from_sysfs_by_hwloc(const std::filesystem::path& root);

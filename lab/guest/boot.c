@@ -20,28 +20,35 @@ static const char bug[] = "run again with --verbose and report the console's tex
 
 static void mount_early(const char* type, const char* target) {
   mkdir(target, 0755);
-  if (mount(type, target, type, MS_NOSUID, NULL) < 0) fail(errno, bug, "to mount %s on %s", type, target);
+  if (mount(type, target, type, MS_NOSUID, NULL) < 0)
+    fail(errno, bug, "to mount %s on %s", type, target);
 }
 
 // The kernel gave init no open files if the initrd holds no /dev/console.
 static void open_console(void) {
   int console = open("/dev/console", O_RDWR);
-  if (console < 0) return;
-  for (int fd = 0; fd < 3; fd++) dup2(console, fd);
-  if (console > 2) close(console);
+  if (console < 0)
+    return;
+  for (int fd = 0; fd < 3; fd++)
+    dup2(console, fd);
+  if (console > 2)
+    close(console);
 }
 
 static void load_module(const char* path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail(errno, bug, "for the module %s of the initrd", path);
-  if (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST) fail(errno, bug, "to load %s", path);
+  if (fd < 0)
+    fail(errno, bug, "for the module %s of the initrd", path);
+  if (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST)
+    fail(errno, bug, "to load %s", path);
   close(fd);
 }
 
 // The initrd lists the modules in the order of their dependencies.
 static void load_modules(void) {
   FILE* list = fopen("/modules/order", "re");
-  if (!list) fail(errno, bug, "for /modules/order of the initrd");
+  if (!list)
+    fail(errno, bug, "for /modules/order of the initrd");
   char name[256];
   while (fgets(name, sizeof name, list)) {
     name[strcspn(name, "\n")] = '\0';
@@ -55,9 +62,11 @@ static void load_modules(void) {
 // Programs that talk to themselves (MPI among them) need 127.0.0.1.
 static void raise_loopback(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return; // a kernel without networking: programs that need it will say so
+  if (fd < 0)
+    return; // a kernel without networking: programs that need it will say so
   struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-  if (ioctl(fd, SIOCSIFFLAGS, &request) < 0) fail(errno, bug, "to raise the loopback interface");
+  if (ioctl(fd, SIOCSIFFLAGS, &request) < 0)
+    fail(errno, bug, "to raise the loopback interface");
   close(fd);
 }
 

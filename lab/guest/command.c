@@ -34,16 +34,21 @@ _Noreturn static void give_up(const char* step) {
 }
 
 static void check(int result, const char* step) {
-  if (result < 0) give_up(step);
+  if (result < 0)
+    give_up(step);
 }
 
 // The caller's limit may exceed what this kernel allows (fs.nr_open): the most it allows, then.
 static void set_limit(struct resource_limit limit) {
-  if (setrlimit((__rlimit_resource_t)limit.resource, &limit.value) == 0) return;
-  if (limit.resource != RLIMIT_NOFILE) give_up("to set a resource limit");
+  if (setrlimit((__rlimit_resource_t)limit.resource, &limit.value) == 0)
+    return;
+  if (limit.resource != RLIMIT_NOFILE)
+    give_up("to set a resource limit");
   const rlim_t most = 1048576; // the kernel's default of fs.nr_open
-  if (limit.value.rlim_cur > most) limit.value.rlim_cur = most;
-  if (limit.value.rlim_max > most) limit.value.rlim_max = most;
+  if (limit.value.rlim_cur > most)
+    limit.value.rlim_cur = most;
+  if (limit.value.rlim_max > most)
+    limit.value.rlim_max = most;
   check(setrlimit(RLIMIT_NOFILE, &limit.value), "to limit the number of open files");
 }
 
@@ -53,7 +58,8 @@ static void become_caller(const struct job* job) {
   check(setgroups(job->group_count, job->groups), "to set the groups");
   check(setresgid(job->gid, job->gid, job->gid), "to set the group");
   // The bounding set limits what executing a program as root, or a set-uid one, could give back.
-  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;) capability++;
+  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
+    capability++;
   check(setresuid(job->uid, job->uid, job->uid), "to set the user");
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
@@ -62,9 +68,12 @@ static void become_caller(const struct job* job) {
 
 _Noreturn static void execute(const struct job* job, const int standard[3]) {
   check(setsid(), "to open a session");
-  if (job->tty) check(ioctl(standard[0], TIOCSCTTY, 0), "to control the terminal");
-  for (int fd = 0; fd < 3; fd++) check(dup2(standard[fd], fd), "to connect standard streams");
-  for (size_t i = 0; i < job->limit_count; i++) set_limit(job->limits[i]);
+  if (job->tty)
+    check(ioctl(standard[0], TIOCSCTTY, 0), "to control the terminal");
+  for (int fd = 0; fd < 3; fd++)
+    check(dup2(standard[fd], fd), "to connect standard streams");
+  for (size_t i = 0; i < job->limit_count; i++)
+    set_limit(job->limits[i]);
   umask(job->umask);
   // Before the privileges go: a directory is inherited from the caller, not opened anew.
   check(chdir(job->working_directory), "for the working directory");
@@ -72,12 +81,14 @@ _Noreturn static void execute(const struct job* job, const int standard[3]) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);         // init ignores it, and programs inherit what is ignored
   environ = job->environment.items; // execvp searches the PATH of the job, not of init
   execvp(job->arguments.items[0], job->arguments.items);
   give_up("exec");
 }
 
-_Noreturn static void report_start_failure(const struct job* job, const struct start_failure* failure) {
+_Noreturn static void report_start_failure(const struct job* job,
+                                           const struct start_failure* failure) {
   const char* name = job->arguments.items[0];
   if (strcmp(failure->step, "exec") != 0) {
     char* asked = format_text("%s for '%s'", failure->step, name);
@@ -85,12 +96,15 @@ _Noreturn static void report_start_failure(const struct job* job, const struct s
   }
   char* asked = format_text("to run '%s'", name);
   if (failure->error == ENOENT)
-    fail_with(STATUS_NOT_FOUND, ENOENT, "check the name and PATH: the guest sees the host's files", asked);
-  fail_with(STATUS_NOT_EXECUTABLE, failure->error, "check its mode and format with ls -l and file", asked);
+    fail_with(STATUS_NOT_FOUND, ENOENT, "check the name and PATH: the guest sees the host's files",
+              asked);
+  fail_with(STATUS_NOT_EXECUTABLE, failure->error, "check its mode and format with ls -l and file",
+            asked);
 }
 
 static void open_pipe(int ends[2], int own_end) {
-  if (pipe2(ends, O_CLOEXEC) < 0) fail(errno, "report this as a bug of the lab", "for a pipe");
+  if (pipe2(ends, O_CLOEXEC) < 0)
+    fail(errno, "report this as a bug of the lab", "for a pipe");
   fcntl(ends[own_end], F_SETFL, O_NONBLOCK);
 }
 
@@ -113,35 +127,45 @@ static void open_terminal(const struct job* job, struct command* command, int st
   if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
     fail(errno, "run without --tty", "for a pseudo terminal");
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (terminal < 0) fail(errno, "run without --tty", "for the pseudo terminal");
+  if (terminal < 0)
+    fail(errno, "run without --tty", "for the pseudo terminal");
   const struct winsize size = {.ws_row = job->rows, .ws_col = job->columns};
   ioctl(terminal, TIOCSWINSZ, &size);
-  if (fchown(terminal, job->uid, (gid_t)-1) < 0) fail(errno, "run without --tty", "to own the terminal");
+  if (fchown(terminal, job->uid, (gid_t)-1) < 0)
+    fail(errno, "run without --tty", "to own the terminal");
   *command = (struct command){.in = fcntl(master, F_DUPFD_CLOEXEC, 0), .out = master, .error = -1};
-  for (int fd = 0; fd < 3; fd++) standard[fd] = terminal;
+  for (int fd = 0; fd < 3; fd++)
+    standard[fd] = terminal;
 }
 
 struct command command_start(const struct job* job) {
   struct command command;
   int standard[3];
   int report[2];
-  if (job->tty) open_terminal(job, &command, standard);
-  else open_pipes(&command, standard);
+  if (job->tty)
+    open_terminal(job, &command, standard);
+  else
+    open_pipes(&command, standard);
   for (int fd = 0; fd < 3; fd++)
-    if (!job->tty && fchown(standard[fd], job->uid, job->gid) < 0) note("the command cannot reopen its streams");
-  if (pipe2(report, O_CLOEXEC) < 0) fail(errno, "report this as a bug of the lab", "for a pipe");
+    if (!job->tty && fchown(standard[fd], job->uid, job->gid) < 0)
+      note("the command cannot reopen its streams");
+  if (pipe2(report, O_CLOEXEC) < 0)
+    fail(errno, "report this as a bug of the lab", "for a pipe");
 
   command.pid = fork();
-  if (command.pid < 0) fail(errno, "give the machine more memory (lab.memory_bytes_per_node)", "for a process");
+  if (command.pid < 0)
+    fail(errno, "give the machine more memory (lab.memory_bytes_per_node)", "for a process");
   if (command.pid == 0) {
     report_fd = report[1];
     execute(job, standard);
   }
   close(report[1]);
-  for (int fd = 0; fd < (job->tty ? 1 : 3); fd++) close(standard[fd]);
+  for (int fd = 0; fd < (job->tty ? 1 : 3); fd++)
+    close(standard[fd]);
   struct start_failure failure;
   ssize_t count = read(report[0], &failure, sizeof failure);
   close(report[0]);
-  if (count == (ssize_t)sizeof failure) report_start_failure(job, &failure);
+  if (count == (ssize_t)sizeof failure)
+    report_start_failure(job, &failure);
   return command;
 }

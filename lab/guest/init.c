@@ -32,10 +32,12 @@ static struct job wait_for_job(void) {
       poll(NULL, 0, 10);
       continue;
     }
-    if (!port_next(&frame)) continue;
-    if (frame.type == FRAME_JOB) return job_parse(frame.payload, frame.size);
-    fail(EPROTO, "use a runner and a guest-init of the same version", "for a frame of type %d before the job",
-         (int)frame.type);
+    if (!port_next(&frame))
+      continue;
+    if (frame.type == FRAME_JOB)
+      return job_parse(frame.payload, frame.size);
+    fail(EPROTO, "use a runner and a guest-init of the same version",
+         "for a frame of type %d before the job", (int)frame.type);
   }
 }
 
@@ -53,7 +55,8 @@ static void run_machine(void) {
   port_send(FRAME_STARTED, NULL, 0);
   int status = relay_run(&command);
 
-  kill(-1, SIGKILL); // what the command left behind ends with the machine, before its files are settled
+  kill(-1,
+       SIGKILL); // what the command left behind ends with the machine, before its files are settled
   roots_settle(&job);
   port_send_integers(FRAME_EXIT, (const uint32_t[]){(uint32_t)status}, 1);
   port_flush();
@@ -62,10 +65,13 @@ static void run_machine(void) {
 int main(int count, char** arguments) {
   if (getpid() == 1) {
     run_machine();
-    for (;;) pause(); // the host ends the machine when it has read the status
+    for (;;)
+      pause(); // the host ends the machine when it has read the status
   }
-  if (count == 2 && strcmp(arguments[1], "probe") == 0) return probe();
-  const char usage[] = "guest-init: the first process of a Nodewise virtual machine; by hand only 'guest-init probe'\n";
+  if (count == 2 && strcmp(arguments[1], "probe") == 0)
+    return probe();
+  const char usage[] = "guest-init: the first process of a Nodewise virtual machine; by hand only "
+                       "'guest-init probe'\n";
   write_all(STDERR_FILENO, usage, sizeof usage - 1);
   return 2;
 }

@@ -26,7 +26,8 @@ static struct queue outgoing;
 static struct queue incoming;
 
 static unsigned char* queue_room(struct queue* queue, size_t size) {
-  if (queue->start == queue->end) queue->start = queue->end = 0;
+  if (queue->start == queue->end)
+    queue->start = queue->end = 0;
   if (queue->capacity - queue->end < size && queue->start > 0) {
     memmove(queue->bytes, queue->bytes + queue->start, queue->end - queue->start);
     queue->end -= queue->start;
@@ -40,11 +41,13 @@ static unsigned char* queue_room(struct queue* queue, size_t size) {
 }
 
 static void put_integer(unsigned char* to, uint32_t value) {
-  for (int i = 0; i < 4; i++) to[i] = (unsigned char)(value >> (8 * i));
+  for (int i = 0; i < 4; i++)
+    to[i] = (unsigned char)(value >> (8 * i));
 }
 
 static uint32_t get_integer(const unsigned char* from) {
-  return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+  return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+         (uint32_t)from[3] << 24;
 }
 
 // Opens /dev/vportNpM if sysfs gives it our name.
@@ -53,10 +56,12 @@ static int open_if_ours(const char* device) {
   char name[sizeof PORT_NAME + 1] = "";
   int fd = open(name_path, O_RDONLY | O_CLOEXEC);
   free(name_path);
-  if (fd < 0) return -1;
+  if (fd < 0)
+    return -1;
   ssize_t length = read(fd, name, sizeof name - 1);
   close(fd);
-  if (length < (ssize_t)strlen(PORT_NAME) || strncmp(name, PORT_NAME, strlen(PORT_NAME)) != 0) return -1;
+  if (length < (ssize_t)strlen(PORT_NAME) || strncmp(name, PORT_NAME, strlen(PORT_NAME)) != 0)
+    return -1;
   char* path = format_text("/dev/%s", device);
   fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
   free(path);
@@ -65,10 +70,12 @@ static int open_if_ours(const char* device) {
 
 static int find_port(void) {
   DIR* ports = opendir("/sys/class/virtio-ports");
-  if (!ports) return -1;
+  if (!ports)
+    return -1;
   int fd = -1;
   for (struct dirent* entry; fd < 0 && (entry = readdir(ports));)
-    if (entry->d_name[0] != '.') fd = open_if_ours(entry->d_name);
+    if (entry->d_name[0] != '.')
+      fd = open_if_ours(entry->d_name);
   closedir(ports);
   return fd;
 }
@@ -78,22 +85,33 @@ void port_open(void) {
   const struct timespec pause_between = {.tv_nsec = 5000000};
   for (int attempt = 0; attempt < 4000 && port < 0; attempt++) {
     port = find_port();
-    if (port < 0) nanosleep(&pause_between, NULL);
+    if (port < 0)
+      nanosleep(&pause_between, NULL);
   }
   if (port < 0)
-    fail(ENODEV, "run again with --verbose and report the console's text", "for the serial port '%s'", PORT_NAME);
+    fail(ENODEV, "run again with --verbose and report the console's text",
+         "for the serial port '%s'", PORT_NAME);
 }
 
-bool port_is_open(void) { return port >= 0; }
-int port_fd(void) { return port; }
-bool port_has_unsent(void) { return outgoing.start < outgoing.end; }
+bool port_is_open(void) {
+  return port >= 0;
+}
+int port_fd(void) {
+  return port;
+}
+bool port_has_unsent(void) {
+  return outgoing.start < outgoing.end;
+}
 
 void port_send_pending(void) {
   while (port_has_unsent()) {
     ssize_t written = write(port, outgoing.bytes + outgoing.start, outgoing.end - outgoing.start);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) return;
-    if (written <= 0) end_machine(); // the host is gone, and with it whoever could be told
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0 && errno == EAGAIN)
+      return;
+    if (written <= 0)
+      end_machine(); // the host is gone, and with it whoever could be told
     outgoing.start += (size_t)written;
   }
 }
@@ -102,7 +120,8 @@ void port_flush(void) {
   for (port_send_pending(); port_has_unsent(); port_send_pending()) {
     struct pollfd wait = {.fd = port, .events = POLLOUT};
     poll(&wait, 1, -1);
-    if (wait.revents & POLLHUP) end_machine();
+    if (wait.revents & POLLHUP)
+      end_machine();
   }
 }
 
@@ -110,14 +129,16 @@ void port_send(enum frame_type type, const void* payload, size_t size) {
   unsigned char* room = queue_room(&outgoing, FRAME_HEADER_BYTES + size);
   room[0] = (unsigned char)type;
   put_integer(room + 1, (uint32_t)size);
-  if (size > 0) memcpy(room + FRAME_HEADER_BYTES, payload, size);
+  if (size > 0)
+    memcpy(room + FRAME_HEADER_BYTES, payload, size);
   outgoing.end += FRAME_HEADER_BYTES + size;
   port_send_pending();
 }
 
 void port_send_integers(enum frame_type type, const uint32_t* values, size_t count) {
   unsigned char payload[16];
-  for (size_t i = 0; i < count; i++) put_integer(payload + 4 * i, values[i]);
+  for (size_t i = 0; i < count; i++)
+    put_integer(payload + 4 * i, values[i]);
   port_send(type, payload, 4 * count);
 }
 
@@ -137,20 +158,26 @@ bool port_receive(void) {
   for (;;) {
     unsigned char* room = queue_room(&incoming, FRAME_DATA_BYTES + FRAME_HEADER_BYTES);
     ssize_t count = read(port, room, FRAME_DATA_BYTES + FRAME_HEADER_BYTES);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return true;
-    if (count <= 0) return false;
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0 && errno == EAGAIN)
+      return true;
+    if (count <= 0)
+      return false;
     incoming.end += (size_t)count;
   }
 }
 
 bool port_next(struct frame* frame) {
   size_t available = incoming.end - incoming.start;
-  if (available < FRAME_HEADER_BYTES) return false;
+  if (available < FRAME_HEADER_BYTES)
+    return false;
   const unsigned char* bytes = incoming.bytes + incoming.start;
   size_t size = get_integer(bytes + 1);
-  if (size > FRAME_PAYLOAD_MAX) fail(EPROTO, "report this as a bug of the lab", "for a frame of %zu bytes", size);
-  if (available < FRAME_HEADER_BYTES + size) return false;
+  if (size > FRAME_PAYLOAD_MAX)
+    fail(EPROTO, "report this as a bug of the lab", "for a frame of %zu bytes", size);
+  if (available < FRAME_HEADER_BYTES + size)
+    return false;
   frame->type = (enum frame_type)bytes[0];
   frame->payload = bytes + FRAME_HEADER_BYTES;
   frame->size = size;

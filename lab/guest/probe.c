@@ -21,13 +21,17 @@ static int failures;
 static size_t page_bytes;
 
 static void report(bool good, const char* what, const char* why) {
-  if (good) printf("ok %s\n", what);
-  else printf("FAILED %s: %s\n", what, why);
-  if (!good) failures++;
+  if (good)
+    printf("ok %s\n", what);
+  else
+    printf("FAILED %s: %s\n", what, why);
+  if (!good)
+    failures++;
 }
 
 static char* map_pages(void) {
-  char* pages = mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* pages =
+      mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
     perror("mmap");
     exit(1);
@@ -37,7 +41,8 @@ static char* map_pages(void) {
 }
 
 static void touch(char* pages) {
-  for (size_t i = 0; i < PAGES; i++) ((volatile char*)pages)[i * page_bytes] = 1;
+  for (size_t i = 0; i < PAGES; i++)
+    ((volatile char*)pages)[i * page_bytes] = 1;
 }
 
 // move_pages: asks where the pages are if `node` is negative, moves them there otherwise.
@@ -49,9 +54,12 @@ static int pages_on(char* pages, int ask_for, int move_to) {
     addresses[i] = pages + i * page_bytes;
     targets[i] = move_to;
   }
-  if (syscall(SYS_move_pages, 0, PAGES, addresses, move_to < 0 ? NULL : targets, status, MPOL_MF_MOVE) < 0) return -errno;
+  if (syscall(SYS_move_pages, 0, PAGES, addresses, move_to < 0 ? NULL : targets, status,
+              MPOL_MF_MOVE) < 0)
+    return -errno;
   int found = 0;
-  for (int i = 0; i < PAGES; i++) found += status[i] == ask_for;
+  for (int i = 0; i < PAGES; i++)
+    found += status[i] == ask_for;
   return found;
 }
 
@@ -62,7 +70,8 @@ static void probe_node(int node, int other) {
   long bound = syscall(SYS_mbind, pages, PAGES * page_bytes, MPOL_BIND, &mask, NODES_MAX + 1, 0);
   snprintf(what, sizeof what, "pages bound to node %d are on it", node);
   touch(pages);
-  report(bound == 0 && pages_on(pages, node, -1) == PAGES, what, bound < 0 ? strerror(errno) : "they are elsewhere");
+  report(bound == 0 && pages_on(pages, node, -1) == PAGES, what,
+         bound < 0 ? strerror(errno) : "they are elsewhere");
   if (other != node) {
     snprintf(what, sizeof what, "pages move from node %d to node %d", node, other);
     report(pages_on(pages, other, other) == PAGES, what, "they stay");
@@ -72,8 +81,11 @@ static void probe_node(int node, int other) {
 
 // First touch is watched by software page faults, as an ordinary user.
 static void probe_page_faults(void) {
-  struct perf_event_attr event = {.size = sizeof event, .type = PERF_TYPE_SOFTWARE,
-                                  .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1, .exclude_hv = 1};
+  struct perf_event_attr event = {.size = sizeof event,
+                                  .type = PERF_TYPE_SOFTWARE,
+                                  .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                  .exclude_kernel = 1,
+                                  .exclude_hv = 1};
   int fd = (int)syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0) {
     report(false, "page faults can be counted", strerror(errno));
@@ -93,9 +105,11 @@ static void probe_clock(void) {
   char name[40] = "";
   FILE* file = fopen(path, "re");
   bool known = file && fgets(name, sizeof name, file);
-  if (file) fclose(file);
+  if (file)
+    fclose(file);
   name[strcspn(name, "\n")] = '\0';
-  printf("%s the kernel keeps time by %s\n", known ? "ok" : "FAILED", known ? name : "nothing it names");
+  printf("%s the kernel keeps time by %s\n", known ? "ok" : "FAILED",
+         known ? name : "nothing it names");
   failures += !known;
 }
 
@@ -104,13 +118,17 @@ static uint64_t nodes_with_memory(void) {
   uint64_t mask = 0;
   char text[400] = "";
   FILE* file = fopen("/sys/devices/system/node/has_memory", "re");
-  if (file && !fgets(text, sizeof text, file)) text[0] = '\0';
-  if (file) fclose(file);
+  if (file && !fgets(text, sizeof text, file))
+    text[0] = '\0';
+  if (file)
+    fclose(file);
   for (char* range = strtok(text, ",\n"); range; range = strtok(NULL, ",\n")) {
     int first = 0;
     int last = 0;
-    if (sscanf(range, "%d-%d", &first, &last) < 2) last = first;
-    for (int node = first; node <= last && node < NODES_MAX; node++) mask |= (uint64_t)1 << node;
+    if (sscanf(range, "%d-%d", &first, &last) < 2)
+      last = first;
+    for (int node = first; node <= last && node < NODES_MAX; node++)
+      mask |= (uint64_t)1 << node;
   }
   return mask;
 }
@@ -118,12 +136,15 @@ static uint64_t nodes_with_memory(void) {
 int probe(void) {
   page_bytes = (size_t)sysconf(_SC_PAGESIZE);
   uint64_t nodes = nodes_with_memory();
-  report(nodes != 0, "the kernel names nodes with memory", "none in /sys/devices/system/node/has_memory");
+  report(nodes != 0, "the kernel names nodes with memory",
+         "none in /sys/devices/system/node/has_memory");
   int first = -1;
   for (int node = NODES_MAX - 1; node >= 0; node--)
-    if (nodes >> node & 1) first = node;
+    if (nodes >> node & 1)
+      first = node;
   for (int node = 0; node < NODES_MAX; node++)
-    if (nodes >> node & 1) probe_node(node, first);
+    if (nodes >> node & 1)
+      probe_node(node, first);
   probe_page_faults();
   probe_clock();
   return failures == 0 ? 0 : 1;

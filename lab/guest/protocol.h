@@ -12,7 +12,7 @@
 //   STARTED ---------------------------> the command's first instruction is next
 //   STDOUT, STDERR --------------------> data of the command
 //          <---------------------------- STDIN, STDIN_END, SIGNAL, WINDOW
-//          <---------------------------- OUTPUT_CLOSED: nobody reads that stream; the next write is to fail
+//          <---------------------------- OUTPUT_CLOSED: nobody reads that stream any more
 //   CREDIT <---------------------------> "I have consumed this many bytes of that stream"
 //   STDIN_CLOSED ----------------------> the command will read no more; nothing more is to be sent
 //   NOTE ------------------------------> a text for the user; the job goes on
@@ -23,20 +23,20 @@
 #pragma once
 
 enum frame_type {
-  FRAME_READY = 1,        // payload: empty
-  FRAME_JOB = 2,          // payload: "key=value" strings, each ended by a NUL (job.h lists the keys)
-  FRAME_STARTED = 3,      // payload: empty
-  FRAME_STDIN = 4,        // payload: data
-  FRAME_STDIN_END = 5,    // payload: empty
-  FRAME_STDOUT = 6,       // payload: data
-  FRAME_STDERR = 7,       // payload: data
-  FRAME_CREDIT = 8,       // payload: stream, bytes
-  FRAME_SIGNAL = 9,       // payload: signal number
-  FRAME_WINDOW = 10,      // payload: rows, columns
-  FRAME_STDIN_CLOSED = 11, // payload: empty
-  FRAME_NOTE = 12,        // payload: text
-  FRAME_FAILURE = 13,     // payload: exit status, then asked NUL answered NUL cure NUL
-  FRAME_EXIT = 14,        // payload: the status as waitpid gives it
+  FRAME_READY = 1,     // payload: empty
+  FRAME_JOB = 2,       // payload: "key=value" strings, each ended by a NUL (job.h lists the keys)
+  FRAME_STARTED = 3,   // payload: empty
+  FRAME_STDIN = 4,     // payload: data
+  FRAME_STDIN_END = 5, // payload: empty
+  FRAME_STDOUT = 6,    // payload: data
+  FRAME_STDERR = 7,    // payload: data
+  FRAME_CREDIT = 8,    // payload: stream, bytes
+  FRAME_SIGNAL = 9,    // payload: signal number
+  FRAME_WINDOW = 10,   // payload: rows, columns
+  FRAME_STDIN_CLOSED = 11,  // payload: empty
+  FRAME_NOTE = 12,          // payload: text
+  FRAME_FAILURE = 13,       // payload: exit status, then asked NUL answered NUL cure NUL
+  FRAME_EXIT = 14,          // payload: the status as waitpid gives it
   FRAME_OUTPUT_CLOSED = 15, // payload: stream
 };
 

@@ -21,17 +21,21 @@
 static int layer_directory = -1;
 static int host_work_directory = -1;
 
-static void mount_or_fail(const char* source, const char* target, const char* type, unsigned long flags,
-                          const char* options) {
+static void mount_or_fail(const char* source, const char* target, const char* type,
+                          unsigned long flags, const char* options) {
   int error = make_directories(target, 0755);
-  if (error) fail(error, "run the command from another directory", "to make the mount point %s", target);
+  if (error)
+    fail(error, "run the command from another directory", "to make the mount point %s", target);
   if (mount(source, target, type, flags, options) < 0)
-    fail(errno, "run again with --verbose and report the console's text", "to mount %s on %s", type, target);
+    fail(errno, "run again with --verbose and report the console's text", "to mount %s on %s", type,
+         target);
 }
 
 // Caches: the host's root does not change under a running command, so the guest may keep whatever
-// it has read. The working directory must show both sides' writes at once: only mapped pages are kept.
-static void mount_host(const char* tag, const char* target, unsigned long flags, const char* cache) {
+// it has read. The working directory must show both sides' writes at once: only mapped pages are
+// kept.
+static void mount_host(const char* tag, const char* target, unsigned long flags,
+                       const char* cache) {
   char* options = format_text("trans=virtio,version=9p2000.L,msize=524288,cache=%s", cache);
   mount_or_fail(tag, target, "9p", flags, options);
   free(options);
@@ -53,7 +57,8 @@ static void mount_kernel_views(uid_t uid, gid_t gid) {
   mount_or_fail("sysfs", NEW_ROOT "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   mount("cgroup2", NEW_ROOT "/sys/fs/cgroup", "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   mount_or_fail("devtmpfs", NEW_ROOT "/dev", "devtmpfs", MS_NOSUID, NULL);
-  mount_or_fail("devpts", NEW_ROOT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "mode=620,ptmxmode=666,gid=5");
+  mount_or_fail("devpts", NEW_ROOT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+                "mode=620,ptmxmode=666,gid=5");
   mount_or_fail("tmpfs", NEW_ROOT "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
   mount_or_fail("tmpfs", NEW_ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755");
   symlink("/proc/self/fd", NEW_ROOT "/dev/fd");
@@ -63,7 +68,8 @@ static void mount_kernel_views(uid_t uid, gid_t gid) {
 
   char* user_directory = format_text(NEW_ROOT "/run/user/%u", uid);
   make_directories(user_directory, 0755);
-  if (chown(user_directory, uid, gid) == 0) chmod(user_directory, 0700);
+  if (chown(user_directory, uid, gid) == 0)
+    chmod(user_directory, 0700);
   free(user_directory);
 }
 
@@ -83,15 +89,18 @@ static void mount_working_directory(const struct job* job) {
 // The guest's name resolves without a network, as a host's own name does.
 static void name_loopback(const char* hostname) {
   FILE* hosts = fopen(NEW_ROOT "/etc/hosts", "ae");
-  if (!hosts) return;
+  if (!hosts)
+    return;
   fprintf(hosts, "127.0.0.1 %s\n", hostname);
   fclose(hosts);
 }
 
 // The initial root cannot be unmounted or pivoted away: it is covered, as switch_root(8) does.
 static void enter_new_root(void) {
-  if (chdir(NEW_ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 || chdir("/") < 0)
-    fail(errno, "run again with --verbose and report the console's text", "to make %s the root", NEW_ROOT);
+  if (chdir(NEW_ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
+      chdir("/") < 0)
+    fail(errno, "run again with --verbose and report the console's text", "to make %s the root",
+         NEW_ROOT);
 }
 
 void roots_mount(const struct job* job) {
@@ -103,6 +112,7 @@ void roots_mount(const struct job* job) {
 }
 
 void roots_settle(const struct job* job) {
-  if (job->overlay) writeback(layer_directory, job->working_directory, host_work_directory);
+  if (job->overlay)
+    writeback(layer_directory, job->working_directory, host_work_directory);
   sync();
 }

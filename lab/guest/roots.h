@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The file tree of the command: the host's root, read-only, under a layer in the guest's memory that
-// takes every change; and the working directory, which is the host's own.
+// The file tree of the command: the host's root, read-only, under a layer in the guest's memory
+// that takes every change; and the working directory, which is the host's own.
 #pragma once
 
 #include "job.h"

@@ -14,9 +14,12 @@
 #include "support.h"
 
 static void set_clock(unsigned long long now_ns) {
-  if (now_ns == 0) return;
-  struct timespec now = {.tv_sec = (time_t)(now_ns / 1000000000), .tv_nsec = (long)(now_ns % 1000000000)};
-  if (clock_settime(CLOCK_REALTIME, &now) < 0) fail(errno, "report this as a bug of the lab", "to set the clock");
+  if (now_ns == 0)
+    return;
+  struct timespec now = {.tv_sec = (time_t)(now_ns / 1000000000),
+                         .tv_nsec = (long)(now_ns % 1000000000)};
+  if (clock_settime(CLOCK_REALTIME, &now) < 0)
+    fail(errno, "report this as a bug of the lab", "to set the clock");
 }
 
 static size_t decode_hex(const char* hex, unsigned char* bytes, size_t size) {
@@ -45,7 +48,9 @@ static void reseed_random(const char* entropy_hex) {
 
 static void set_sysctl(const char* path, const char* value) {
   int error = write_text(path, value);
-  if (error) fail(error, "use a kernel that has it (NODEWISE_KERNEL_DEB=FILE.deb)", "to write %s to %s", value, path);
+  if (error)
+    fail(error, "use a kernel that has it (NODEWISE_KERNEL_DEB=FILE.deb)", "to write %s to %s",
+         value, path);
 }
 
 void settings_apply(const struct job* job) {
@@ -56,5 +61,6 @@ void settings_apply(const struct job* job) {
   // Linux' own default. Debian's 3 refuses even a program's own software events.
   set_sysctl("/proc/sys/kernel/perf_event_paranoid", "2");
   if (sethostname(job->hostname, strlen(job->hostname)) < 0)
-    fail(errno, "shorten the machine's name to 64 characters", "for the host name '%s'", job->hostname);
+    fail(errno, "shorten the machine's name to 64 characters", "for the host name '%s'",
+         job->hostname);
 }

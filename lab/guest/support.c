@@ -16,7 +16,8 @@
 
 void end_machine(void) {
   reboot(RB_AUTOBOOT);
-  for (;;) pause(); // not reached: without CAP_SYS_BOOT there would be nothing else to do
+  for (;;)
+    pause(); // not reached: without CAP_SYS_BOOT there would be nothing else to do
 }
 
 void fail_with(int status, int error, const char* cure, const char* asked) {
@@ -24,7 +25,8 @@ void fail_with(int status, int error, const char* cure, const char* asked) {
   if (port_is_open()) {
     port_send_failure(status, asked, answered, cure);
     port_flush();
-    for (;;) pause(); // the host ends the machine when it has read the report
+    for (;;)
+      pause(); // the host ends the machine when it has read the report
   }
   fprintf(stderr, "nodewise: lab: asked %s; system answered %s; cure: %s\n", asked, answered, cure);
   end_machine();
@@ -52,8 +54,10 @@ int write_all(int fd, const void* data, size_t size) {
   const char* next = data;
   while (size > 0) {
     ssize_t written = write(fd, next, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return errno;
     next += written;
     size -= (size_t)written;
   }
@@ -62,7 +66,8 @@ int write_all(int fd, const void* data, size_t size) {
 
 int write_text(const char* path, const char* text) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return errno;
+  if (fd < 0)
+    return errno;
   int error = write_all(fd, text, strlen(text));
   close(fd);
   return error;
@@ -72,9 +77,12 @@ int make_directories(const char* path, mode_t mode) {
   char* copy = format_text("%s", path);
   int error = 0;
   for (char* slash = strchr(copy + 1, '/'); error == 0; slash = strchr(slash + 1, '/')) {
-    if (slash) *slash = '\0';
-    if (mkdir(copy, mode) < 0 && errno != EEXIST) error = errno;
-    if (!slash) break;
+    if (slash)
+      *slash = '\0';
+    if (mkdir(copy, mode) < 0 && errno != EEXIST)
+      error = errno;
+    if (!slash)
+      break;
     *slash = '/';
   }
   free(copy);
@@ -87,14 +95,18 @@ char* format_text(const char* format, ...) {
   va_start(arguments, format);
   int length = vasprintf(&text, format, arguments);
   va_end(arguments);
-  if (length < 0) end_machine();
+  if (length < 0)
+    end_machine();
   return text;
 }
 
-void* allocate(size_t size) { return reallocate(NULL, size); }
+void* allocate(size_t size) {
+  return reallocate(NULL, size);
+}
 
 void* reallocate(void* block, size_t size) {
   void* result = realloc(block, size ? size : 1);
-  if (!result) end_machine();
+  if (!result)
+    end_machine();
   return result;
 }

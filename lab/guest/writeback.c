@@ -21,7 +21,8 @@
 static const char unfinished[] = ".nodewise-unfinished";
 
 _Noreturn static void refuse(const char* what, const char* name) {
-  fail(errno, "make room or grant access on the host; this run's further changes are lost", "to %s '%s'", what, name);
+  fail(errno, "make room or grant access on the host; this run's further changes are lost",
+       "to %s '%s'", what, name);
 }
 
 static int open_directory(int at, const char* name) {
@@ -32,7 +33,8 @@ static int open_directory(int at, const char* name) {
 typedef void (*visitor)(int directory, const char* name, int argument);
 static void for_each_entry(int directory, visitor visit, int argument) {
   DIR* entries = fdopendir(open_directory(directory, "."));
-  if (!entries) refuse("list", "a directory");
+  if (!entries)
+    refuse("list", "a directory");
   for (struct dirent* entry; (entry = readdir(entries));)
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
       visit(directory, entry->d_name, argument);
@@ -40,54 +42,68 @@ static void for_each_entry(int directory, visitor visit, int argument) {
 }
 
 static void remove_tree(int at, const char* name, int ignored) {
-  if (unlinkat(at, name, 0) == 0 || errno == ENOENT) return;
+  if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+    return;
   int directory = open_directory(at, name);
-  if (directory < 0) refuse("remove", name);
+  if (directory < 0)
+    refuse("remove", name);
   for_each_entry(directory, remove_tree, ignored);
   close(directory);
-  if (unlinkat(at, name, AT_REMOVEDIR) < 0) refuse("remove", name);
+  if (unlinkat(at, name, AT_REMOVEDIR) < 0)
+    refuse("remove", name);
 }
 
 // The owner needs no change unless the command ran as root and changed it.
 static void copy_attributes(int to, const char* name, const struct stat* from) {
   struct stat now;
   const struct timespec times[2] = {from->st_atim, from->st_mtim};
-  if (fstatat(to, name, &now, AT_SYMLINK_NOFOLLOW) < 0) refuse("look at", name);
+  if (fstatat(to, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+    refuse("look at", name);
   bool foreign = now.st_uid != from->st_uid || now.st_gid != from->st_gid;
   if (foreign && fchownat(to, name, from->st_uid, from->st_gid, AT_SYMLINK_NOFOLLOW) < 0)
     note("'%s' was copied back, but its owner could not be set: %s", name, strerror(errno));
-  if (!S_ISLNK(from->st_mode) && fchmodat(to, name, from->st_mode & 07777, 0) < 0) refuse("set the mode of", name);
-  if (utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0) refuse("set the times of", name);
+  if (!S_ISLNK(from->st_mode) && fchmodat(to, name, from->st_mode & 07777, 0) < 0)
+    refuse("set the mode of", name);
+  if (utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+    refuse("set the times of", name);
 }
 
 static void copy_data(int source, int target, const char* name) {
   static char data[1 << 18];
   for (ssize_t count; (count = read(source, data, sizeof data)) != 0;) {
-    if (count > 0) errno = write_all(target, data, (size_t)count);
-    if (count < 0 || errno != 0) refuse("write", name);
+    if (count > 0)
+      errno = write_all(target, data, (size_t)count);
+    if (count < 0 || errno != 0)
+      refuse("write", name);
   }
 }
 
 static void copy_file(int from, int to, const char* name, const struct stat* status) {
   int source = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   int target = openat(to, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (source < 0 || target < 0) refuse("copy back", name);
+  if (source < 0 || target < 0)
+    refuse("copy back", name);
   copy_data(source, target, name);
   close(source);
-  if (close(target) < 0) refuse("write", name);
+  if (close(target) < 0)
+    refuse("write", name);
   copy_attributes(to, unfinished, status);
   struct stat existing;
-  if (fstatat(to, name, &existing, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(existing.st_mode)) remove_tree(to, name, 0);
-  if (renameat(to, unfinished, to, name) < 0) refuse("copy back", name);
+  if (fstatat(to, name, &existing, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(existing.st_mode))
+    remove_tree(to, name, 0);
+  if (renameat(to, unfinished, to, name) < 0)
+    refuse("copy back", name);
 }
 
 static void copy_link(int from, int to, const char* name, const struct stat* status) {
   char destination[PATH_MAX];
   ssize_t length = readlinkat(from, name, destination, sizeof destination - 1);
-  if (length < 0) refuse("read the link", name);
+  if (length < 0)
+    refuse("read the link", name);
   destination[length] = '\0';
   remove_tree(to, name, 0);
-  if (symlinkat(destination, to, name) < 0) refuse("make the link", name);
+  if (symlinkat(destination, to, name) < 0)
+    refuse("make the link", name);
   copy_attributes(to, name, status);
 }
 
@@ -101,14 +117,18 @@ static void copy_entry(int from, const char* name, int to);
 
 static void copy_directory(int from, int to, const char* name, const struct stat* status) {
   int source = open_directory(from, name);
-  if (source < 0) refuse("open", name);
+  if (source < 0)
+    refuse("open", name);
   int target = open_directory(to, name);
   if (target < 0 || is_opaque(source)) {
     remove_tree(to, name, 0);
-    if (mkdirat(to, name, 0700) < 0) refuse("make the directory", name);
-    if (target >= 0) close(target);
+    if (mkdirat(to, name, 0700) < 0)
+      refuse("make the directory", name);
+    if (target >= 0)
+      close(target);
     target = open_directory(to, name);
-    if (target < 0) refuse("open", name);
+    if (target < 0)
+      refuse("open", name);
   }
   for_each_entry(source, copy_entry, target);
   close(source);
@@ -118,21 +138,30 @@ static void copy_directory(int from, int to, const char* name, const struct stat
 
 static void copy_entry(int from, const char* name, int to) {
   struct stat status;
-  if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0) refuse("look at", name);
+  if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    refuse("look at", name);
   // A deletion is recorded as a character device 0:0 of the same name.
   bool deleted = S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
-  if (deleted) remove_tree(to, name, 0);
-  else if (S_ISDIR(status.st_mode)) copy_directory(from, to, name, &status);
-  else if (S_ISREG(status.st_mode)) copy_file(from, to, name, &status);
-  else if (S_ISLNK(status.st_mode)) copy_link(from, to, name, &status);
-  else note("'%s' was not copied back: it is neither a file, a directory nor a link", name);
+  if (deleted)
+    remove_tree(to, name, 0);
+  else if (S_ISDIR(status.st_mode))
+    copy_directory(from, to, name, &status);
+  else if (S_ISREG(status.st_mode))
+    copy_file(from, to, name, &status);
+  else if (S_ISLNK(status.st_mode))
+    copy_link(from, to, name, &status);
+  else
+    note("'%s' was not copied back: it is neither a file, a directory nor a link", name);
 }
 
 void writeback(int changes, const char* path, int host) {
-  while (*path == '/') path++;
+  while (*path == '/')
+    path++;
   int changed = open_directory(changes, *path ? path : ".");
-  if (changed < 0 && errno == ENOENT) return; // nothing below the working directory was changed
-  if (changed < 0) refuse("open the changes of", path);
+  if (changed < 0 && errno == ENOENT)
+    return; // nothing below the working directory was changed
+  if (changed < 0)
+    refuse("open the changes of", path);
   for_each_entry(changed, copy_entry, host);
   close(changed);
 }

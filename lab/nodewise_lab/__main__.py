@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 if not __package__:  # run by path: Python then knows the directory, but not that it is a package
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    sys.path[0] = str(Path(__file__).absolute().parent.parent)
 
 from nodewise_lab.cli import main
 

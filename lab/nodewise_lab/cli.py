@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 from . import cache, kernel, machine
@@ -15,6 +16,7 @@ _DEFAULT_TIMEOUT_SECONDS = 600
 
 
 def main(arguments: list[str]) -> int:
+    _open_standard_streams()
     own, command = _split(arguments)
     options = _parser().parse_args(own)
     reporter = Reporter(getattr(options, "quiet", False), getattr(options, "verbose", False))
@@ -26,6 +28,15 @@ def main(arguments: list[str]) -> int:
         return error.status
     except Interrupted as interruption:
         return end_like(-interruption.signal_number)
+
+
+def _open_standard_streams() -> None:
+    """A caller may have closed some. Whatever were opened next would be taken for them."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

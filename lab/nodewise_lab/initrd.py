@@ -15,7 +15,7 @@ def guest_init() -> Path:
     """The static program that is the guest's init; built beside this package."""
     if chosen := os.environ.get("NODEWISE_GUEST_INIT"):
         return Path(chosen).absolute()
-    return Path(__file__).resolve().parent.parent / "guest-init"
+    return Path(__file__).absolute().parent.parent / "guest-init"
 
 
 def build(modules: tuple[Path, ...]) -> bytes:
@@ -23,7 +23,7 @@ def build(modules: tuple[Path, ...]) -> bytes:
     try:
         files = [("init", _PROGRAM, init.read_bytes())]
     except OSError as error:
-        raise LabError(f"for the guest's init {init}", reason(error), "cmake --build build --target nodewise_guest_init") from error
+        raise LabError(f"for the guest's init {init}", reason(error), "make build") from error
     order = "".join(f"{module.name}\n" for module in modules)
     files += [("modules", _DIRECTORY, b""), ("modules/order", _FILE, order.encode())]
     files += [(f"modules/{module.name}", _FILE, module.read_bytes()) for module in modules]

@@ -38,6 +38,16 @@ class Layout:
     def index(self, slot: Slot) -> int:
         return (slot.socket * self.cores + slot.core) * self.threads + slot.thread
 
+    def apic_id(self, slot: Slot) -> int:
+        """Interrupt controllers are numbered by bit fields, each as wide as its largest value needs."""
+        thread_bits = (self.threads - 1).bit_length()
+        core_bits = (self.cores - 1).bit_length()
+        return (slot.socket << core_bits | slot.core) << thread_bits | slot.thread
+
+    @property
+    def apic_ids_have_gaps(self) -> bool:
+        return [self.apic_id(slot) for slot in self.present] != list(range(len(self.present)))
+
 
 def layout_of(machine: Machine) -> Layout:
     nodes = {node.id: node for node in machine.online_nodes}
@@ -51,7 +61,7 @@ def layout_of(machine: Machine) -> Layout:
 
 
 def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
-    threads = machine.threads_per_core
+    threads = 1 if machine.cores_jump else machine.threads_per_core
     with_cpus = [id for id, node in nodes.items() if node.cpus]
     uneven = [id for id in with_cpus if len(nodes[id].cpus) % threads]
     if uneven:
@@ -65,7 +75,8 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
         for id in with_cpus
         for index in range(len(nodes[id].cpus))
     ]
-    return Layout(len(sockets), cores, threads, tuple(sockets), tuple(present), ())
+    warnings = ("the processors of a core are not neighbours: the guest shows cores of one processor",)
+    return Layout(len(sockets), cores, threads, tuple(sockets), tuple(present), warnings if machine.cores_jump else ())
 
 
 def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:
@@ -73,11 +84,9 @@ def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:
     if sorted(owner) != list(range(len(owner))):
         raise ValueError("its processor numbers have gaps, which QEMU cannot give")
     sockets = tuple(owner[cpu] for cpu in sorted(owner))
-    warnings = ["processor numbers jump between nodes: the guest shows each processor as a package of its own"]
-    if machine.threads_per_core > 1:
-        warnings.append("and no hardware threads")
+    warning = "processor numbers jump between nodes: the guest shows each processor as a package of its own"
     present = tuple(Slot(cpu, 0, 0) for cpu in range(len(owner)))
-    return Layout(len(owner), 1, 1, sockets, present, tuple(warnings))
+    return Layout(len(owner), 1, 1, sockets, present, (warning,))
 
 
 def _check(layout: Layout, machine: Machine) -> None:
@@ -87,12 +96,6 @@ def _check(layout: Layout, machine: Machine) -> None:
         raise ValueError(f"Linux would number its nodes {order}: renumber nodes or processors")
     if not layout.present or layout.index(layout.present[0]) != 0:
         raise ValueError("node 0 must have a processor: it starts the machine")
-    if _highest_apic_id(layout) > 254:
+    last = Slot(layout.sockets - 1, layout.cores - 1, layout.threads - 1)
+    if layout.apic_id(last) > 254:
         raise ValueError("its sockets need interrupt numbers beyond 254: fewer nodes or processors")
-
-
-def _highest_apic_id(layout: Layout) -> int:
-    """Interrupt controllers are numbered by bit fields, each as wide as its largest value needs."""
-    thread_bits = (layout.threads - 1).bit_length()
-    core_bits = (layout.cores - 1).bit_length()
-    return layout.sockets * (1 << (thread_bits + core_bits)) - 1

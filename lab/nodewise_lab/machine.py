@@ -35,7 +35,8 @@ class Parameter:
 @dataclass(frozen=True)
 class Machine:
     name: str
-    threads_per_core: int
+    threads_per_core: int  # neighbouring processor numbers that share a core
+    cores_jump: bool  # other numbers share a core, which the lab cannot show
     nodes: tuple[Node, ...]  # by ascending number
     distances: dict[tuple[int, int], int]  # by node numbers
     parameters: tuple[Parameter, ...]
@@ -83,18 +84,19 @@ def _from_document(document: dict[str, Any]) -> Machine:
         raise ValueError(f"its schema is {document.get('schema')!r}, not {SCHEMA!r}")
     lab = document.get("lab", {})
     ids = [int(entry["id"]) for entry in document["nodes"]]
-    memory = _lab_memory(document["nodes"], lab.get("memory_bytes_per_node", DEFAULT_NODE_MEMORY))
+    memory = _lab_memory(document["nodes"], lab.get("memory_bytes_per_node"))
     offline = set(lab.get("offline_nodes", []))
     nodes = [
-        Node(id, parse_list(entry["cpus"]), size, id in offline)
+        Node(id, parse_list(entry.get("cpus", "")), size, id in offline)
         for id, entry, size in zip(ids, document["nodes"], memory, strict=True)
     ]
-    rows = document["distances"]
+    rows = document.get("distances") or _default_distances(len(ids))
     if len(rows) != len(ids) or any(len(row) != len(ids) for row in rows):
         raise ValueError(f"distances must be {len(ids)} rows of {len(ids)} figures")
     return Machine(
         name=str(document["name"]),
         threads_per_core=int(document.get("threads_per_core", 1)),
+        cores_jump=any(not _neighbours(parse_list(core["cpus"])) for core in document.get("cores", [])),
         nodes=tuple(sorted(nodes, key=lambda node: node.id)),
         distances={(a, b): int(rows[i][j]) for i, a in enumerate(ids) for j, b in enumerate(ids)},
         parameters=tuple(
@@ -104,12 +106,24 @@ def _from_document(document: dict[str, Any]) -> Machine:
     )
 
 
-def _lab_memory(nodes: list[dict[str, Any]], wanted: int | list[int]) -> list[int]:
+def _neighbours(cpus: tuple[int, ...]) -> bool:
+    return cpus == tuple(range(cpus[0], cpus[0] + len(cpus)))
+
+
+def _default_distances(count: int) -> list[list[int]]:
+    """What Linux assumes where the firmware says nothing."""
+    return [[10 if a == b else 20 for b in range(count)] for a in range(count)]
+
+
+def _lab_memory(nodes: list[dict[str, Any]], wanted: int | list[int] | None) -> list[int]:
     """Memory of each node in the virtual machine; a node without memory stays without."""
+    real = [int(node["memory_bytes"]) for node in nodes]
+    if wanted is None:
+        return [min(size, DEFAULT_NODE_MEMORY) // MIB * MIB for size in real]
     sizes = wanted if isinstance(wanted, list) else [wanted] * len(nodes)
     if len(sizes) != len(nodes):
         raise ValueError("lab.memory_bytes_per_node must be one figure or one for each node")
-    return [int(size) if int(node["memory_bytes"]) > 0 else 0 for node, size in zip(nodes, sizes, strict=True)]
+    return [int(size) if has else 0 for has, size in zip(real, sizes, strict=True)]
 
 
 def _check(machine: Machine) -> None:

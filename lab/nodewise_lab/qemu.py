@@ -51,12 +51,13 @@ def _firmware(program: str) -> tuple[str, ...]:
 
 
 def machine_arguments(machine: Machine) -> list[str]:
-    """The board, its processors, memories, distances and costs."""
+    """The board, its processors, memories, distances and costs, and the kernel's options for them."""
     layout = _layout(machine)
     costs = _cost_arguments(machine)
-    board = ["-machine", "q35" + (",hmat=on" if costs else ""), "-cpu", quirks.cpu_model()]
+    board = ["-machine", "q35" + (",hmat=on" if costs else ""), "-cpu", quirks.cpu_model(layout.threads)]
     memory = ["-m", f"{machine.memory_bytes >> 20}M"]
-    return board + memory + _cpu_arguments(layout) + _node_arguments(machine, layout, bool(costs)) + costs
+    boot = ["-append", " ".join(quirks.boot_options(layout))]
+    return board + memory + _cpu_arguments(layout) + _node_arguments(machine, layout, bool(costs)) + costs + boot
 
 
 def layout_warnings(machine: Machine) -> tuple[str, ...]:

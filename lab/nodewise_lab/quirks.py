@@ -5,6 +5,8 @@ import os
 import platform
 import signal
 
+from .layout import Layout
+
 QemuVersion = tuple[int, int, int]
 
 OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first whose -smp takes empty slots with explicit sockets
@@ -14,7 +16,7 @@ SIGNAL_HINTS = {
     signal.SIGILL: "the emulated processor has no AVX-512: build for x86-64-v3 at most (-march=x86-64-v3)",
 }
 
-BOOT_OPTIONS = (
+_BOOT_OPTIONS = (
     "console=ttyS0",
     "quiet",  # every line on an emulated serial port costs milliseconds
     "panic=-1",  # a panic reboots, which ends QEMU, which the runner sees
@@ -40,6 +42,21 @@ BOOT_OPTIONS = (
 )
 
 
+# Up to this many processors Linux addresses interrupts by a bit mask, beyond it by number.
+_CPUS_ADDRESSED_BY_MASK = 8
+
+
+def boot_options(layout: Layout) -> tuple[str, ...]:
+    """The kernel's command line.
+
+    QEMU (7.2) loses interrupts that are addressed by mask to processors behind a gap in the numbers
+    of interrupt controllers, and the boot hangs. With more possible processors there are no masks.
+    """
+    if layout.apic_ids_have_gaps and layout.slot_count <= _CPUS_ADDRESSED_BY_MASK:
+        return (*_BOOT_OPTIONS, f"possible_cpus={_CPUS_ADDRESSED_BY_MASK + 1}")
+    return _BOOT_OPTIONS
+
+
 def host_cpus() -> int:
     return len(os.sched_getaffinity(0))
 
@@ -54,9 +71,14 @@ def accelerator(guest_cpus: int) -> str:
     return f"tcg,thread={'multi' if parallel else 'single'}"
 
 
-def cpu_model() -> str:
+def cpu_model(threads_per_core: int) -> str:
     # Five-level page tables (la57) make every walk of the emulated MMU longer and serve 128 PiB.
-    return "max,la57=off"
+    model = "max,la57=off"
+    if threads_per_core == 1:
+        return model
+    # QEMU's own is an AMD processor, of which it cannot describe hardware threads. An Intel one it can.
+    # The model number is one that promises no synchronised TSCs: see tsc=reliable above.
+    return f"{model},vendor=GenuineIntel,family=6,model=13"
 
 
 def hotplug_cpu_type() -> str:

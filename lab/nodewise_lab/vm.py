@@ -35,7 +35,7 @@ class Blueprint:
 
     @property
     def identity(self) -> list[str]:
-        options = [*self.machine_arguments, *quirks.BOOT_OPTIONS, *device_arguments(0, 0, 0, "/")]
+        options = [*self.machine_arguments, *device_arguments(0, 0, 0, "/")]
         return [self.qemu.version_text, *self.qemu.firmware, self.kernel.entry.key, *options]
 
 
@@ -57,7 +57,6 @@ class VirtualMachine:
                 blueprint.qemu.program, *blueprint.machine_arguments, *blueprint.qemu.firmware,
                 "-accel", quirks.accelerator(blueprint.guest_cpus),
                 "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
-                "-append", " ".join(quirks.BOOT_OPTIONS),
                 *device_arguments(*channels, work_directory),
                 *(("-incoming", "defer") if incoming else ()),
             ]  # fmt: skip

@@ -69,7 +69,7 @@ std::string id_set<Id>::to_string() const {
   for (auto it = begin(); it != end();) {
     const int first = to_int(*it);
     int last = first;
-    while (++it != end() && to_int(*it) == last + 1) {
+    for (++it; it != end() && to_int(*it) == last + 1; ++it) {
       ++last;
     }
     text += text.empty() ? "" : ",";

@@ -182,7 +182,15 @@ class examiner {
   }
 
   void nodes() {
-    add(online_ ? fine("nodes_online", online_->to_string()) : unreadable("nodes_online"));
+    if (!online_) {
+      add(unreadable("nodes_online"));
+    } else if (several_nodes()) {
+      add(fine("nodes_online", online_->to_string()));
+    } else {
+      add({"nodes_online", verdict::good,
+           online_->to_string() + ": one node, nothing to place here",
+           "to see placement at work: nodewise run --on lab:4x2 PROGRAM", 0});
+    }
     for (const char* const what : {"has_memory", "has_cpu"}) {
       const std::string path = std::string("/sys/devices/system/node/") + what;
       const auto set = read_set<node_id>(kernel_, path.c_str());

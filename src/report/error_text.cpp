@@ -20,7 +20,7 @@ std::string error_text(const error& what, const style& how, std::string_view pro
                      paint(how, tone::strong, what.asked() + ":") + " " + what.answered();
   text = broken(text, how, label.size()) + "\n";
   if (!what.cure().empty()) {
-    text += broken(paint(how, tone::accent, label) + what.cure(), how, label.size()) + "\n";
+    text += paint(how, tone::accent, label) + broken(what.cure(), how, label.size()) + "\n";
   }
   return text;
 }

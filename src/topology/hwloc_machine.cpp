@@ -72,7 +72,8 @@ void add_nodes(hwloc_topology_t topology, machine& all) {
   for (hwloc_obj_t node : objects(topology, HWLOC_OBJ_NUMANODE)) {
     if (const int number = os_number(node); number >= 0) {
       all.nodes.push_back({node_id{number}, to_cpu_set(node->cpuset),
-                           node->attr->numanode.local_memory, kind_of(node)});
+                           node->attr->numanode.local_memory, kind_of(node),
+                           static_cast<int>(node->logical_index)});
     }
   }
   std::sort(all.nodes.begin(), all.nodes.end(),

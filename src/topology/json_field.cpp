@@ -31,14 +31,20 @@ void json_field::refuse(const std::string& problem, const std::string& cure) con
 }
 
 std::string json_field::what_it_is() const {
-  if (value_->is_string()) {
+  switch (value_->type()) {
+  case json::value_t::null:
+    return "null";
+  case json::value_t::object:
+    return "an object";
+  case json::value_t::array:
+    return "a list";
+  case json::value_t::string:
     return "the text " + quoted(value_->get_ref<const std::string&>());
-  }
-  if (value_->is_number()) {
+  case json::value_t::boolean:
+    return value_->get<bool>() ? "true" : "false";
+  default:
     return "the number " + value_->dump();
   }
-  return value_->is_null() ? "null"
-                           : std::string(value_->is_array() ? "an " : "a ") + value_->type_name();
 }
 
 std::optional<json_field> json_field::find(std::string_view key) const {
@@ -93,10 +99,11 @@ std::string json_field::text() const {
 }
 
 std::uint64_t json_field::whole_number(std::uint64_t lowest, std::uint64_t highest) const {
-  // The parser keeps a number that fits no 64 bits as a floating one, and a positive one unsigned.
-  const bool fits = value_->is_number_unsigned() && value_->get<std::uint64_t>() >= lowest &&
-                    value_->get<std::uint64_t>() <= highest;
-  if (!fits) {
+  // The parser keeps a number that fits no 64 bits as a floating one.
+  const bool is_natural = value_->is_number_unsigned() ||
+                          (value_->is_number_integer() && value_->get<std::int64_t>() >= 0);
+  if (!is_natural || value_->get<std::uint64_t>() < lowest ||
+      value_->get<std::uint64_t>() > highest) {
     refuse(what_it_is() + " where a whole number is meant",
            "write a number from " + std::to_string(lowest) + " to " + std::to_string(highest) +
                ", without a fraction or exponent");

@@ -107,7 +107,7 @@ class machine_reader {
   }
 
   static memory_node read_node(const json_field& field, node_set& seen, cpu_set& claimed) {
-    field.allow_only({"id", "cpus", "memory_bytes", "kind"});
+    field.allow_only({"id", "cpus", "memory_bytes", "kind", "logical"});
     memory_node node;
     node.id = node_id{field.at("id").small_number(0, max_id)};
     if (seen.contains(node.id)) {
@@ -121,6 +121,8 @@ class machine_reader {
     read_if_there(field, "kind", node.kind, [](const json_field& kind) {
       return static_cast<memory_kind>(kind.one_of(memory_kind_names));
     });
+    read_if_there(field, "logical", node.logical,
+                  [](const json_field& logical) { return logical.small_number(0, max_id); });
     return node;
   }
 

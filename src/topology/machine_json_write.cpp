@@ -38,6 +38,9 @@ json nodes_json(const machine& what) {
     if (node.kind != memory_kind::unknown) {
       entry["kind"] = name_of(node.kind);
     }
+    if (node.logical >= 0) {
+      entry["logical"] = node.logical;
+    }
     all.push_back(std::move(entry));
   }
   return all;
@@ -100,10 +103,12 @@ json caches_json(const machine& what) {
   std::vector<cache> rest = what.caches;
   while (!rest.empty()) {
     const cache first = rest.front();
-    const auto other = std::stable_partition(
-        rest.begin(), rest.end(), [&](const cache& each) { return are_alike(first, each); });
-    const std::vector<cache> alike(rest.begin(), other);
-    rest.erase(rest.begin(), other);
+    std::vector<cache> alike;
+    std::vector<cache> others;
+    for (cache& each : rest) {
+      (are_alike(first, each) ? alike : others).push_back(std::move(each));
+    }
+    rest = std::move(others);
     json entry = cache_json(first);
     if (const std::string word = shared_by(what, alike); !word.empty()) {
       entry["shared_by"] = word;

@@ -67,7 +67,8 @@ std::string from_short_form(std::string_view spec) {
   }
   const unsigned long threads = counts.size() == 3 ? counts[2] : 1;
   return "pack:" + std::to_string(counts[0]) +
-         " [numa(memory=1GB)] core:" + std::to_string(counts[1]) + " pu:" + std::to_string(threads);
+         " [numa(memory=1073741824)] core:" + std::to_string(counts[1]) +
+         " pu:" + std::to_string(threads);
 }
 
 /// hwloc multiplies without a limit of its own. Levels read "type:count" or "count"; what stands in

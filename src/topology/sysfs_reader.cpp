@@ -25,7 +25,7 @@ using namespace topology_detail;
 
 class sysfs_reader {
  public:
-  explicit sysfs_reader(const std::filesystem::path& root) : prefix_(root.native()) {
+  explicit sysfs_reader(std::string root) : prefix_(std::move(root)) {
     while (prefix_.ends_with('/')) {
       prefix_.pop_back();
     }
@@ -236,7 +236,7 @@ class sysfs_reader {
 
 } // namespace
 
-topology topology::from_sysfs(const std::filesystem::path& root, sysfs_detail detail) {
+topology topology::from_sysfs(const std::string& root, sysfs_detail detail) {
   return sysfs_reader(root).read(detail);
 }
 

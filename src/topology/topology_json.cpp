@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 json nodes_at_a_glance(const topology& what) {
   json all = json::array();
   for (const memory_node& node : what.machine().nodes) {
-    const std::size_t logical = all.size();
+    const int logical = node.logical >= 0 ? node.logical : static_cast<int>(all.size());
     all.push_back({{"id", to_int(node.id)},
                    {"logical", logical},
                    {"cpus", node.cpus.to_string()},

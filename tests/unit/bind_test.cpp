@@ -10,33 +10,14 @@
 
 #include <nodewise/error.hpp>
 
+#include "unit/grid_machine.hpp"
+
 namespace nodewise {
 namespace {
 
+using test::grid;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-/// Nodes x cores x hardware threads, numbered as Linux does on x86-64: the first hardware threads
-/// of all cores, then the second ones.
-machine grid(int nodes, int cores, int smt = 1, std::vector<int> node_numbers = {}) {
-  machine made;
-  const int all_cores = nodes * cores;
-  for (int n = 0; n < nodes; ++n) {
-    memory_node node;
-    node.id = node_id{node_numbers.empty() ? n : node_numbers[static_cast<std::size_t>(n)]};
-    node.memory_bytes = std::uint64_t{1} << 30;
-    for (int c = n * cores; c < (n + 1) * cores; ++c) {
-      core one;
-      for (int t = 0; t < smt; ++t) {
-        one.cpus.insert(cpu_id{c + t * all_cores});
-      }
-      node.cpus = node.cpus | one.cpus;
-      made.cores.push_back(one);
-    }
-    made.nodes.push_back(node);
-  }
-  return made;
-}
 
 std::vector<int> cpus_of(const team_layout& layout) {
   std::vector<int> cpus;

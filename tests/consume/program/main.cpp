@@ -17,6 +17,6 @@ int main() {
   std::memset(memory.data(), 1, memory.size_bytes());
   const nodewise::residency where = memory.where();
   std::printf("nodewise %s: %zu pages on %zu nodes, %zu where they were asked for\n",
-              NODEWISE_VERSION, where.pages, owners.size(), where.on_owner);
+              nodewise::library_version(), where.pages, owners.size(), where.on_owner);
   return where.on_owner == where.resident ? 0 : 1;
 }

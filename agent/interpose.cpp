@@ -1,0 +1,159 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The functions that a program finds here before those of its C library.
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+#include <malloc.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/large.hpp"
+#include "agent/next.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+
+using namespace nodewise::agent;
+
+#define NODEWISE_INTERPOSED extern "C" __attribute__((visibility("default")))
+#define NODEWISE_CALLER __builtin_return_address(0)
+
+namespace {
+
+bool is_power_of_two(std::size_t n) noexcept {
+  return n != 0 && (n & (n - 1)) == 0;
+}
+
+/// Where even the kernel has no range left, the C library may still have memory, and sets errno.
+void* large_or_next(std::size_t bytes, const void* caller) noexcept {
+  void* const made = allocate_large(bytes, 1, caller);
+  return made != nullptr ? made : next.malloc(bytes);
+}
+
+void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
+  void* const made = allocate_large(bytes, alignment, caller);
+  return made != nullptr ? made : next.memalign(alignment, bytes);
+}
+
+/// Alignments that are wrong are the next allocator's to refuse.
+bool is_large_request(std::size_t alignment, std::size_t bytes) noexcept {
+  return bytes >= threshold_bytes && is_power_of_two(alignment);
+}
+
+void* resize(void* old, std::size_t bytes, const void* caller) noexcept {
+  if (old == nullptr) {
+    return bytes < threshold_bytes ? next.malloc(bytes) : large_or_next(bytes, caller);
+  }
+  if (is_large(old)) {
+    if (bytes == 0) {
+      ::free(old);
+      return nullptr;
+    }
+    return resize_large(old, bytes, caller);
+  }
+  if (bytes < threshold_bytes) {
+    return next.realloc(old, bytes);
+  }
+  void* const made = allocate_large(bytes, 1, caller);
+  if (made == nullptr) {
+    return next.realloc(old, bytes);
+  }
+  const std::size_t had = next.malloc_usable_size(old);
+  __builtin_memcpy(made, old, had < bytes ? had : bytes);
+  next.free(old);
+  return made;
+}
+
+[[noreturn]] void leave(int status) noexcept {
+  finish(false);
+  for (;;) {
+    ::syscall(SYS_exit_group, status);
+  }
+}
+
+} // namespace
+
+NODEWISE_INTERPOSED void* malloc(std::size_t bytes) noexcept {
+  return bytes < threshold_bytes ? next.malloc(bytes) : large_or_next(bytes, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED void free(void* start) noexcept {
+  if (!is_large(start) || !release_large(start)) {
+    next.free(start);
+  }
+}
+
+NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all) || all < threshold_bytes) {
+    return next.calloc(count, bytes);
+  }
+  void* const made = allocate_large(all, 1, NODEWISE_CALLER);
+  return made != nullptr ? made : next.calloc(count, bytes);
+}
+
+NODEWISE_INTERPOSED void* realloc(void* old, std::size_t bytes) noexcept {
+  return resize(old, bytes, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED void* reallocarray(void* old, std::size_t count, std::size_t bytes) noexcept {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return resize(old, all, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
+                                       std::size_t bytes) noexcept {
+  if (!is_large_request(alignment, bytes) || alignment % sizeof(void*) != 0) {
+    return next.posix_memalign(into, alignment, bytes);
+  }
+  void* const made = allocate_large(bytes, alignment, NODEWISE_CALLER);
+  if (made == nullptr) {
+    return next.posix_memalign(into, alignment, bytes);
+  }
+  *into = made;
+  return 0;
+}
+
+NODEWISE_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return is_large_request(alignment, bytes)
+             ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
+             : next.aligned_alloc(alignment, bytes);
+}
+
+NODEWISE_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return is_large_request(alignment, bytes)
+             ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
+             : next.memalign(alignment, bytes);
+}
+
+NODEWISE_INTERPOSED void* valloc(std::size_t bytes) noexcept {
+  return bytes < threshold_bytes ? next.memalign(page_bytes(), bytes)
+                                 : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
+  if (bytes > PTRDIFF_MAX) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  bytes = round_up(bytes, page_bytes());
+  return bytes < threshold_bytes ? next.memalign(page_bytes(), bytes)
+                                 : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED std::size_t malloc_usable_size(void* start) noexcept {
+  return is_large(start) ? usable_bytes(start) : next.malloc_usable_size(start);
+}
+
+// exit() tells the agent by its destructor; these end a process without one.
+NODEWISE_INTERPOSED void _exit(int status) {
+  leave(status);
+}
+NODEWISE_INTERPOSED void _Exit(int status) noexcept {
+  leave(status);
+}

@@ -1,0 +1,41 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Large objects: each a mapping of its own, placed when it is made, back with the kernel when it is
+// freed, so that no page ever passes from one owner to another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/object_table.hpp"
+#include "agent/settings.hpp"
+
+namespace nodewise::agent {
+
+/// What the agent knows. Written once, by start(), before the program's own code runs.
+extern settings asked;
+/// Requests of at least this many bytes are large. None are until the settings are read.
+extern std::size_t threshold_bytes;
+extern std::size_t page_mask; ///< the page less one, or 0 until a large object can exist
+extern object_table objects;
+
+/// Large objects begin on a page, which of the small ones of 16 bytes one in 256 does. So all that
+/// the agent costs the free() of the others is this test of an address.
+[[nodiscard]] inline bool is_large(const void* start) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0 && start != nullptr &&
+         objects.contains(start);
+}
+
+/// nullptr if the kernel gives no memory; errno is left alone. Memory is zero.
+[[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment,
+                                   const void* caller) noexcept;
+/// For the time before the next allocator is known.
+[[nodiscard]] void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept;
+/// False if it is no longer there: freed twice.
+[[nodiscard]] bool release_large(void* start) noexcept;
+/// As realloc(), for bytes > 0; the result may be a small object of the next allocator.
+[[nodiscard]] void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept;
+/// The bytes that the program may use.
+[[nodiscard]] std::size_t usable_bytes(const void* start) noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,227 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/process.hpp"
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "agent/large.hpp"
+#include "agent/next.hpp"
+#include "agent/placement.hpp"
+#include "agent/report.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+/// A process that makes large objects in a loop is not to be drowned in its own report: so many are
+/// described when they are freed, and as many more of those that live to the end.
+constexpr std::uint64_t max_records = 4096;
+
+using counter = std::atomic<std::uint64_t>;
+
+struct process_state {
+  std::atomic<int> pid{0};
+  std::atomic<bool> finished{false};
+  std::atomic<bool> foreign_malloc{false};
+  counter objects{0};
+  counter placed{0};
+  counter refused{0};
+  counter map_limited{0};
+  counter records{0};
+  counter left_out{0};
+  counter lost{0};
+  std::atomic<int> refused_errno{0};
+};
+
+constinit process_state state;
+
+/// One line on stderr, without stdio's buffers and without an allocation.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) noexcept {
+  char line[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  const auto bytes = static_cast<std::size_t>(length > 0 ? length : 0);
+  (void)!::write(STDERR_FILENO, line, bytes < sizeof line ? bytes : sizeof line - 1);
+}
+
+void count_written(bool written) noexcept {
+  state.lost += written ? 0 : 1;
+}
+
+void report_live(bool wait) noexcept {
+  const auto all = objects.snapshot(wait);
+  std::uint64_t records = 0;
+  for (std::size_t i = 0; i < all.count; ++i) {
+    object& what = all.objects[i];
+    if (what.pid != state.pid) {
+      continue;
+    }
+    if (++records > max_records) {
+      ++state.left_out;
+      continue;
+    }
+    what.flags |= NODEWISE_AGENT_LIVE_AT_END;
+    count_written(write_object(asked, what, state.pid));
+  }
+  object_table::release(all);
+}
+
+void say_what_is_not_placed() noexcept {
+  const auto number = [](const counter& count) {
+    return static_cast<unsigned long long>(count.load());
+  };
+  const int refusal = state.refused_errno;
+  if (state.refused != 0) {
+    const char* const name = ::strerrorname_np(refusal);
+    const char* const text = ::strerrordesc_np(refusal);
+    say("nodewise: %s[%d]: %llu of %llu large objects not placed: mbind answered %s (%s); their "
+        "pages "
+        "are where the program's own policy puts them\n",
+        program_invocation_short_name, state.pid.load(), number(state.refused),
+        number(state.objects), name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
+  }
+  if (state.map_limited != 0) {
+    say("nodewise: %s[%d]: %llu of %llu large objects not placed: their policies would take more "
+        "than "
+        "a quarter of vm.max_map_count; a larger --threshold makes fewer\n",
+        program_invocation_short_name, state.pid.load(), number(state.map_limited),
+        number(state.objects));
+  }
+}
+
+bool is_in_this_module(const void* address) noexcept {
+  Dl_info there{};
+  Dl_info here{};
+  return ::dladdr(address, &there) != 0 && ::dladdr(&state, &here) != 0 &&
+         there.dli_fbase == here.dli_fbase;
+}
+
+/// A program may define malloc itself, in front of any preloaded one. The address alone does not
+/// always tell: in a program linked without PIE it can be that of a stub which leads here.
+bool malloc_is_ours() noexcept {
+  void* const first = ::dlsym(RTLD_DEFAULT, "malloc");
+  void* const first_free = ::dlsym(RTLD_DEFAULT, "free");
+  if (first == nullptr || first_free == nullptr || is_in_this_module(first)) {
+    return true;
+  }
+  void* const probe = reinterpret_cast<void* (*)(std::size_t)>(first)(threshold_bytes);
+  const bool ours = probe == nullptr || is_large(probe);
+  reinterpret_cast<void (*)(void*)>(first_free)(probe);
+  return ours;
+}
+
+void count_afresh() noexcept {
+  for (counter* each : {&state.objects, &state.placed, &state.refused, &state.map_limited,
+                        &state.records, &state.left_out, &state.lost}) {
+    *each = 0;
+  }
+  state.refused_errno = 0;
+}
+
+/// From here on objects are counted and reported as this process's.
+void begin_process() noexcept {
+  count_afresh();
+  state.pid = ::getpid();
+  if (asked.report != nullptr) {
+    count_written(write_start(asked, state.foreign_malloc, state.pid));
+  }
+}
+
+void before_fork() noexcept {
+  objects.lock();
+}
+void after_fork_in_parent() noexcept {
+  objects.unlock();
+}
+
+/// The child's copies of the parent's objects are the parent's to report.
+void after_fork_in_child() noexcept {
+  objects.unlock();
+  begin_process();
+}
+
+[[gnu::constructor]] void start() noexcept {
+  const char* const text = ::getenv(NODEWISE_AGENT_VARIABLE);
+  if (text == nullptr) {
+    return;
+  }
+  const char* const wrong = parse(text, asked);
+  if (wrong != nullptr) {
+    asked.report = nullptr;
+    say("nodewise: nothing is placed: the agent found %s in %s\n", wrong, NODEWISE_AGENT_VARIABLE);
+    return;
+  }
+  // First to register is last to prepare and first to clean up: other handlers may allocate.
+  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  page_mask = page_bytes() - 1;
+  threshold_bytes = asked.threshold_bytes;
+  state.foreign_malloc = !malloc_is_ours();
+  if (state.foreign_malloc && !asked.quiet) {
+    say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
+  }
+  begin_process();
+}
+
+[[gnu::destructor]] void end() noexcept {
+  finish(true);
+}
+
+} // namespace
+
+void count_made(object& what) noexcept {
+  what.sequence = state.objects++;
+  what.pid = state.pid;
+  if ((what.flags & NODEWISE_AGENT_PLACED) != 0) {
+    ++state.placed;
+  } else if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
+    ++state.map_limited;
+  } else if (what.refused_errno != 0) {
+    ++state.refused;
+    int none = 0;
+    state.refused_errno.compare_exchange_strong(none, what.refused_errno);
+  }
+}
+
+void report_freed(const object& what) noexcept {
+  if (asked.report == nullptr || state.finished || what.pid == 0 || what.pid != state.pid) {
+    return;
+  }
+  if (state.records++ >= max_records) {
+    ++state.left_out;
+    return;
+  }
+  count_written(write_object(asked, what, state.pid));
+}
+
+void finish(bool wait) noexcept {
+  // A child of vfork() is not this process, though it sees the same memory.
+  if (state.pid == 0 || state.pid != ::getpid() || state.finished.exchange(true)) {
+    return;
+  }
+  if (asked.report != nullptr) {
+    report_live(wait);
+    nodewise_agent_end totals = {};
+    totals.objects = state.objects;
+    totals.placed = state.placed;
+    totals.refused = state.refused;
+    totals.map_limited = state.map_limited;
+    totals.left_out = state.left_out;
+    totals.lost = state.lost;
+    totals.refused_errno = static_cast<std::uint32_t>(state.refused_errno.load());
+    (void)write_end(asked, totals, state.pid);
+  }
+  if (!asked.quiet) {
+    say_what_is_not_placed();
+  }
+}
+
+} // namespace nodewise::agent

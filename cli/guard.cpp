@@ -1,0 +1,48 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/guard.hpp"
+
+#include <exception>
+#include <new>
+
+#include <unistd.h>
+
+#include "cli/exit_codes.hpp"
+#include "cli/terminal.hpp"
+#include "launch/not_started.hpp"
+#include "report/error_text.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+int exit_code_for(const error& e, const invocation& given) {
+  if (const auto* const stopped = dynamic_cast<const launch::not_started*>(&e)) {
+    return stopped->exit_code();
+  }
+  // With --on the program is in the virtual machine: here it has not started.
+  return given.has(flags::on) && e.kind() == error_kind::system ? exit_code::not_started
+                                                                : exit_code_of(e.kind());
+}
+
+} // namespace
+
+int guard(const invocation& given, const std::function<int()>& work) {
+  const auto complain = [&](const error& e) {
+    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
+  };
+  try {
+    return work();
+  } catch (const error& e) {
+    complain(e);
+    return exit_code_for(e, given);
+  } catch (const std::bad_alloc&) {
+    complain({error_kind::system, "memory", "there is none left", "raise the limit (ulimit -v)"});
+    return exit_code::refused;
+  } catch (const std::exception& e) {
+    complain({error_kind::system, "this command", e.what(),
+              "this is a defect of nodewise: please report it with the command line"});
+    return exit_code::not_started;
+  }
+}
+
+} // namespace nodewise::cli

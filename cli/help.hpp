@@ -1,0 +1,33 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/registry.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// `nodewise --help`: verbs, common options, exit codes.
+[[nodiscard]] std::string command_help(const report::style& how);
+/// `nodewise VERB --help`.
+[[nodiscard]] std::string verb_help(const verb& of, const report::style& how);
+/// For a command line without a verb.
+[[nodiscard]] std::string short_help(const report::style& how);
+
+/// Flags in the order of the table, by group.
+struct flag_group {
+  std::string_view name;
+  std::vector<const flag*> members;
+};
+[[nodiscard]] std::vector<flag_group> groups_of(const verb& of);
+
+/// "-N, --cpunodebind NODES".
+[[nodiscard]] std::string flag_heading(const flag& of);
+/// The help of a flag with its default: "... (auto)".
+[[nodiscard]] std::string flag_text(const flag& of);
+
+} // namespace nodewise::cli

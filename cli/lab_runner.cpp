@@ -1,0 +1,89 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/lab_runner.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/execute.hpp"
+#include "report/envelope.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+std::string machine_file_for_runner(const machine& what) {
+  const auto refuse = [&](int errno_value) {
+    throw error(error_kind::system, "the machine file of " + what.name + " for the lab",
+                "it could not be handed over", "check the limits of memory and of open files",
+                errno_value);
+  };
+  // Not closed by exec: the runner reads it by its number.
+  const int file = ::memfd_create("machine.json", 0);
+  if (file < 0) {
+    refuse(errno);
+  }
+  const std::string text = report::json_text(machine_json(what));
+  const ssize_t written = ::write(file, text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size())) {
+    refuse(written < 0 ? errno : ENOSPC);
+  }
+  return "/proc/self/fd/" + std::to_string(file);
+}
+
+std::vector<std::string> runner_options(const invocation& given) {
+  std::vector<std::string> options;
+  const auto pass = [&](const flag& which, const char* name) {
+    if (const auto value = given.text(which)) {
+      options.insert(options.end(), {name, std::string(*value)});
+    }
+  };
+  (void)given.number(flags::on_timeout, 0,
+                     1'000'000); // refused here, where the option has its name
+  pass(flags::on_timeout, "--timeout");
+  pass(flags::on_thp, "--thp");
+  pass(flags::on_numa_balancing, "--numa-balancing");
+  if (given.has(flags::on_overlay)) {
+    options.emplace_back("--overlay");
+  }
+  if (given.has(flags::quiet)) {
+    options.emplace_back("--quiet");
+  } else if (given.has(flags::verbose)) {
+    options.emplace_back("--verbose");
+  }
+  return options;
+}
+
+std::string python_for_lab() {
+  constexpr std::string_view prefix = "python3.";
+  constexpr int oldest_minor = 11;
+  const std::string system = "/usr/bin/python3";
+  std::array<char, 64> target{};
+  const ssize_t length = ::readlink(system.c_str(), target.data(), target.size());
+  const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::size_t at = name.rfind(prefix);
+  if (at == std::string_view::npos) {
+    return "python3";
+  }
+  int minor = 0;
+  std::from_chars(name.data() + at + prefix.size(), name.data() + name.size(), minor);
+  return minor >= oldest_minor ? system : "python3";
+}
+
+void start_runner(const paths& from, std::vector<std::string> arguments) {
+  const std::string python = python_for_lab();
+  if (::access(from.lab_runner().c_str(), R_OK) != 0) {
+    throw error(error_kind::system, "the lab", from.lab_runner() + " cannot be read",
+                "install nodewise whole: bin, libexec and share of one build", errno);
+  }
+  std::vector<std::string> command = {python, from.lab_runner()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const int failed = execute(command);
+  throw error(error_kind::system, "the lab, by " + python, "it could not be started",
+              "install Python 3.11 or later: apt install python3", failed);
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,30 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The lab's runner is a Python program of its own; this is how the command starts it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nodewise/machine.hpp>
+
+#include "cli/invocation.hpp"
+#include "cli/paths.hpp"
+
+namespace nodewise::cli {
+
+/// A name under which the runner can read the machine in its normal form: an unnamed file that it
+/// inherits, so that nothing is left behind. Throws `error` (system).
+[[nodiscard]] std::string machine_file_for_runner(const machine& what);
+
+/// What --on-timeout, --on-thp, ... mean to the runner.
+[[nodiscard]] std::vector<std::string> runner_options(const invocation& given);
+
+/// The interpreter: the distribution's where it is new enough, since a version manager's stand-in
+/// takes longer to start than a virtual machine.
+[[nodiscard]] std::string python_for_lab();
+
+/// Puts the runner in the place of this process. Throws `error` (system) if it cannot be started.
+[[noreturn]] void start_runner(const paths& from, std::vector<std::string> arguments);
+
+} // namespace nodewise::cli

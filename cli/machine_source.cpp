@@ -1,0 +1,113 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/machine_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <nodewise/error.hpp>
+
+#include "cli/registry.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_grid(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9' &&
+         text.find_first_not_of("0123456789x") == std::string_view::npos;
+}
+
+/// A synthetic specification has a level with a count: "numa:2 core:4".
+bool looks_synthetic(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && colon + 1 < text.size() && text[colon + 1] >= '0' &&
+         text[colon + 1] <= '9';
+}
+
+bool file_begins_with(const fs::path& file, char wanted) {
+  std::ifstream in(file);
+  char first = '\0';
+  return in >> first && first == wanted; // >> leaves white space out
+}
+
+topology read_file(const fs::path& file) {
+  return file_begins_with(file, '<') ? topology::from_xml(file) : topology::from_json(file);
+}
+
+[[noreturn]] void refuse_lab_name(std::string_view name, const paths& from) {
+  const std::vector<std::string> names = lab_machine_names(from);
+  std::string list;
+  for (const std::string& n : names) {
+    list += (list.empty() ? "" : ", ") + n;
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string near = nearest(name, views);
+  throw error(error_kind::usage, "the machine lab:" + std::string(name),
+              "no machine of this name in " + from.machines(),
+              (near.empty() ? std::string{} : "did you mean lab:" + near + "? ") + "there are " +
+                  (list.empty() ? "" : list + ", ") +
+                  "grids such as lab:4x2, and lab:/path/to/machine.json");
+}
+
+} // namespace
+
+std::vector<std::string> lab_machine_names(const paths& from) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(from.machines(), none)) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+topology read_lab_machine(std::string_view name, const paths& from) {
+  const std::vector<std::string> names = lab_machine_names(from);
+  if (std::ranges::find(names, name) != names.end()) {
+    return topology::from_json(fs::path(from.machines()) / (std::string(name) + ".json"));
+  }
+  if (is_grid(name)) {
+    return topology::synthetic(name);
+  }
+  if (name.find('/') != std::string_view::npos || name.ends_with(".json")) {
+    return topology::from_json(fs::path(name));
+  }
+  refuse_lab_name(name, from);
+}
+
+topology read_machine(std::string_view what, const paths& from) {
+  constexpr std::string_view lab = "lab:";
+  constexpr std::string_view sysfs = "sysfs:";
+  if (what.starts_with(lab)) {
+    return read_lab_machine(what.substr(lab.size()), from);
+  }
+  if (what.starts_with(sysfs)) {
+    return topology::from_sysfs_by_hwloc(fs::path(what.substr(sysfs.size())));
+  }
+  const fs::path file(what);
+  std::error_code none;
+  if (fs::is_regular_file(file, none)) {
+    return read_file(file);
+  }
+  if (fs::is_directory(file, none)) {
+    throw error(error_kind::usage, "the machine of " + std::string(what), "it is a directory",
+                "for a recorded sysfs tree write sysfs:" + std::string(what));
+  }
+  if (file.extension() == ".xml" || file.extension() == ".json") {
+    throw error(error_kind::input, "the machine file " + std::string(what), "there is no such file",
+                "check the path");
+  }
+  if (is_grid(what) || looks_synthetic(what)) {
+    return topology::synthetic(what);
+  }
+  throw error(error_kind::usage, "the machine '" + std::string(what) + "'",
+              "neither a file nor a specification",
+              "write FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or \"numa:2 core:4 pu:1\"");
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,25 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "cli/paths.hpp"
+
+namespace nodewise::cli {
+
+/// What --input names: FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or hwloc's synthetic syntax.
+/// Throws `error` as the readers do.
+[[nodiscard]] topology read_machine(std::string_view what, const paths& from);
+
+/// What may follow `lab:`: the name of a machine file that comes with nodewise, the path of
+/// another, or NODESxCORES[xTHREADS]. Throws `error` (usage) with the names there are.
+[[nodiscard]] topology read_lab_machine(std::string_view name, const paths& from);
+
+/// The names of the machine files that come with nodewise, in alphabetical order.
+[[nodiscard]] std::vector<std::string> lab_machine_names(const paths& from);
+
+} // namespace nodewise::cli

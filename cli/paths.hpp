@@ -1,0 +1,25 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace nodewise::cli {
+
+/// Where the parts of this installation are; the build tree has the same layout.
+struct paths {
+  std::string prefix; ///< holds bin, libexec, lib, share
+
+  /// From the executable that is running, wherever the tree was moved to. Throws `error` (system)
+  /// if /proc does not tell.
+  [[nodiscard]] static paths of_this_process();
+  /// Of an executable at `<prefix>/bin/NAME` or `<prefix>/libexec/nodewise/NAME`.
+  [[nodiscard]] static paths of_executable(const std::string& file);
+
+  [[nodiscard]] std::string command() const { return prefix + "/bin/nodewise"; }
+  [[nodiscard]] std::string libexec() const { return prefix + "/libexec/nodewise"; }
+  [[nodiscard]] std::string tool() const { return libexec() + "/nodewise-tool"; }
+  [[nodiscard]] std::string lab_runner() const { return libexec() + "/lab/nodewise_lab"; }
+  [[nodiscard]] std::string machines() const { return prefix + "/share/nodewise/machines"; }
+};
+
+} // namespace nodewise::cli

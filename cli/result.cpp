@@ -1,0 +1,80 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/result.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/terminal.hpp"
+#include "doctor/settings.hpp"
+#include "report/envelope.hpp"
+#include "report/output_name.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// What is no regular file (/dev/stdout, a pipe) is written to as it is; a file is replaced.
+bool is_replaceable(const std::string& name) {
+  struct stat facts{};
+  return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
+}
+
+int write_file(const std::string& name, const std::string& text) {
+  std::FILE* const file = std::fopen(name.c_str(), "we");
+  if (file == nullptr) {
+    return errno;
+  }
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int failed = written ? 0 : errno;
+  return std::fclose(file) == 0 ? failed : (failed != 0 ? failed : errno);
+}
+
+int replace_file(const std::string& name, const std::string& text) {
+  const std::string unfinished = name + ".unfinished-" + std::to_string(::getpid());
+  int failed = write_file(unfinished, text);
+  if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
+    failed = errno;
+  }
+  if (failed != 0) {
+    ::unlink(unfinished.c_str());
+  }
+  return failed;
+}
+
+} // namespace
+
+nlohmann::ordered_json settings_json(sys::kernel& of) {
+  using report::or_unavailable;
+  const doctor::settings found = doctor::read_settings(of);
+  // A mode, not a quantity: the kernel's word for it.
+  const auto balancing =
+      found.numa_balancing ? std::optional(std::to_string(*found.numa_balancing)) : std::nullopt;
+  return {{"kernel", or_unavailable(found.kernel_release)},
+          {"page_bytes", or_unavailable(found.page_bytes)},
+          {"numa_balancing", or_unavailable(balancing)},
+          {"thp", or_unavailable(found.thp)},
+          {"thp_defrag", or_unavailable(found.thp_defrag)},
+          {"virtual", or_unavailable(found.virtualisation)}};
+}
+
+void write_result(const nlohmann::ordered_json& result, const invocation& given) {
+  const std::string text = report::json_text(result);
+  const auto pattern = given.text(flags::output);
+  if (!pattern) {
+    write_out(text);
+    return;
+  }
+  const std::string name = report::output_name(*pattern, report::output_facts::of_this_process());
+  const int failed = is_replaceable(name) ? replace_file(name, text) : write_file(name, text);
+  if (failed != 0) {
+    throw error(error_kind::system, "--output: the file '" + name + "'", "it was not written",
+                "check that the directory exists and that it can be written to", failed);
+  }
+}
+
+} // namespace nodewise::cli

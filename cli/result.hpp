@@ -1,0 +1,20 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.hpp"
+#include "sys/kernel.hpp"
+
+namespace nodewise::cli {
+
+/// The `settings` of a result (docs/schemas/settings-1.json).
+[[nodiscard]] nlohmann::ordered_json settings_json(sys::kernel& of);
+
+/// Writes a result where -o says, or else to standard output. Throws `error`: (usage) for a name
+/// that makes no sense, (system) if it cannot be written. A file appears whole or not at all.
+void write_result(const nlohmann::ordered_json& result, const invocation& given);
+
+} // namespace nodewise::cli

@@ -1,0 +1,323 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/topology_drawing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cli/node_boxes.hpp"
+#include "report/wrap.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using report::paint;
+using report::style;
+using report::tone;
+
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// "label    text", wrapped, the text in a column of its own.
+std::string paragraph(const style& how, std::string_view label, std::string_view text,
+                      tone look = tone::plain) {
+  constexpr std::size_t indent = 12;
+  const std::size_t room = how.width > indent + 20 ? how.width - indent : 20;
+  std::string all;
+  for (const std::string& line : report::wrap(text, room)) {
+    const std::string head =
+        all.empty() ? report::pad_right(label, indent) : std::string(indent, ' ');
+    all += paint(how, tone::strong, head) + paint(how, look, line) + "\n";
+  }
+  return all;
+}
+
+/// The name of a table and a remark beside it, or below where it does not fit.
+std::string heading(const style& how, const std::string& name, const std::string& remark) {
+  if (name.size() + 2 + report::display_width(remark) <= how.width) {
+    return paint(how, tone::strong, name) + "  " + paint(how, tone::faint, remark) + "\n";
+  }
+  std::string text = paint(how, tone::strong, name) + "\n";
+  for (const std::string& line : report::wrap(remark, how.width)) {
+    text += paint(how, tone::faint, line) + "\n";
+  }
+  return text;
+}
+
+// The head.
+
+std::string totals(const machine& all) {
+  std::uint64_t bytes = 0;
+  for (const memory_node& node : all.nodes) {
+    bytes += node.memory_bytes;
+  }
+  std::string text = counted(all.nodes.size(), "node");
+  if (!all.packages.empty()) {
+    text += ", " + counted(all.packages.size(), "package");
+  }
+  if (!all.cores.empty()) {
+    text += ", " + counted(all.cores.size(), "core");
+  }
+  text += ", " + counted(all.cpus().size(), "hardware thread");
+  return bytes == 0 ? text : text + ", " + report::format_bytes(bytes);
+}
+
+template <class Id>
+std::string share_text(const char* what, const id_set<Id>& allowed, const id_set<Id>& all) {
+  if (allowed == all) {
+    return std::string("all ") + what;
+  }
+  return std::to_string(allowed.size()) + " of " + std::to_string(all.size()) + " " + what + " (" +
+         (allowed.empty() ? "none" : "P#" + allowed.to_string()) + ")";
+}
+
+std::string head(const topology& what, const style& how) {
+  const machine& all = what.machine();
+  std::string text = paint(how, tone::strong, all.name.empty() ? "a machine" : all.name) + "\n";
+  for (const std::string& line : {all.title, totals(all)}) {
+    for (const std::string& part : report::wrap(line, how.width)) {
+      text += part.empty() ? "" : part + "\n";
+    }
+  }
+  const cpu_set cpus = all.cpus();
+  const node_set nodes = all.node_ids();
+  const bool everything = what.allowed_cpus() == cpus && what.allowed_nodes() == nodes;
+  const std::string allowed = share_text("threads", what.allowed_cpus(), cpus) + ", memory of " +
+                              share_text("nodes", what.allowed_nodes(), nodes);
+  return text + paragraph(how, "allowed", everything ? "everything" : allowed,
+                          everything ? tone::good : tone::warning);
+}
+
+// Caches.
+
+template <class Parts>
+std::set<std::string> sets_of(const Parts& parts) {
+  std::set<std::string> sets;
+  for (const auto& part : parts) {
+    if (!part.cpus.empty()) {
+      sets.insert(part.cpus.to_string());
+    }
+  }
+  return sets;
+}
+
+/// Who has one of these caches: "core", "node", "package", or "4 threads".
+std::string sharer(const machine& all, const std::vector<cache>& alike) {
+  const auto sets = sets_of(alike);
+  const auto is_part_of = [&sets](const std::set<std::string>& parts) {
+    return std::includes(parts.begin(), parts.end(), sets.begin(), sets.end());
+  };
+  if (is_part_of(sets_of(all.cores))) {
+    return "core";
+  }
+  if (is_part_of(sets_of(all.packages))) {
+    return "package";
+  }
+  if (is_part_of(sets_of(all.nodes))) {
+    return "node";
+  }
+  return counted(alike.front().cpus.size(), "thread");
+}
+
+/// The largest first, those of one sharer together: "L3 30 MiB / package, L2 256 KiB, L1d 32 KiB /
+/// core".
+std::string caches_text(const machine& all) {
+  std::map<std::tuple<int, cache_kind, std::uint64_t>, std::vector<cache>> alike;
+  for (const cache& each : all.caches) {
+    alike[{-each.level, each.kind, each.size_bytes}].push_back(each);
+  }
+  constexpr std::array<const char*, 3> letters = {"", "d", "i"};
+  std::string text;
+  std::string last_sharer;
+  for (const auto& [key, caches] : alike) {
+    const auto& [level, kind, bytes] = key;
+    const std::string of = sharer(all, caches);
+    if (!text.empty()) {
+      text += of == last_sharer ? ", " : " / " + last_sharer + ", ";
+    }
+    text += "L" + std::to_string(-level) + letters[static_cast<std::size_t>(kind)];
+    text += bytes == 0 ? "" : " " + report::format_bytes(bytes);
+    last_sharer = of;
+  }
+  return text + " / " + last_sharer;
+}
+
+// Figures between nodes.
+
+struct figure {
+  std::string text;
+  tone what = tone::plain;
+};
+
+/// Rows and columns are nodes; as many columns side by side as the width allows.
+class node_matrix {
+ public:
+  void set(node_id from, node_id to, figure entry) {
+    width_ = std::max({width_, entry.text.size(), name(from).size(), name(to).size()});
+    columns_.insert(to);
+    rows_[from][to] = std::move(entry);
+  }
+
+  [[nodiscard]] std::string to_string(const style& how) const {
+    const std::vector<node_id> columns(columns_.begin(), columns_.end());
+    const std::size_t fit = std::max<std::size_t>(1, (how.width - width_) / (width_ + 1));
+    std::string text;
+    for (std::size_t first = 0; first < columns.size(); first += fit) {
+      const std::size_t last = std::min(columns.size(), first + fit);
+      text += part(how, {columns.begin() + static_cast<std::ptrdiff_t>(first),
+                         columns.begin() + static_cast<std::ptrdiff_t>(last)});
+    }
+    return text;
+  }
+
+ private:
+  static std::string name(node_id node) { return std::to_string(to_int(node)); }
+  [[nodiscard]] std::string node_name(const style& how, node_id node) const {
+    return report::paint_node(how, to_int(node), report::pad_left(name(node), width_));
+  }
+
+  [[nodiscard]] std::string part(const style& how, const std::vector<node_id>& columns) const {
+    std::string text(width_, ' ');
+    for (const node_id column : columns) {
+      text += " " + node_name(how, column);
+    }
+    text += "\n";
+    for (const auto& [row, entries] : rows_) {
+      text += node_name(how, row);
+      for (const node_id column : columns) {
+        const auto at = entries.find(column);
+        const figure entry = at == entries.end() ? figure{how.unicode ? "·" : "."} : at->second;
+        text += " " + paint(how, entry.what, report::pad_left(entry.text, width_));
+      }
+      text += "\n";
+    }
+    return text;
+  }
+
+  std::map<node_id, std::map<node_id, figure>> rows_;
+  std::set<node_id> columns_;
+  std::size_t width_ = 1;
+};
+
+/// Good, plain, warning and bad by how far between best and worst a figure is.
+tone grade(double value, double best, double worst) {
+  if (value == best) {
+    return tone::good;
+  }
+  const double share = worst == best ? 0 : (value - best) / (worst - best);
+  return share < 0.5 ? tone::plain : share < 0.85 ? tone::warning : tone::bad;
+}
+
+std::string distances_text(const machine& all, const style& how) {
+  int longest = 0;
+  for (const auto& row : all.distances) {
+    longest = std::max(longest, *std::max_element(row.begin(), row.end()));
+  }
+  node_matrix matrix;
+  for (std::size_t i = 0; i < all.nodes.size(); ++i) {
+    for (std::size_t j = 0; j < all.nodes.size(); ++j) {
+      const int value = all.distances[i][j];
+      matrix.set(all.nodes[i].id, all.nodes[j].id,
+                 {std::to_string(value), grade(value, all.distances[i][i], longest)});
+    }
+  }
+  return heading(how, "distances", "the firmware's, row to column: an order, not a cost") +
+         matrix.to_string(how);
+}
+
+std::string short_number(double value) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                 std::chars_format::general, 4);
+  return {buffer.data(), end.ptr};
+}
+
+std::string one_parameter(const std::vector<parameter>& figures, const style& how) {
+  const bool more_is_better = figures.front().name.find("bandwidth") != std::string::npos;
+  const auto [least, most] =
+      std::minmax_element(figures.begin(), figures.end(),
+                          [](const parameter& a, const parameter& b) { return a.value < b.value; });
+  const double best = more_is_better ? most->value : least->value;
+  const double worst = more_is_better ? least->value : most->value;
+  node_matrix matrix;
+  for (const parameter& each : figures) {
+    matrix.set(each.from, each.to, {short_number(each.value), grade(each.value, best, worst)});
+  }
+  const parameter& first = figures.front();
+  std::string name = first.name;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return heading(how, name + " (" + first.unit + ")",
+                 "from row to column; " +
+                     (first.source.empty() ? "no source given" : first.source)) +
+         matrix.to_string(how);
+}
+
+std::string parameters_text(const machine& all, const style& how) {
+  std::vector<std::vector<parameter>> kinds;
+  for (const parameter& each : all.parameters) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) {
+      return std::tie(kind.front().name, kind.front().unit, kind.front().source) ==
+             std::tie(each.name, each.unit, each.source);
+    });
+    if (same == kinds.end()) {
+      kinds.push_back({each});
+    } else {
+      same->push_back(each);
+    }
+  }
+  std::string text;
+  for (const auto& figures : kinds) {
+    text += "\n" + one_parameter(figures, how);
+  }
+  return text;
+}
+
+/// A line a place: "node 0     eth0, eth1 (network); sda (storage)".
+std::string devices_text(const machine& all, const style& how) {
+  std::map<std::string, std::map<std::string, std::string>> places;
+  for (const device& each : all.devices) {
+    std::string& names = places[each.nodes.to_string()][each.kind];
+    names += (names.empty() ? "" : ", ") + each.name;
+  }
+  std::string text = paint(how, tone::strong, "devices") + "\n";
+  for (const auto& [nodes, kinds] : places) {
+    std::string list;
+    for (const auto& [kind, names] : kinds) {
+      list += (list.empty() ? "" : "; ") + names + " (" + kind + ")";
+    }
+    const bool is_one = nodes.find_first_of(",-") == std::string::npos;
+    text +=
+        paragraph(how, nodes.empty() ? "somewhere" : (is_one ? "node " : "nodes ") + nodes, list);
+  }
+  return text;
+}
+
+} // namespace
+
+std::string draw(const topology& what, const style& how) {
+  const machine& all = what.machine();
+  std::string text = head(what, how) + "\n" + draw_nodes(what, how);
+  if (!all.caches.empty()) {
+    text += "\n" + paragraph(how, "caches", caches_text(all));
+  }
+  if (!all.distances.empty() && all.nodes.size() > 1) {
+    text += "\n" + distances_text(all, how);
+  }
+  text += parameters_text(all, how);
+  if (!all.devices.empty()) {
+    text += "\n" + devices_text(all, how);
+  }
+  for (std::size_t i = 0; i < all.notes.size(); ++i) {
+    text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "notes" : "", all.notes[i], tone::faint);
+  }
+  return text;
+}
+
+} // namespace nodewise::cli

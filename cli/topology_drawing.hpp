@@ -1,0 +1,17 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <nodewise/topology.hpp>
+
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// What `nodewise topo` prints: the machine in a picture, then its distances, published or measured
+/// figures and devices. Processors and nodes that this process may not use are marked `x`. Every
+/// line ends with a newline.
+[[nodiscard]] std::string draw(const topology& what, const report::style& how);
+
+} // namespace nodewise::cli

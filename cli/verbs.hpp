@@ -1,0 +1,22 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the verbs do: each takes its command line and returns the exit code. One file a verb in
+// verbs/.
+#pragma once
+
+#include "cli/invocation.hpp"
+
+namespace nodewise::cli::verbs {
+
+int topo(const invocation& given);
+int run(const invocation& given);
+int doctor(const invocation& given);
+int lab(const invocation& given);
+int help(const invocation& given);
+int internal(const invocation& given);
+
+/// Any verb with --on: the same command line without it, inside a virtual machine. Returns only if
+/// that could not be started.
+int on_lab(const invocation& given);
+
+} // namespace nodewise::cli::verbs

@@ -1,0 +1,81 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/id.hpp>
+
+namespace nodewise::launch {
+
+/// A large object of the program, and where its pages were when it was freed or the process ended.
+/// Counts are base pages.
+struct object_report {
+  struct share {
+    node_id node = unknown_node;
+    std::uint64_t pages = 0;
+  };
+  /// One of the equal parts that an object is shown in.
+  struct cell {
+    enum class content { node, empty, unknown };
+    content what = content::unknown;
+    node_id node = unknown_node; ///< the commonest, if it is a node
+  };
+
+  std::uint64_t sequence = 0; ///< in the order of allocation
+  std::uint64_t bytes = 0;
+  std::uint64_t granule_bytes = 0; ///< edges of blocks are multiples of this
+  std::uint64_t pages = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t on_owner = 0; ///< meaningless where nothing was to be placed
+  std::uint64_t unknown = 0;  ///< in memory, but the kernel would not say where
+  std::vector<share> shares;  ///< ascending by node
+  std::vector<cell> strip;
+  std::string caller_module; ///< who called malloc; empty if unknown
+  std::uint64_t caller_offset = 0;
+  int refused_errno = 0; ///< why the kernel did not place it
+  std::uint32_t extents = 0;
+  bool placed = false;
+  bool map_limited = false; ///< not placed: too many mappings
+  bool reduced = false;     ///< asked page by page, perhaps not for all pages
+  bool live_at_end = false;
+  bool resized = false;
+
+  /// Share of the pages whose place is known that lie on their owner, 0..1.
+  [[nodiscard]] std::optional<double> locality() const noexcept;
+};
+
+/// The agent's own count of one process.
+struct process_totals {
+  std::uint64_t objects = 0;
+  std::uint64_t placed = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t map_limited = 0;
+  std::uint64_t left_out = 0; ///< objects without a report of their own: there were too many
+  std::uint64_t lost = 0;     ///< records that could not be written
+  int refused_errno = 0;
+};
+
+struct process_report {
+  int pid = 0;
+  std::string program;
+  std::uint64_t page_bytes = 0; ///< 0 if the record of its start is lost
+  bool foreign_malloc = false;  ///< it defines malloc itself: the agent sees no request
+  std::vector<object_report> objects;
+  std::optional<process_totals>
+      totals; ///< nothing if it ended by a signal or became another program
+};
+
+struct run_report {
+  std::vector<process_report> processes; ///< in the order of their start
+  std::uint64_t damaged_bytes = 0;       ///< of the agent's file, that make no record
+};
+
+/// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: what is whole
+/// is read, the rest counted.
+[[nodiscard]] run_report read_agent_report(std::string_view bytes);
+
+} // namespace nodewise::launch

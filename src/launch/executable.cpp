@@ -1,0 +1,203 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/executable.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "launch/not_started.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+class open_file {
+ public:
+  explicit open_file(const std::string& name)
+      : descriptor_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  ~open_file() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+
+  /// The bytes at `offset` that are there, at most `bytes`.
+  [[nodiscard]] std::string read(std::size_t offset, std::size_t bytes) const {
+    std::string content(bytes, '\0');
+    const ssize_t got =
+        descriptor_ < 0 ? 0
+                        : ::pread(descriptor_, content.data(), bytes, static_cast<off_t>(offset));
+    content.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return content;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// What of an ELF file decides whether a library can be loaded into it.
+struct elf_facts {
+  unsigned char word_class = 0;
+  std::uint16_t machine = 0;
+  std::string interpreter; ///< the dynamic linker; empty in a static program
+};
+
+template <class Header, class Segment>
+void read_segments(const open_file& file, const std::string& start, elf_facts& facts) {
+  Header header;
+  if (start.size() < sizeof header) {
+    return;
+  }
+  std::memcpy(&header, start.data(), sizeof header);
+  facts.machine = header.e_machine;
+  for (std::size_t i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Segment); ++i) {
+    const std::string bytes = file.read(header.e_phoff + i * sizeof(Segment), sizeof(Segment));
+    Segment segment;
+    if (bytes.size() < sizeof segment) {
+      return;
+    }
+    std::memcpy(&segment, bytes.data(), sizeof segment);
+    if (segment.p_type == PT_INTERP && segment.p_filesz < 4096) {
+      facts.interpreter = file.read(segment.p_offset, segment.p_filesz).c_str();
+      return;
+    }
+  }
+}
+
+std::optional<elf_facts> read_elf(const std::string& name) {
+  const open_file file(name);
+  const std::string start = file.read(0, sizeof(Elf64_Ehdr));
+  if (start.size() < EI_NIDENT || !start.starts_with(ELFMAG)) {
+    return std::nullopt;
+  }
+  elf_facts facts;
+  facts.word_class = static_cast<unsigned char>(start[EI_CLASS]);
+  if (facts.word_class == ELFCLASS64) {
+    read_segments<Elf64_Ehdr, Elf64_Phdr>(file, start, facts);
+  } else {
+    read_segments<Elf32_Ehdr, Elf32_Phdr>(file, start, facts);
+  }
+  return facts;
+}
+
+/// "#!/usr/bin/env python3" names /usr/bin/env; empty for no script.
+std::string interpreter_of_script(const std::string& name) {
+  const std::string start = open_file(name).read(0, 256);
+  if (!start.starts_with("#!")) {
+    return {};
+  }
+  const std::size_t first = start.find_first_not_of(" \t", 2);
+  const std::size_t last = start.find_first_of(" \t\n", first);
+  return first == std::string::npos ? std::string{} : start.substr(first, last - first);
+}
+
+/// The dynamic linker of such a program takes no library from a path in LD_PRELOAD.
+bool changes_identity(const std::string& name) {
+  struct stat facts{};
+  if (::stat(name.c_str(), &facts) != 0) {
+    return false;
+  }
+  const bool as_user = (facts.st_mode & S_ISUID) != 0 && facts.st_uid != ::getuid();
+  const bool as_group = (facts.st_mode & S_ISGID) != 0 && facts.st_gid != ::getgid();
+  const bool capable =
+      ::getuid() != 0 && ::getxattr(name.c_str(), "security.capability", nullptr, 0) > 0;
+  return as_user || as_group || capable;
+}
+
+std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts& program,
+                                        const elf_facts& library) {
+  if (program.word_class != library.word_class || program.machine != library.machine) {
+    return obstacle{name + " is built for another architecture than the agent",
+                    "use a program for the machine's own architecture"};
+  }
+  if (program.interpreter.empty()) {
+    return obstacle{name + " is statically linked: no library can be loaded into it",
+                    "link it dynamically, or place its memory with --interleave or --membind"};
+  }
+  if (program.interpreter.find("ld-musl") != std::string::npos) {
+    return obstacle{name + " uses the musl C library, and the agent is built for glibc",
+                    "place its memory with --interleave or --membind"};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::string find_executable(const std::string& name, const char* search) {
+  const auto refuse = [&](int code, int errno_value) {
+    return not_started(
+        code, "the program '" + name + "'",
+        code == not_started::not_found ? "it was not found" : "it cannot be executed",
+        code == not_started::not_found ? "check the spelling, the PATH, or give a path with a slash"
+                                       : "check its permissions: chmod +x",
+        errno_value);
+  };
+  const auto is_executable = [](const std::string& file) {
+    struct stat facts{};
+    if (::stat(file.c_str(), &facts) != 0) {
+      return errno;
+    }
+    if (!S_ISREG(facts.st_mode)) {
+      return EACCES;
+    }
+    return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
+  };
+  if (name.find('/') != std::string::npos) {
+    const int failed = is_executable(name);
+    if (failed != 0) {
+      throw refuse(failed == ENOENT || failed == ENOTDIR ? not_started::not_found
+                                                         : not_started::not_executable,
+                   failed);
+    }
+    return name;
+  }
+  bool denied = false;
+  std::string_view rest = search == nullptr ? "/bin:/usr/bin" : search;
+  for (bool more = !name.empty(); more;) {
+    const std::size_t end = rest.find(':');
+    const std::string_view folder = rest.substr(0, end);
+    const std::string file = (folder.empty() ? "." : std::string(folder)) + '/' + name;
+    const int failed = is_executable(file);
+    if (failed == 0) {
+      return file;
+    }
+    denied = denied || failed == EACCES;
+    more = end != std::string_view::npos;
+    rest.remove_prefix(more ? end + 1 : rest.size());
+  }
+  throw refuse(denied ? not_started::not_executable : not_started::not_found,
+               denied ? EACCES : ENOENT);
+}
+
+std::optional<obstacle> why_not_preloaded(const std::string& file, const std::string& library) {
+  const auto agent = read_elf(library);
+  if (!agent) {
+    return obstacle{"the agent is missing: " + library, "install nodewise completely"};
+  }
+  std::string name = file;
+  // The kernel follows this many interpreters of interpreters.
+  for (int depth = 0; depth < 5; ++depth) {
+    if (const auto elf = read_elf(name)) {
+      // A set-user-ID bit on a script has no effect, on its interpreter it has.
+      if (changes_identity(name)) {
+        return obstacle{name + " runs with other rights (setuid, setgid or file capabilities): no "
+                               "library can be preloaded into it",
+                        "start the program itself with these rights, without the bits on the file"};
+      }
+      return obstacle_of_elf(name, *elf, *agent);
+    }
+    const std::string interpreter = interpreter_of_script(name);
+    name = interpreter.empty() ? "/bin/sh" : interpreter; // as execvp does for a script without #!
+  }
+  return std::nullopt;
+}
+
+} // namespace nodewise::launch

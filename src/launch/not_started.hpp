@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::launch {
+
+/// The program was not started; the command ends with the exit code that a shell would give.
+class not_started : public error {
+ public:
+  static constexpr int refused = 125;
+  static constexpr int not_executable = 126;
+  static constexpr int not_found = 127;
+
+  not_started(int exit_code, std::string asked, const std::string& answered, std::string cure,
+              int errno_value = 0)
+      : error(error_kind::system, std::move(asked), answered, std::move(cure), errno_value),
+        exit_code_(exit_code) {}
+
+  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
+
+} // namespace nodewise::launch

@@ -1,0 +1,109 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/start.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include <nodewise/error.hpp>
+
+#include "launch/not_started.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+/// EPERM and ENOSYS come from a filter of system calls, which containers have; the rest from the
+/// kernel itself.
+std::string cure_for(int errno_value, const char* otherwise) {
+  return errno_value == EPERM || errno_value == ENOSYS
+             ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or a profile "
+               "that "
+               "permits the call"
+             : otherwise;
+}
+
+const char* name_of(sys::policy mode) {
+  switch (mode) {
+  case sys::policy::bind:
+    return "bound to node ";
+  case sys::policy::interleave:
+    return "interleaved over node ";
+  case sys::policy::preferred:
+  case sys::policy::preferred_many:
+    return "preferred on node ";
+  case sys::policy::weighted_interleave:
+    return "interleaved by weight over node ";
+  case sys::policy::local:
+  case sys::policy::system_default:
+    break;
+  }
+  return "local";
+}
+
+void set_variables(const std::vector<variable>& variables) {
+  for (const variable& each : variables) {
+    const int failed = each.value ? ::setenv(each.name.c_str(), each.value->c_str(), 1)
+                                  : ::unsetenv(each.name.c_str());
+    if (failed != 0) {
+      throw error(error_kind::system, "the variable " + each.name, "it was not set",
+                  "free some memory", errno);
+    }
+  }
+}
+
+} // namespace
+
+void apply(const plan& what, const std::string& report_file, sys::kernel& kernel) {
+  if (what.affinity) {
+    const int refused = kernel.set_affinity(0, *what.affinity);
+    if (refused != 0) {
+      throw error(error_kind::system, "processors " + what.affinity->to_string(),
+                  "sched_setaffinity was refused",
+                  cure_for(refused, "choose among those that `nodewise topo` shows as allowed"),
+                  refused);
+    }
+  }
+  if (what.memory) {
+    const int refused = kernel.set_mempolicy(what.memory->mode, what.memory->nodes);
+    if (refused != 0) {
+      throw error(error_kind::system,
+                  "memory " + (name_of(what.memory->mode) + what.memory->nodes.to_string()),
+                  "set_mempolicy was refused",
+                  cure_for(refused, what.memory->mode == sys::policy::preferred_many
+                                        ? "several preferred nodes need Linux 5.15: name one"
+                                        : "choose among the nodes that `nodewise topo` shows"),
+                  refused);
+    }
+  }
+  set_variables(what.variables);
+  if (what.agent) {
+    set_variables(agent_variables(*what.agent, report_file));
+  }
+}
+
+void throw_not_started(const plan& what, int errno_value) {
+  const bool missing = errno_value == ENOENT || errno_value == ENOTDIR;
+  throw not_started(missing ? not_started::not_found : not_started::not_executable,
+                    "the program '" + what.command.front() + "'",
+                    missing ? "it, or the interpreter it names, was not found"
+                            : "it cannot be executed",
+                    missing ? "check the spelling, the PATH, or give a path with a slash"
+                            : "check its permissions, and that it is built for this machine",
+                    errno_value);
+}
+
+void become(const plan& what) {
+  std::vector<char*> arguments;
+  arguments.reserve(what.command.size() + 1);
+  for (const std::string& word : what.command) {
+    arguments.push_back(
+        const_cast<char*>(word.c_str())); // execvp takes them so and leaves them alone
+  }
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  throw_not_started(what, errno);
+}
+
+} // namespace nodewise::launch

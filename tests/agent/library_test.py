@@ -1,0 +1,36 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""What the agent's library needs and what it shows: it must fit into any program."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+AGENT = pathlib.Path(os.environ["NODEWISE_BUILD"]) / "lib/nodewise/libnodewise-agent.so"
+INTERPOSED = {
+    "malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign", "valloc",
+    "pvalloc", "malloc_usable_size", "_exit", "_Exit",
+}
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class Library(unittest.TestCase):
+    def test_it_needs_the_c_library_only(self):
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", str(AGENT)))
+        self.assertLessEqual(set(needed), {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
+
+    def test_nothing_of_a_cxx_runtime_is_missing_from_it(self):
+        undefined = output("nm", "-D", "--undefined-only", str(AGENT)).split()
+        self.assertEqual([name for name in undefined if name.startswith(("_Z", "__cxa_guard", "__gxx"))], [])
+
+    def test_it_shows_what_it_interposes_and_nothing_else(self):
+        defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", str(AGENT)).splitlines()}
+        self.assertEqual(defined, INTERPOSED)
+
+
+if __name__ == "__main__":
+    unittest.main()

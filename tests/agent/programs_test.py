@@ -1,0 +1,182 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Programs behave under the agent as without it: our torture of malloc, and programs of the system."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["NODEWISE_BUILD"])
+AGENT = BUILD / "lib/nodewise/libnodewise-agent.so"
+PROGRAMS = BUILD / "tests/agent"
+DENY = BUILD / "tests/deny"
+
+
+def nodes():
+    return len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
+
+
+def owners(count=4):
+    """So many owners on each node of this machine: with several nodes, blocks on several nodes."""
+    return ",".join(f"{node}*{count}" for node in range(nodes()))
+
+
+def run(command, settings=None, **options):
+    env = dict(os.environ)
+    if settings is not None:
+        env |= {"LD_PRELOAD": str(AGENT), "NODEWISE_AGENT": settings}
+    return subprocess.run([str(word) for word in command], env=env, capture_output=True, timeout=300, **options)
+
+
+class Torture(unittest.TestCase):
+    def check(self, command, report=False):
+        with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
+            settings = f"v1;threshold=1048576;blocked={owners()}"
+            done = run(command, settings + (f";report={file.name}" if report else ""))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
+            size = os.path.getsize(file.name)
+            (self.assertGreater if report else self.assertEqual)(size, 0)
+
+    def test_the_programs_hold_without_the_agent(self):
+        for name in ("malloc_family", "threads", "many"):
+            self.assertEqual(run([PROGRAMS / name]).stdout, b"ok\n")
+
+    def test_malloc_and_its_relatives_keep_their_promises(self):
+        self.check([PROGRAMS / "malloc_family"])
+        self.check([PROGRAMS / "malloc_family"], report=True)
+
+    def test_threads_allocate_and_free_while_children_are_forked(self):
+        self.check([PROGRAMS / "threads"])
+        self.check([PROGRAMS / "threads"], report=True)
+
+    def test_fork_vfork_exec_and_plugins(self):
+        self.check([PROGRAMS / "processes", PROGRAMS / "plugin.so"])
+        self.check([PROGRAMS / "processes", PROGRAMS / "plugin.so"], report=True)
+
+    def test_many_objects_come_and_go_without_a_trace(self):
+        self.check([PROGRAMS / "many"])
+        self.check([PROGRAMS / "many"], report=True)
+
+    def test_pages_are_on_the_nodes_of_their_owners(self):
+        for mib in (1, 7, 64, 96):
+            with self.subTest(mib=mib, nodes=nodes()):
+                done = run([PROGRAMS / "placed", nodes(), mib], f"v1;threshold=1048576;blocked={owners(3)}")
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
+class Degraded(unittest.TestCase):
+    """What goes wrong is said on one line, and the program runs on."""
+
+    def expect_line(self, done, pattern):
+        self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
+        self.assertRegex(done.stderr.decode(), r"\A" + pattern + r"\n\Z")
+
+    def test_settings_that_make_no_sense(self):
+        for settings in ("v2;threshold=1", "v1;nonsense", "", "v1;threshold=1048576;blocked=0*4;quiet=2"):
+            done = run([PROGRAMS / "malloc_family"], settings)
+            self.expect_line(done, r"nodewise: nothing is placed: .* in NODEWISE_AGENT")
+
+    def test_no_settings_no_effect(self):
+        done = subprocess.run([PROGRAMS / "malloc_family"], env=os.environ | {"LD_PRELOAD": str(AGENT)},
+                              capture_output=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
+
+    def test_a_node_that_is_not_there(self):
+        done = run([PROGRAMS / "malloc_family"], "v1;threshold=1048576;blocked=1023")
+        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: (\d+) of \1 large objects not placed: mbind answered "
+                               r"EINVAL \(.*\); .*")
+        done = run([PROGRAMS / "malloc_family"], "v1;threshold=1048576;blocked=1023;quiet")
+        self.assertEqual((done.stdout, done.stderr), (b"ok\n", b""))
+
+    def test_mbind_forbidden(self):
+        settings = f"v1;threshold=1048576;blocked={owners()}"
+        done = run([DENY, "mbind", "EPERM", "--", "env", f"LD_PRELOAD={AGENT}", f"NODEWISE_AGENT={settings}",
+                    PROGRAMS / "malloc_family"])
+        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: .* mbind answered EPERM .*")
+
+    def test_a_program_with_its_own_malloc(self):
+        done = run([PROGRAMS / "own_malloc"], "v1;threshold=1048576;blocked=0")
+        self.expect_line(done, r"nodewise: nothing is placed: own_malloc brings its own malloc")
+
+    def test_a_report_that_cannot_be_written_harms_nobody(self):
+        for report in ("/dev/full", "/nonexistent/report", "/"):
+            done = run([PROGRAMS / "processes", PROGRAMS / "plugin.so"],
+                       f"v1;threshold=1048576;blocked=0;report={report}")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
+
+    def test_little_address_space(self):
+        command = ["bash", "-c", f"ulimit -v 400000; exec {PROGRAMS}/placed 1 300"]
+        done = run(command, f"v1;threshold=1048576;blocked={'0*4' if nodes() == 1 else '0'}")
+        self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
+
+
+PYTHON = """
+import hashlib, threading
+def work(seed):
+    data = bytearray((i * seed) & 255 for i in range(3_000_000))
+    digests.append(hashlib.sha256(bytes(data) * 4).hexdigest())
+digests = []
+threads = [threading.Thread(target=work, args=(s,)) for s in range(1, 4)]
+[t.start() for t in threads]; [t.join() for t in threads]
+big = {i: str(i) * 10 for i in range(300_000)}
+print(sorted(digests), hash(tuple(sorted(big))), len("x" * 50_000_000))
+"""
+
+GIT = """
+set -e
+cd "$1"
+export GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:00:00Z' HOME="$1"
+git init -q r; cd r
+git config user.name n; git config user.email e@x
+seq 1 900000 > numbers; git add numbers; git commit -qm one
+seq 2 900000 | sort -R --random-source=numbers > numbers; git commit -qam two
+git gc -q --aggressive; git fsck --full 2>&1; git log -p --stat | sha256sum; git rev-parse HEAD
+"""
+
+FILTERS = r"""
+for i in 1 2 3; do echo "$i $(seq $((i * 20000)) | tr '\n' ' ' | wc -c)"; done
+x=$(seq 1 300000); echo ${#x}; ( exit 3 ) || echo failed $?
+seq 1 400000 | awk '{ a[$1 % 7] += $1; s = s $1 } END { for (k in a) print k, a[k]; print length(s) }' | sort
+seq 1 100000 | xargs -n 2000 echo | md5sum; printf '%s\n' b a c | tee >(cat >/dev/null) | tac
+"""
+
+
+class SystemPrograms(unittest.TestCase):
+    """The same bytes with and without the agent, children included."""
+
+    def same(self, make_command, **options):
+        outputs = []
+        for settings in (None, f"v1;threshold=65536;blocked={owners()}"):
+            with tempfile.TemporaryDirectory(prefix="nodewise-") as folder:
+                done = run(make_command(folder), settings, **options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                outputs.append((re.sub(folder.encode(), b"", done.stdout), done.stderr))
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertNotEqual(outputs[0][0], b"")
+
+    def test_python(self):
+        self.same(lambda _: [sys.executable, "-c", PYTHON])
+
+    def test_sort(self):
+        numbers = "\n".join(str(i * 7919 % 1_000_003) for i in range(600_000)).encode()
+        self.same(lambda _: ["sort", "-n", "--parallel=4"], input=numbers)
+
+    def test_shell_and_filters(self):
+        self.same(lambda _: ["bash", "-c", FILTERS])
+
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
+    def test_git(self):
+        self.same(lambda folder: ["bash", "-c", GIT, "git", folder])
+
+    @unittest.skipUnless(shutil.which("c++"), "no compiler is installed")
+    def test_compiler(self):
+        source = b"#include <map>\n#include <regex>\nint f() { std::regex r(\"a+\"); return std::map<int,int>{}.size(); }"
+        self.same(lambda _: ["c++", "-O2", "-S", "-x", "c++", "-", "-o", "-"], input=source)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""A command in the guest ends, runs and sees the world as it would on the host."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import lab
+
+
+class Ending(lab.LabTest):
+    def test_exit_statuses_come_back_whole(self):
+        for status in (0, 7, 200, 255):
+            with self.subTest(status=status):
+                self.assertEqual(lab.shell(f"exit {status}").returncode, status)
+
+    def test_death_by_signal_is_death_by_that_signal(self):
+        for number in (signal.SIGSEGV, signal.SIGKILL):
+            with self.subTest(signal=number.name):
+                self.assertEqual(lab.shell(f"kill -{int(number)} $$").returncode, -number)
+
+    def test_illegal_instruction_is_explained(self):
+        result = lab.shell("kill -ILL $$")
+        self.assertEqual(result.returncode, -signal.SIGILL)
+        self.assertIn(b"AVX-512", result.stderr)
+
+    def test_a_command_that_cannot_run_says_why(self):
+        missing = lab.run("no-such-program")
+        self.assertEqual(missing.returncode, 127)
+        self.assertIn(b"asked to run 'no-such-program'; system answered No such file", missing.stderr)
+        self.assertEqual(lab.run("/etc/passwd").returncode, 126)
+
+    def test_what_the_command_leaves_running_does_not_hold_it_up(self):
+        started = time.monotonic()
+        result = lab.shell("sleep 100 & echo done")
+        self.assert_output(result, "done\n")
+        self.assertLess(time.monotonic() - started, 60)
+
+    def test_running_out_of_memory_is_explained(self):
+        grow = "held = [b'x' * (32 << 20) for _ in range(32)]"  # 1 GiB
+        result = lab.run("/usr/bin/python3", "-S", "-c", grow, machine=lab.TWO_NODES)
+        self.assertEqual(result.returncode, -signal.SIGKILL)
+        self.assertIn(b"ran out of memory", result.stderr)
+
+
+class Circumstances(lab.LabTest):
+    def test_caller_without_capabilities(self):
+        result = lab.shell("id -u; id -g; umask; grep -E 'Cap(Prm|Eff|Bnd)' /proc/self/status | tr -d '\\t'")
+        nothing = "0" * 16
+        mask = os.umask(0)
+        os.umask(mask)
+        expected = f"{os.getuid()}\n{os.getgid()}\n{mask:04o}\nCapPrm:{nothing}\nCapEff:{nothing}\nCapBnd:{nothing}\n"
+        self.assert_output(result, expected)
+
+    def test_environment_and_working_directory(self):
+        environment = {**os.environ, "LAB_TEST": "a b=c\nd", "OMP_WAIT_POLICY": "active"}
+        script = 'echo "$LAB_TEST|$EXTRA|$OMP_WAIT_POLICY|$NODEWISE_LAB|$PWD|$(pwd -P)"'
+        result = lab.shell(script, options=("--env", "EXTRA=1"), env=environment, cwd=self.directory)
+        self.assert_output(result, f"a b=c\nd|1|active|opteron-4x2|{self.directory}|{self.directory}\n")
+
+    def test_waiting_threads_do_not_spin_by_default(self):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        self.assert_output(lab.shell("echo $OMP_WAIT_POLICY", env=environment), "passive\n")
+
+    def test_limits_are_the_callers(self):
+        command = lab.on(lab.FOUR_NODES, "sh", "-c", "ulimit -n; ulimit -s")
+        limited = subprocess.run(["sh", "-c", 'ulimit -n 777; ulimit -s 4096; exec "$@"', "sh", *command], capture_output=True)
+        self.assert_output(limited, "777\n4096\n")
+
+    def test_clock_is_the_hosts(self):
+        result = lab.run("date", "+%s.%N")
+        self.assertLess(abs(float(result.stdout) - time.time()), 2)
+
+    def test_two_restored_machines_draw_different_random_numbers(self):
+        drawn = [lab.run("od", "-An", "-N16", "-tx1", "/dev/urandom").stdout for _ in range(2)]
+        self.assertEqual([len(line.split()) for line in drawn], [16, 16])
+        self.assertNotEqual(*drawn)
+
+    def test_nothing_else_runs(self):
+        script = "for p in /proc/[0-9]*; do [ -s $p/cmdline ] && tr '\\0' ' ' < $p/cmdline && echo; done"
+        commands = [line.split()[0] for line in lab.shell(script).stdout.decode().splitlines() if line.strip()]
+        self.assertLessEqual(set(commands), {"/init", "sh", "tr"})
+
+    def test_kernel_settings(self):
+        show = "cat /proc/sys/kernel/numa_balancing /proc/sys/kernel/perf_event_paranoid /sys/kernel/mm/transparent_hugepage/enabled"
+        self.assert_output(lab.shell(show), "0\n2\nalways [madvise] never\n")
+        chosen = lab.shell(show, options=("--numa-balancing", "2", "--thp", "always"))
+        self.assert_output(chosen, "2\n2\n[always] madvise never\n")
+
+    def test_loopback_and_host_name(self):
+        talk = "import socket; s = socket.create_server(('localhost', 0)); socket.create_connection(s.getsockname()); print(socket.gethostname())"
+        self.assert_output(lab.run("/usr/bin/python3", "-S", "-c", talk), "opteron-4x2\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,77 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Who may run the lab, and what it says where something is missing."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import lab
+
+
+class OrdinaryUser(lab.LabTest):
+    """Needs no root. If the tests run as root, they step down to nobody."""
+
+    def test_runs_with_own_cache_and_owns_what_it_writes(self):
+        nobody = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
+        cache = lab.private_cache(self.directory)
+        tools = self.directory / "lab"  # the build tree may lie where nobody may not look
+        shutil.copytree(lab.RUNNER.parent, tools, ignore=shutil.ignore_patterns("__pycache__"))
+        machine = shutil.copy(lab.TWO_NODES, self.directory)
+        work = self.directory / "work"
+        work.mkdir()
+        for path in (cache, *cache.rglob("*"), work):
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+        command = [lab.PYTHON, "-B", str(tools / "nodewise_lab"), "run", "--machine", machine, "--"]
+        command += ["sh", "-c", "id -u > mine; id -u; grep CapEff /proc/self/status | cut -f2; [ -r /etc/shadow ] || echo shut"]
+        result = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, cwd=work, timeout=120,
+            user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(work), "NODEWISE_CACHE": str(cache)},
+        )  # fmt: skip
+        self.assert_output(result, f"{nobody.pw_uid}\n{'0' * 16}\nshut\n")
+        self.assertEqual((work / "mine").stat().st_uid, nobody.pw_uid)
+        self.assertEqual(len(list(cache.rglob("state"))), 1)
+
+
+class Missing(lab.LabTest):
+    def programs(self, *names: str) -> str:
+        """A PATH with nothing but these."""
+        directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in names:
+            (directory / name).symlink_to(shutil.which(name))
+        return str(directory)
+
+    def test_no_qemu(self):
+        result = lab.run("true", env={**os.environ, "PATH": self.programs()})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"nodewise: lab: asked for qemu-system-x86_64", result.stderr)
+        self.assertIn(b"cure: sudo apt-get install qemu-system-x86\n", result.stderr)
+
+    def test_no_kernel(self):
+        environment = {**os.environ, "PATH": self.programs("qemu-system-x86_64"), "NODEWISE_CACHE": str(self.directory)}
+        result = lab.run("true", env=environment)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"asked for apt-cache", result.stderr)
+
+    def test_no_such_kernel_package(self):
+        result = lab.run("true", env={**os.environ, "NODEWISE_KERNEL_DEB": "/no/such.deb"})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"/no/such.deb", result.stderr)
+
+    def test_no_machine_file(self):
+        result = lab.run("true", machine=Path("/no/machine.json"))
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"asked for the machine file /no/machine.json; system answered No such file", result.stderr)
+
+    def test_no_guest_init(self):
+        result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": "/no/init"})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"/no/init", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

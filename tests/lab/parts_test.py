@@ -1,0 +1,148 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Parts of the runner that need no virtual machine."""
+
+import ast
+import gzip
+import re
+import struct
+import unittest
+
+import lab
+from nodewise_lab import bzimage, initrd, job, machine, modules, protocol, qemu, quirks
+from nodewise_lab.layout import Slot, layout_of
+from nodewise_lab.machine import Machine, Node
+
+
+class Protocol(unittest.TestCase):
+    """guest/protocol.h and protocol.py hold the same numbers."""
+
+    def setUp(self) -> None:
+        self.header = (lab.ROOT / "lab/guest/protocol.h").read_text()
+
+    def enumerators(self, prefix: str) -> dict[str, int]:
+        found = re.findall(rf"^\s*{prefix}(\w+) = ([^,]+),", self.header, re.MULTILINE)
+        return {name: eval(compile(ast.parse(value, mode="eval"), "h", "eval"), {}) for name, value in found}
+
+    def test_frame_types(self):
+        in_header = {k: v for k, v in self.enumerators("FRAME_").items() if not re.search("_BYTES$|_MAX$", k)}
+        self.assertEqual(in_header, {frame.name: frame.value for frame in protocol.FrameType})
+
+    def test_streams(self):
+        in_header = {k: v for k, v in self.enumerators("STREAM_").items() if k != "WINDOW"}
+        self.assertEqual(in_header, {stream.name: stream.value for stream in protocol.Stream})
+
+    def test_sizes_and_names(self):
+        sizes = self.enumerators("FRAME_")
+        for name in ("HEADER_BYTES", "DATA_BYTES", "PAYLOAD_MAX"):
+            self.assertEqual(sizes[name], getattr(protocol, f"FRAME_{name}"), name)
+        self.assertEqual(self.enumerators("STREAM_")["WINDOW"], protocol.STREAM_WINDOW)
+        for name, value in re.findall(r'#define (\w+) "(\w+)"', self.header):
+            self.assertEqual(getattr(protocol, name), value)
+
+    def test_frames_survive_being_cut_anywhere(self):
+        sent = [(protocol.FrameType.STDOUT, b"abc"), (protocol.FrameType.READY, b""), (protocol.FrameType.EXIT, b"1234")]
+        stream = b"".join(protocol.encode(*frame) for frame in sent)
+        decoder = protocol.Decoder()
+        received = [frame for i in range(len(stream)) for frame in decoder.feed(stream[i : i + 1])]
+        self.assertEqual(received, sent)
+
+    def test_job_keys_are_documented(self):
+        documented = set(re.findall(r"\b([a-z_]+)=", (lab.ROOT / "lab/guest/job.h").read_text()))
+        payload = job.describe(["true"], job.Settings(), "m").split(b"\0")
+        used = {entry.split(b"=")[0].decode() for entry in payload if entry}
+        self.assertLessEqual(used, documented)
+
+
+def invented(*cpus: str, offline: tuple[int, ...] = (), threads: int = 1) -> Machine:
+    nodes = tuple(Node(i, machine.parse_list(text), 256 << 20, i in offline) for i, text in enumerate(cpus))
+    distances = {(a.id, b.id): 10 if a is b else 21 for a in nodes for b in nodes}
+    return Machine("invented", threads, False, nodes, distances, ())
+
+
+class Board(unittest.TestCase):
+    def test_one_socket_a_node(self):
+        layout = layout_of(invented("0-3", "4-7"))
+        self.assertEqual((layout.sockets, layout.cores, layout.threads), (2, 4, 1))
+        self.assertFalse(layout.apic_ids_have_gaps)
+
+    def test_memory_only_nodes_at_the_end_need_no_socket(self):
+        self.assertEqual(layout_of(invented("0-1", "2-3", "")).socket_nodes, (0, 1))
+
+    def test_a_missing_node_keeps_its_number_by_an_empty_socket(self):
+        layout = layout_of(invented("0-1", "2-3", "", "4-5", offline=(2,)))
+        self.assertEqual(layout.socket_nodes, (0, 1, 2, 3))
+        self.assertEqual([slot.socket for slot in layout.present], [0, 0, 1, 1, 3, 3])
+        self.assertIn("possible_cpus=9", quirks.boot_options(layout))
+
+    def test_hardware_threads_share_a_core(self):
+        self.assertEqual(layout_of(invented("0-3", threads=2)).present[1], Slot(0, 0, 1))
+
+    def test_processors_behind_a_gap_are_plugged_in(self):
+        arguments = qemu.machine_arguments(invented("0-2", "3"))
+        self.assertIn("cpus=4,maxcpus=6,sockets=2,cores=3,threads=1", arguments)
+        self.assertNotIn("-device", arguments)
+        arguments = qemu.machine_arguments(invented("0", "1-2"))
+        self.assertIn("cpus=1,maxcpus=4,sockets=2,cores=2,threads=1", arguments)
+        self.assertEqual(arguments.count("-device"), 2)
+
+    def test_costs_only_where_all_are_known(self):
+        partly = machine.load(lab.MACHINES / "yuca-4x8.json")
+        self.assertNotIn("hmat", " ".join(qemu.machine_arguments(partly)))
+        fully = machine.load(lab.MEMORY_ONLY)
+        self.assertIn("data-type=access-latency,latency=250", " ".join(qemu.machine_arguments(fully)))
+
+
+class Kernel(unittest.TestCase):
+    def test_modules_in_the_order_of_their_dependencies(self):
+        needs = {"virtio_pci": "virtio", "virtio_console": "virtio", "9p": "9pnet", "9pnet_virtio": "9pnet,virtio",
+                 "overlay": "", "virtio": "", "9pnet": ""}  # fmt: skip
+        files = {name: b"\0depends=" + text.encode() + b"\0" for name, text in needs.items()}
+        order = list(modules.load_order(files.get, builtin=set()))
+        for name, text in needs.items():
+            for dependency in filter(None, text.split(",")):
+                self.assertLess(order.index(dependency), order.index(name))
+
+    def test_builtin_modules_are_left_out_and_missing_ones_named(self):
+        files = {name: b"" for name in modules.WANTED}
+        self.assertNotIn("overlay", modules.load_order(files.get, builtin={"overlay"}))
+        del files["9p"]
+        with self.assertRaisesRegex(KeyError, "9p"):
+            modules.load_order(files.get, builtin=set())
+
+    def test_module_names(self):
+        self.assertEqual(modules.name_of("kernel/drivers/x/virtio-pci.ko.zst"), "virtio_pci")
+        self.assertIsNone(modules.name_of("modules.builtin"))
+
+    def elf(self, note_name: bytes) -> bytes:
+        note = struct.pack("<III4sQ", len(note_name), 8, 18, note_name, 0)
+        header = b"\x7fELF".ljust(0x20, b"\0") + struct.pack("<Q", 64) + b"\0" * 14 + struct.pack("<HH", 56, 1)
+        segment = struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, len(note), len(note), 4)
+        return header.ljust(64, b"\0") + segment + note
+
+    def image(self, payload: bytes) -> bytes:
+        image = bytearray(2048)
+        image[0x1F1] = 1
+        image[0x202:0x206] = b"HdrS"
+        struct.pack_into("<H", image, 0x206, 0x20F)
+        struct.pack_into("<II", image, 0x248, 1024, len(payload))
+        return bytes(image) + payload
+
+    def test_kernel_is_unpacked(self):
+        elf = self.elf(b"Xen\0")
+        self.assertEqual(bzimage.vmlinux(self.image(gzip.compress(elf))), elf)
+
+    def test_kernels_that_qemu_could_not_start_stay_packed(self):
+        for payload, why in ((gzip.compress(self.elf(b"Etc\0")), "CONFIG_PVH"), (b"BZh9", "unknown")):
+            with self.assertRaisesRegex(bzimage.NotExtractable, why):
+                bzimage.vmlinux(self.image(payload))
+
+
+class Initrd(unittest.TestCase):
+    def test_it_is_a_newc_archive(self):
+        member = initrd._member(1, "init", 0o100755, b"12345")
+        self.assertTrue(member.startswith(b"070701" + b"00000001" + b"000081ED"))
+        self.assertEqual(len(member) % 4, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/agent_report.hpp"
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/protocol.h"
+
+namespace nodewise::launch {
+namespace {
+
+using testing::IsEmpty;
+
+template <class Record>
+std::string sealed(Record record, nodewise_agent_kind kind, int pid,
+                   const std::vector<nodewise_agent_share>& shares = {}) {
+  record.header = {NODEWISE_AGENT_MAGIC,
+                   NODEWISE_AGENT_RECORDS,
+                   static_cast<std::uint16_t>(kind),
+                   0,
+                   0,
+                   pid,
+                   pid};
+  record.header.bytes =
+      static_cast<std::uint32_t>(sizeof record + shares.size() * sizeof(nodewise_agent_share));
+  std::string bytes(reinterpret_cast<const char*>(&record), sizeof record);
+  bytes.append(reinterpret_cast<const char*>(shares.data()),
+               shares.size() * sizeof(nodewise_agent_share));
+  const std::uint32_t sum = nodewise_agent_checksum(bytes.data(), bytes.size());
+  std::memcpy(bytes.data() + offsetof(nodewise_agent_header, checksum), &sum, sizeof sum);
+  return bytes;
+}
+
+std::string start(int pid, const char* name) {
+  nodewise_agent_start record{};
+  record.page_bytes = 4096;
+  std::strncpy(record.program, name, sizeof record.program - 1);
+  return sealed(record, NODEWISE_AGENT_START, pid);
+}
+
+std::string object(int pid, std::uint64_t sequence) {
+  nodewise_agent_object record{};
+  record.sequence = sequence;
+  record.bytes = 40960;
+  record.pages = 10;
+  record.resident = 8;
+  record.on_owner = 6;
+  record.flags = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_LIVE_AT_END;
+  record.cells = 3;
+  record.strip[0] = 1;
+  record.strip[1] = NODEWISE_AGENT_CELL_EMPTY;
+  record.strip[2] = NODEWISE_AGENT_CELL_UNKNOWN;
+  record.shares = 2;
+  return sealed(record, NODEWISE_AGENT_OBJECT, pid, {{6, 0, 0}, {2, 255, 0}});
+}
+
+std::string end(int pid) {
+  nodewise_agent_end record{};
+  record.objects = 2;
+  record.placed = 2;
+  return sealed(record, NODEWISE_AGENT_END, pid);
+}
+
+std::size_t objects_in(const run_report& report) {
+  std::size_t count = 0;
+  for (const process_report& process : report.processes) {
+    count += process.objects.size();
+  }
+  return count;
+}
+
+TEST(AgentReport, IsReadBack) {
+  const auto report = read_agent_report(start(7, "solver") + object(7, 1) + object(7, 0) + end(7));
+  ASSERT_EQ(report.processes.size(), 1U);
+  const process_report& process = report.processes[0];
+  EXPECT_EQ(process.pid, 7);
+  EXPECT_EQ(process.program, "solver");
+  ASSERT_TRUE(process.totals);
+  EXPECT_EQ(process.totals->placed, 2U);
+  ASSERT_EQ(process.objects.size(), 2U);
+  const object_report& first = process.objects[0];
+  EXPECT_EQ(first.sequence, 0U); // sorted
+  EXPECT_TRUE(first.placed && first.live_at_end);
+  EXPECT_FALSE(first.map_limited || first.reduced);
+  ASSERT_EQ(first.shares.size(), 2U);
+  EXPECT_EQ(first.shares[1].node, node_id{255});
+  ASSERT_EQ(first.strip.size(), 3U);
+  EXPECT_EQ(first.strip[0].node, node_id{1});
+  EXPECT_EQ(first.strip[1].what, object_report::cell::content::empty);
+  EXPECT_EQ(first.strip[2].what, object_report::cell::content::unknown);
+  EXPECT_DOUBLE_EQ(*first.locality(), 0.75);
+  EXPECT_EQ(report.damaged_bytes, 0U);
+}
+
+TEST(AgentReport, LocalityNeedsALocatedPage) {
+  object_report object;
+  EXPECT_EQ(object.locality(), std::nullopt);
+  object.resident = object.unknown = 5;
+  EXPECT_EQ(object.locality(), std::nullopt);
+}
+
+TEST(AgentReport, ProcessesAreKeptApart) {
+  const auto report = read_agent_report(start(1, "sh") + start(2, "a") + object(2, 0) +
+                                        start(1, "b") + object(1, 0) + end(1) + end(2));
+  ASSERT_EQ(report.processes.size(), 3U);
+  EXPECT_FALSE(report.processes[0].totals); // became b
+  EXPECT_EQ(report.processes[1].objects.size(), 1U);
+  EXPECT_EQ(report.processes[2].program, "b");
+  EXPECT_EQ(report.processes[2].objects.size(), 1U);
+}
+
+TEST(AgentReport, AnObjectWhoseProcessIsUnknownIsKept) {
+  const auto report = read_agent_report(object(9, 0));
+  ASSERT_EQ(report.processes.size(), 1U);
+  EXPECT_EQ(report.processes[0].pid, 9);
+  EXPECT_EQ(report.processes[0].page_bytes, 0U);
+}
+
+TEST(AgentReport, TruncatedAtAnyByteKeepsWhatIsWhole) {
+  const std::string one = start(7, "solver");
+  const std::string two = one + object(7, 0);
+  const std::string all = two + end(7);
+  for (std::size_t length = 0; length <= all.size(); ++length) {
+    const auto report = read_agent_report(all.substr(0, length));
+    EXPECT_EQ(report.processes.size(), length < one.size() ? 0U : 1U);
+    EXPECT_EQ(objects_in(report), length < two.size() ? 0U : 1U);
+  }
+}
+
+TEST(AgentReport, ARecordAfterATruncatedOneIsFound) {
+  const std::string whole = object(7, 0);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const auto report = read_agent_report(whole.substr(0, length) + object(7, 1) + end(7));
+    ASSERT_EQ(objects_in(report), 1U) << length;
+    EXPECT_EQ(report.processes[0].objects[0].sequence, 1U);
+    EXPECT_EQ(report.damaged_bytes, length);
+  }
+}
+
+TEST(AgentReport, AFlippedBitLosesOneRecordOnly) {
+  const std::string all = object(7, 0) + object(7, 1);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    std::string damaged = all;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    EXPECT_EQ(objects_in(read_agent_report(damaged)), 1U) << at;
+  }
+}
+
+TEST(AgentReport, CountsThatLieAreNotBelieved) {
+  nodewise_agent_object record{};
+  record.cells = 65;
+  EXPECT_EQ(objects_in(read_agent_report(sealed(record, NODEWISE_AGENT_OBJECT, 1))), 0U);
+  record.cells = 0;
+  record.shares = 0xffffffff;
+  EXPECT_EQ(objects_in(read_agent_report(sealed(record, NODEWISE_AGENT_OBJECT, 1))), 0U);
+  nodewise_agent_header header{};
+  struct {
+    nodewise_agent_header header;
+  } bare{header};
+  for (const auto kind : {NODEWISE_AGENT_START, NODEWISE_AGENT_OBJECT, NODEWISE_AGENT_END}) {
+    EXPECT_THAT(read_agent_report(sealed(bare, kind, 1)).processes, IsEmpty());
+  }
+}
+
+TEST(AgentReport, NoiseIsOnlyNoise) {
+  std::mt19937 random(1); // NOLINT(cert-msc32-c,cert-msc51-cpp): the same noise every time
+  for (int round = 0; round < 200; ++round) {
+    std::string noise(2000, '\0');
+    for (char& byte : noise) {
+      byte = static_cast<char>(random());
+    }
+    const auto report = read_agent_report(noise + end(3) + noise);
+    EXPECT_EQ(report.processes.size(), 1U);
+    EXPECT_EQ(report.damaged_bytes, 4000U);
+  }
+}
+
+} // namespace
+} // namespace nodewise::launch
