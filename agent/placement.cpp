@@ -117,7 +117,8 @@ std::size_t end_of_run(const settings& asked, std::size_t run, std::size_t bytes
 
 std::size_t choose_granule(const settings& asked, std::size_t bytes) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
-  if (huge == 0 || asked.runs == 0 || bytes / huge < min_huge_pages_per_block * asked.runs) {
+  if (huge == 0 || asked.runs == 0 || asked.observe ||
+      bytes / huge < min_huge_pages_per_block * asked.runs) {
     return page_bytes();
   }
   std::size_t begin = 0;
@@ -155,7 +156,7 @@ char* map(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void place(const settings& asked, object& what) noexcept {
-  if (asked.runs == 0) {
+  if (asked.runs == 0 || asked.observe) {
     return;
   }
   if (extents_in_use.fetch_add(asked.runs) + asked.runs > facts.extent_limit()) {

@@ -62,9 +62,9 @@ const char* parse(const char* text, settings& into) noexcept {
   into.threshold_bytes = 0;
   into.slots = 0;
   into.runs = 0;
+  into.observe = false;
   into.quiet = false;
   into.report = nullptr;
-  bool observe = false;
   if (!take(at, NODEWISE_AGENT_SETTINGS) || (*at != ';' && *at != '\0')) {
     return "settings of another version";
   }
@@ -79,7 +79,7 @@ const char* parse(const char* text, settings& into) noexcept {
         return "a list of owners that makes no sense";
       }
     } else if (take(at, "observe")) {
-      observe = true;
+      into.observe = true;
     } else if (take(at, "quiet")) {
       into.quiet = true;
     } else if (take(at, "report=")) {
@@ -92,8 +92,8 @@ const char* parse(const char* text, settings& into) noexcept {
   if (*at != '\0') {
     return "settings that are not separated by semicolons";
   }
-  if (observe == (into.slots != 0)) {
-    return "neither owners nor that it should only observe, or both";
+  if (!into.observe && into.slots == 0) {
+    return "neither owners nor that it should only observe";
   }
   return into.threshold_bytes == 0 ? "no threshold" : nullptr;
 }

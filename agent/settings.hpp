@@ -16,8 +16,9 @@ struct owner_run {
 /// What the launcher asked for. A plain value in static storage: nothing here allocates.
 struct settings {
   std::size_t threshold_bytes;
-  std::size_t slots; ///< owners in all; 0 if objects are only to be reported
+  std::size_t slots; ///< owners in all; 0 if nobody knows whose pages are whose
   std::size_t runs;
+  bool observe; ///< owners are who will use the pages: count by them, place nothing
   bool quiet;
   owner_run run[NODEWISE_AGENT_MAX_RUNS];
   const char* report; ///< a path, or nullptr if nobody asked

@@ -26,6 +26,11 @@ using report::tone;
 constexpr std::size_t max_rows = 20;
 
 bool is_blocked(const launch::plan& asked) {
+  return asked.agent && !asked.agent->observe;
+}
+
+/// Whether it is known which thread a static loop gives each page to.
+bool has_owners(const launch::plan& asked) {
   return asked.agent && !asked.agent->owners.empty();
 }
 
@@ -46,6 +51,11 @@ std::optional<double> share_as_asked(const launch::plan& asked, const object_rep
     there += asked.memory->nodes.contains(share.node) ? share.pages : 0;
   }
   return static_cast<double>(there) / static_cast<double>(object.resident - object.unknown);
+}
+
+/// Share of the located pages that are on the node of the thread that a static loop gives them.
+std::optional<double> local_share(const launch::plan& asked, const object_report& object) {
+  return has_owners(asked) ? object.locality() : std::nullopt;
 }
 
 /// Why an object is not where it should be, in a word or two.
@@ -97,7 +107,7 @@ std::string objects_text(const launch::plan& asked, std::vector<object_report> o
   std::ranges::stable_sort(objects, std::ranges::greater{}, &object_report::bytes);
   report::table rows({{"object"},
                       {"size", report::align::right},
-                      {"as asked", report::align::right},
+                      {has_owners(asked) ? "local" : "as asked", report::align::right},
                       {"first page ... last page"},
                       {"pages on", report::align::left, true},
                       {"", report::align::left, true}},
@@ -105,7 +115,8 @@ std::string objects_text(const launch::plan& asked, std::vector<object_report> o
   const std::size_t columns = how.width < 100 ? 16 : 32;
   for (std::size_t i = 0; i < std::min(objects.size(), max_rows); ++i) {
     const object_report& object = objects[i];
-    const auto share = share_as_asked(asked, object);
+    const auto share =
+        has_owners(asked) ? local_share(asked, object) : share_as_asked(asked, object);
     rows.add({"#" + std::to_string(object.sequence),
               report::format_bytes(object.bytes),
               {share ? report::format_percent(*share) : "-",
@@ -117,6 +128,12 @@ std::string objects_text(const launch::plan& asked, std::vector<object_report> o
   std::string text = rows.to_string(how);
   if (objects.size() > max_rows) {
     text += "  and " + std::to_string(objects.size() - max_rows) + " smaller ones\n";
+  }
+  if (has_owners(asked)) {
+    text +=
+        report::paint(how, tone::faint,
+                      "  local: on the node of the thread that schedule(static) gives the page");
+    text += '\n';
   }
   return text;
 }
@@ -141,6 +158,7 @@ ordered_json json_of(const launch::plan& asked, const object_report& object) {
                          {"resident", object.resident},
                          {"unknown", object.unknown},
                          {"per_node", std::move(shares)},
+                         {"local", report::or_unavailable(local_share(asked, object))},
                          {"as_asked", report::or_unavailable(share_as_asked(asked, object))},
                          {"granule_bytes", object.granule_bytes},
                          {"extents", object.extents},

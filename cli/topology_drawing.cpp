@@ -290,7 +290,7 @@ std::string devices_text(const machine& all, const style& how) {
   for (const auto& [nodes, kinds] : places) {
     std::string list;
     for (const auto& [kind, names] : kinds) {
-      list += (list.empty() ? "" : "; ") + names + " (" + kind + ")";
+      list.append(list.empty() ? "" : "; ").append(names).append(" (").append(kind).append(")");
     }
     const bool is_one = nodes.find_first_of(",-") == std::string::npos;
     text +=

@@ -119,7 +119,6 @@ static void open_pipes(struct command* command, int standard[3]) {
   standard[0] = in[0];
   standard[1] = out[1];
   standard[2] = error[1];
-  // A program may open /dev/stdout anew: a pipe belongs to its user, as in a shell.
 }
 
 static void open_terminal(const struct job* job, struct command* command, int standard[3]) {
@@ -146,6 +145,7 @@ struct command command_start(const struct job* job) {
     open_terminal(job, &command, standard);
   else
     open_pipes(&command, standard);
+  // A program may open /dev/stdout anew: a pipe belongs to its user, as in a shell.
   for (int fd = 0; fd < 3; fd++)
     if (!job->tty && fchown(standard[fd], job->uid, job->gid) < 0)
       note("the command cannot reopen its streams");

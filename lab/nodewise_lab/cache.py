@@ -2,6 +2,7 @@
 """The user's cache: kernels and snapshots, written whole or not at all, shared by parallel runs."""
 
 import contextlib
+import datetime
 import fcntl
 import json
 import os
@@ -29,7 +30,11 @@ def root() -> Path:
 
 def failure(asked: str, error: OSError) -> LabError:
     """An error of the cache's file system, with the cure that fits."""
-    return LabError(asked, reason(error), f"free space, or choose a directory you own: export NODEWISE_CACHE=DIR (now {root()})")
+    return LabError(
+        asked,
+        reason(error),
+        f"free space, or choose a directory you own: export NODEWISE_CACHE=DIR (now {root()})",
+    )
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,16 @@ class Entry:
 
     def size_bytes(self) -> int:
         return sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
+
+    def mark_used(self) -> None:
+        with contextlib.suppress(OSError):  # a shared cache that only its owner may write
+            os.utime(self.path / "about.json")
+
+    def last_used(self) -> float:
+        try:
+            return (self.path / "about.json").stat().st_mtime
+        except OSError:
+            return 0
 
     def remove(self) -> None:
         # Renamed first: whoever looks meanwhile sees the whole entry or none.
@@ -114,6 +129,17 @@ def _try_lock(fd: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def keep_most_recent(kind: str, count: int) -> None:
+    """Removes what was not used for longest."""
+    candidates = [entry for entry in entries() if entry.kind == kind]
+    for old in sorted(candidates, key=Entry.last_used, reverse=True)[count:]:
+        old.remove()
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def remove_unfinished(older_than_seconds: float = 3600) -> None:

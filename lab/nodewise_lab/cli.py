@@ -4,11 +4,13 @@
 import argparse
 import json
 import os
+import traceback
 from pathlib import Path
 
 from . import cache, kernel, machine
-from .errors import Interrupted, LabError, Reporter
+from .errors import STATUS_LAB_FAILED, Interrupted, LabError, Reporter
 from .job import Settings
+from .qmp import QmpError
 from .run import Request, run
 from .signals import SignalInbox, end_like
 
@@ -28,6 +30,13 @@ def main(arguments: list[str]) -> int:
         return error.status
     except Interrupted as interruption:
         return end_like(-interruption.signal_number)
+    except QmpError as error:
+        cure = "run it again with --verbose, and with --no-snapshot if it fails again"
+        reporter.error(LabError("to control the virtual machine", str(error), cure))
+        return STATUS_LAB_FAILED
+    except Exception:  # a bug of ours must not look like the command's exit status 1
+        traceback.print_exc()
+        return STATUS_LAB_FAILED
 
 
 def _open_standard_streams() -> None:
@@ -48,7 +57,9 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="nodewise_lab", description="Runs programs on virtual NUMA machines.")
+    parser = argparse.ArgumentParser(
+        prog="nodewise_lab", description="Runs programs on virtual NUMA machines."
+    )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_run(verbs.add_parser("run", help="run a command on a machine"))
 
@@ -56,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_machine(selftest)
     selftest.set_defaults(action=_selftest)
 
-    cache_verbs = verbs.add_parser("cache", help="kernels and snapshots").add_subparsers(required=True, metavar="VERB")
+    cache_verbs = verbs.add_parser("cache", help="kernels and snapshots").add_subparsers(
+        required=True, metavar="VERB"
+    )
     listing = cache_verbs.add_parser("list", help="what the cache holds")
     listing.add_argument("--json", action="store_true")
     listing.set_defaults(action=_cache_list)
@@ -65,15 +78,23 @@ def _parser() -> argparse.ArgumentParser:
     removing.add_argument("key", nargs="?")
     removing.set_defaults(action=_cache_remove)
 
-    kernel_verbs = verbs.add_parser("kernel", help="the guests' kernel").add_subparsers(required=True, metavar="VERB")
-    fetching = kernel_verbs.add_parser("fetch", help="get the distribution's current kernel into the cache")
+    kernel_verbs = verbs.add_parser("kernel", help="the guests' kernel").add_subparsers(
+        required=True, metavar="VERB"
+    )
+    fetching = kernel_verbs.add_parser(
+        "fetch", help="get the distribution's current kernel into the cache"
+    )
     fetching.set_defaults(action=_kernel_fetch)
     return parser
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--machine", required=True, type=Path, metavar="FILE.json", help="normalised machine file")
-    parser.add_argument("--no-snapshot", action="store_true", help="boot, neither using nor making a snapshot")
+    parser.add_argument(
+        "--machine", required=True, type=Path, metavar="FILE.json", help="normalised machine file"
+    )
+    parser.add_argument(
+        "--no-snapshot", action="store_true", help="boot, neither using nor making a snapshot"
+    )
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("--quiet", action="store_true", help="warnings and errors only")
     loudness.add_argument("--verbose", action="store_true", help="times, and the guest's console")
@@ -82,16 +103,24 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.usage = "nodewise_lab run --machine FILE.json [OPTION]... -- COMMAND [ARGUMENT]..."
     _add_machine(parser)
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="0: none; default 600, with --tty none")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="0: none; default 600, with --tty none"
+    )
     parser.add_argument("--numa-balancing", type=int, choices=(0, 1, 2), default=0)
     parser.add_argument("--thp", choices=("never", "madvise", "always"), default="madvise")
-    parser.add_argument("--overlay", action="store_true", help="copy changes of the working directory back at the end")
+    parser.add_argument(
+        "--overlay",
+        action="store_true",
+        help="copy changes of the working directory back at the end",
+    )
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--tty", action="store_true", help="give the command a terminal")
     parser.set_defaults(action=_run)
 
 
-def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, reporter: Reporter) -> int:
+def _run(
+    options: argparse.Namespace, command: list[str], inbox: SignalInbox, reporter: Reporter
+) -> int:
     if not command:
         raise LabError("to run a command", "none was given", "name it after --")
     timeout = options.timeout
@@ -104,7 +133,9 @@ def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, re
         tty=options.tty,
         environment=_environment(options.env),
     )
-    request = Request(machine.load(options.machine), command, settings, timeout, not options.no_snapshot)
+    request = Request(
+        machine.load(options.machine), command, settings, timeout, not options.no_snapshot
+    )
     return run(request, inbox, reporter)
 
 
@@ -113,12 +144,18 @@ def _environment(assignments: list[str]) -> dict[str, str]:
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not name or not equals:
-            raise LabError(f"for the variable '{assignment}' (--env)", "not of the form NAME=VALUE", "write --env NAME=VALUE")
+            raise LabError(
+                f"for the variable '{assignment}' (--env)",
+                "not of the form NAME=VALUE",
+                "write --env NAME=VALUE",
+            )
         variables[name] = value
     return variables
 
 
-def _selftest(options: argparse.Namespace, _: list[str], inbox: SignalInbox, reporter: Reporter) -> int:
+def _selftest(
+    options: argparse.Namespace, _: list[str], inbox: SignalInbox, reporter: Reporter
+) -> int:
     from . import selftest  # only this verb needs it
 
     return selftest.run_on(machine.load(options.machine), inbox, reporter, not options.no_snapshot)
@@ -136,20 +173,37 @@ def _cache_list(options: argparse.Namespace, *_: object) -> int:
         for entry in cache.entries()
     ]
     if options.json:
-        print(json.dumps({"schema": "nodewise/lab-cache/1", "directory": str(cache.root()), "entries": rows}, indent=1))
+        print(
+            json.dumps(
+                {"schema": "nodewise/lab-cache/1", "directory": str(cache.root()), "entries": rows},
+                indent=1,
+            )
+        )
         return 0
     print(f"{cache.root()}: {sum(row['bytes'] for row in rows) / 2**20:.0f} MiB")
     for row in rows:
-        print(f"{row['kind']:8}  {row['key']:24}  {row['bytes'] / 2**20:6.0f} MiB  {row['made']}  {row['what']}")
+        print(
+            f"{row['kind']:8}  {row['key']:24}  {row['bytes'] / 2**20:6.0f} MiB  {row['made']}  {row['what']}"
+        )
     return 0
 
 
-def _cache_remove(options: argparse.Namespace, _: list[str], __: SignalInbox, reporter: Reporter) -> int:
+def _cache_remove(
+    options: argparse.Namespace, _: list[str], __: SignalInbox, reporter: Reporter
+) -> int:
     if options.all == bool(options.key):
-        raise LabError("to remove from the cache", "neither or both of --all and a key were given", "see: nodewise lab cache list")
+        raise LabError(
+            "to remove from the cache",
+            "neither or both of --all and a key were given",
+            "see: nodewise lab cache list",
+        )
     chosen = [entry for entry in cache.entries() if options.all or entry.key == options.key]
     if options.key and not chosen:
-        raise LabError(f"to remove {options.key}", f"the cache {cache.root()} has no such entry", "nodewise lab cache list")
+        raise LabError(
+            f"to remove {options.key}",
+            f"the cache {cache.root()} has no such entry",
+            "nodewise lab cache list",
+        )
     freed = sum(entry.size_bytes() for entry in chosen)
     for entry in chosen:
         entry.remove()
@@ -158,6 +212,8 @@ def _cache_remove(options: argparse.Namespace, _: list[str], __: SignalInbox, re
     return 0
 
 
-def _kernel_fetch(_: argparse.Namespace, __: list[str], ___: SignalInbox, reporter: Reporter) -> int:
+def _kernel_fetch(
+    _: argparse.Namespace, __: list[str], ___: SignalInbox, reporter: Reporter
+) -> int:
     print(kernel.fetch(reporter).entry.path)
     return 0

@@ -30,7 +30,9 @@ def working_directory() -> str:
     try:
         return os.getcwd()
     except OSError as error:
-        raise LabError("for the working directory", reason(error), "cd to a directory that exists") from error
+        raise LabError(
+            "for the working directory", reason(error), "cd to a directory that exists"
+        ) from error
 
 
 def describe(command: list[str], settings: Settings, machine_name: str) -> bytes:
@@ -68,7 +70,12 @@ def _each(key: str, values) -> list[tuple[str, object]]:
 
 def _environment(settings: Settings, machine_name: str) -> list[str]:
     """The caller's, whole. Threads that spin while they wait steal the few host processors."""
-    variables = {"OMP_WAIT_POLICY": "passive", **os.environ, **settings.environment, "NODEWISE_LAB": machine_name}
+    variables = {
+        "OMP_WAIT_POLICY": "passive",
+        **os.environ,
+        **settings.environment,
+        "NODEWISE_LAB": machine_name,
+    }
     return [f"{name}={value}" for name, value in variables.items()]
 
 
@@ -76,7 +83,10 @@ def _limits() -> list[str]:
     lines = []
     for name in _CARRIED_LIMITS:
         number = getattr(resource, f"RLIMIT_{name}")
-        soft, hard = (value if value != resource.RLIM_INFINITY else _UNLIMITED for value in resource.getrlimit(number))
+        soft, hard = (
+            value if value != resource.RLIM_INFINITY else _UNLIMITED
+            for value in resource.getrlimit(number)
+        )
         lines.append(f"{number}:{soft}:{hard}")
     return lines
 

@@ -11,7 +11,9 @@ from . import bzimage, cache, modules, packages
 from .errors import LabError, Reporter
 
 # Directories of the module tree that hold what the guest may need, with whatever that depends on.
-_MODULE_FILES = re.compile(r"lib/modules/[^/]+/kernel/(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*\.ko[.a-z]*")
+_MODULE_FILES = re.compile(
+    r"lib/modules/[^/]+/kernel/(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*\.ko[.a-z]*"
+)
 _BUILTIN_LIST = re.compile(r"lib/modules/[^/]+/modules\.builtin")
 _IMAGE = re.compile(r"boot/vmlinuz-.*")
 
@@ -38,7 +40,11 @@ def ensure(reporter: Reporter) -> Kernel:
         return _from_files([Path(name).absolute() for name in chosen.split(":")], reporter)
     if chosen := os.environ.get("NODEWISE_KERNEL"):
         return _from_installed(Path(chosen), reporter)
-    cached = [entry for entry in cache.entries() if entry.kind == "kernel" and entry.about().get("from") == "apt"]
+    cached = [
+        entry
+        for entry in cache.entries()
+        if entry.kind == "kernel" and entry.about().get("from") == "apt"
+    ]
     for entry in sorted(cached, key=lambda entry: entry.about()["made"], reverse=True):
         if kernel := _from_entry(entry):
             return kernel
@@ -55,7 +61,9 @@ def fetch(reporter: Reporter) -> Kernel:
         installed = _readable_installed()
         if installed is None:
             raise
-        reporter.warning(f"no kernel could be downloaded ({error}); using the installed {installed}")
+        reporter.warning(
+            f"no kernel could be downloaded ({error}); using the installed {installed}"
+        )
         return _from_installed(installed, reporter)
 
 
@@ -63,7 +71,9 @@ def _download(names: list[str], entry: cache.Entry, reporter: Reporter) -> Kerne
     with _making(entry):
         if kernel := _from_entry(entry):
             return kernel
-        reporter.note(f"downloading {', '.join(names)} for the virtual machines (once; nothing is installed)")
+        reporter.note(
+            f"downloading {', '.join(names)} for the virtual machines (once; nothing is installed)"
+        )
         with packages.downloaded(names) as files:
             return _unpack(packages.PackageFiles(files).read, entry, "apt", reporter)
 
@@ -71,10 +81,18 @@ def _download(names: list[str], entry: cache.Entry, reporter: Reporter) -> Kerne
 def _from_files(files: list[Path], reporter: Reporter) -> Kernel:
     for file in files:
         if not file.is_file():
-            raise LabError(f"for the kernel package {file} (NODEWISE_KERNEL_DEB)", "no such file", "unset NODEWISE_KERNEL_DEB")
-    entry = cache.entry("kernel", _stamped(files[0].stem.split("_")[0].removeprefix("linux-image-"), files))
+            raise LabError(
+                f"for the kernel package {file} (NODEWISE_KERNEL_DEB)",
+                "no such file",
+                "unset NODEWISE_KERNEL_DEB",
+            )
+    entry = cache.entry(
+        "kernel", _stamped(files[0].stem.split("_")[0].removeprefix("linux-image-"), files)
+    )
     with _making(entry):
-        return _from_entry(entry) or _unpack(packages.PackageFiles(files).read, entry, "deb", reporter)
+        return _from_entry(entry) or _unpack(
+            packages.PackageFiles(files).read, entry, "deb", reporter
+        )
 
 
 def _from_installed(image: Path, reporter: Reporter) -> Kernel:
@@ -88,7 +106,11 @@ def _from_installed(image: Path, reporter: Reporter) -> Kernel:
 
     def read(wanted: re.Pattern[str]) -> dict[str, bytes]:
         candidates = [image, *tree.rglob("*")]
-        return {str(path)[1:]: path.read_bytes() for path in candidates if wanted.fullmatch(str(path)[1:]) and path.is_file()}
+        return {
+            str(path)[1:]: path.read_bytes()
+            for path in candidates
+            if wanted.fullmatch(str(path)[1:]) and path.is_file()
+        }
 
     entry = cache.entry("kernel", _stamped(release, [image]))
     with _making(entry):
@@ -96,8 +118,14 @@ def _from_installed(image: Path, reporter: Reporter) -> Kernel:
 
 
 def _readable_installed() -> Path | None:
-    images = sorted(Path("/boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    usable = (i for i in images if os.access(i, os.R_OK) and (Path("/lib/modules") / i.name[8:] / "kernel/fs/9p").is_dir())
+    images = sorted(
+        Path("/boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime, reverse=True
+    )
+    usable = (
+        i
+        for i in images
+        if os.access(i, os.R_OK) and (Path("/lib/modules") / i.name[8:] / "kernel/fs/9p").is_dir()
+    )
     return next(usable, None)
 
 
@@ -119,26 +147,38 @@ def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel
     files = read(re.compile("|".join(p.pattern for p in (_MODULE_FILES, _BUILTIN_LIST, _IMAGE))))
     image_path = next((path for path in files if _IMAGE.fullmatch(path)), None)
     if image_path is None:
-        raise LabError("for a kernel image among the packages' files", "no boot/vmlinuz-*", "unset NODEWISE_KERNEL_DEB")
+        raise LabError(
+            "for a kernel image among the packages' files",
+            "no boot/vmlinuz-*",
+            "unset NODEWISE_KERNEL_DEB",
+        )
     ordered = _needed_modules(files)
     try:
         image_name, image = "vmlinux", bzimage.vmlinux(files[image_path])
     except bzimage.NotExtractable as error:
-        reporter.warning(f"the kernel stays compressed, which makes the first start slower: {error}")
+        reporter.warning(
+            f"the kernel stays compressed, which makes the first start slower: {error}"
+        )
         image_name, image = "vmlinuz", files[image_path]
     about = {
         "from": origin,
         "release": image_path.removeprefix("boot/vmlinuz-"),
         "image": image_name,
         "modules": [f"{name}.ko" for name in ordered],
-        "made": _now(),
+        "made": cache.now(),
     }
-    return _store(entry, about, {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()})
+    return _store(
+        entry,
+        about,
+        {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()},
+    )
 
 
 def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
     by_name = {name: path for path in files if (name := modules.name_of(path))}
-    builtin = "".join(content.decode() for path, content in files.items() if _BUILTIN_LIST.fullmatch(path))
+    builtin = "".join(
+        content.decode() for path, content in files.items() if _BUILTIN_LIST.fullmatch(path)
+    )
 
     def content(name: str) -> bytes | None:
         path = by_name.get(name)
@@ -152,7 +192,9 @@ def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
             "use a generic kernel, not a cloud one: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB",
         ) from error  # fmt: skip
     except OSError as error:
-        raise LabError("to unpack the kernel's modules", str(error), "sudo apt-get install zstd") from error
+        raise LabError(
+            "to unpack the kernel's modules", str(error), "sudo apt-get install zstd"
+        ) from error
 
 
 def _store(entry: cache.Entry, about: dict, files: dict[str, bytes]) -> Kernel:
@@ -165,9 +207,3 @@ def _store(entry: cache.Entry, about: dict, files: dict[str, bytes]) -> Kernel:
     kernel = _from_entry(entry)
     assert kernel is not None
     return kernel
-
-
-def _now() -> str:
-    import datetime
-
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

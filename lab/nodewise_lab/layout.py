@@ -65,7 +65,9 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
     with_cpus = [id for id, node in nodes.items() if node.cpus]
     uneven = [id for id in with_cpus if len(nodes[id].cpus) % threads]
     if uneven:
-        raise ValueError(f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, {threads} a core")
+        raise ValueError(
+            f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, {threads} a core"
+        )
     missing = [id for id in range(max(nodes)) if id not in nodes]
     last_listed = max(with_cpus + missing)
     sockets = range(last_listed + 1)  # whoever has no processors among them gets an empty socket
@@ -75,8 +77,17 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
         for id in with_cpus
         for index in range(len(nodes[id].cpus))
     ]
-    warnings = ("the processors of a core are not neighbours: the guest shows cores of one processor",)
-    return Layout(len(sockets), cores, threads, tuple(sockets), tuple(present), warnings if machine.cores_jump else ())
+    warnings = (
+        "the processors of a core are not neighbours: the guest shows cores of one processor",
+    )
+    return Layout(
+        len(sockets),
+        cores,
+        threads,
+        tuple(sockets),
+        tuple(present),
+        warnings if machine.cores_jump else (),
+    )
 
 
 def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:

@@ -67,15 +67,21 @@ def load(path: Path) -> Machine:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LabError(f"for the machine file {path}", reason(error), f"check it with: ls -l {path}") from error
+        raise LabError(
+            f"for the machine file {path}", reason(error), f"check it with: ls -l {path}"
+        ) from error
     except ValueError as error:
-        raise LabError(f"for the machine file {path}", f"not JSON: {error}", f"python3 -m json.tool {path}") from error
+        raise LabError(
+            f"for the machine file {path}", f"not JSON: {error}", f"python3 -m json.tool {path}"
+        ) from error
     try:
         machine = _from_document(document)
         _check(machine)
     except (KeyError, TypeError, ValueError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise LabError(f"for the machine of {path}", what, "see docs/lab.md, 'Machine files'") from error
+        raise LabError(
+            f"for the machine of {path}", what, "see docs/lab.md, 'Machine files'"
+        ) from error
     return machine
 
 
@@ -96,7 +102,9 @@ def _from_document(document: dict[str, Any]) -> Machine:
     return Machine(
         name=str(document["name"]),
         threads_per_core=int(document.get("threads_per_core", 1)),
-        cores_jump=any(not _neighbours(parse_list(core["cpus"])) for core in document.get("cores", [])),
+        cores_jump=any(
+            not _neighbours(parse_list(core["cpus"])) for core in document.get("cores", [])
+        ),
         nodes=tuple(sorted(nodes, key=lambda node: node.id)),
         distances={(a, b): int(rows[i][j]) for i, a in enumerate(ids) for j, b in enumerate(ids)},
         parameters=tuple(
@@ -136,10 +144,14 @@ def _check(machine: Machine) -> None:
     if min(ids) < 0 or max(ids) >= MOST_NODES:
         raise ValueError(f"node numbers must be 0 to {MOST_NODES - 1}")
     if machine.memory_bytes < LEAST_TOTAL_MEMORY:
-        raise ValueError(f"{machine.memory_bytes >> 20} MiB in all; Linux needs {LEAST_TOTAL_MEMORY >> 20} MiB")
+        raise ValueError(
+            f"{machine.memory_bytes >> 20} MiB in all; Linux needs {LEAST_TOTAL_MEMORY >> 20} MiB"
+        )
     for node in machine.nodes:
         if node.memory_bytes % MIB:
             raise ValueError(f"the memory of node {node.id} is not a multiple of 1 MiB")
     for (a, b), distance in machine.distances.items():
         if (distance != 10) if a == b else not 10 < distance < 255:
-            raise ValueError(f"distance {distance} from node {a} to {b}: 10 at home, else 11 to 254 (ACPI)")
+            raise ValueError(
+                f"distance {distance} from node {a} to {b}: 10 at home, else 11 to 254 (ACPI)"
+            )

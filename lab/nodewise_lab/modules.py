@@ -30,7 +30,9 @@ def decompress(path: str, data: bytes) -> bytes:
         return gzip.decompress(data)
     if path.endswith(".zst"):
         if shutil.which("zstd") is None:
-            raise FileNotFoundError("zstd is needed to unpack the kernel's modules: sudo apt-get install zstd")
+            raise FileNotFoundError(
+                "zstd is needed to unpack the kernel's modules: sudo apt-get install zstd"
+            )
         return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
     return data
 

@@ -24,9 +24,13 @@ def _apt(*command: str, directory: Path | None = None) -> str:
             f"for {command[0]}, to get a kernel from the distribution", "not found in PATH",
             "give the lab a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION",
         )  # fmt: skip
-    result = subprocess.run(command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL)
+    result = subprocess.run(
+        command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL
+    )
     if result.returncode != 0:
-        answer = (result.stderr.strip() or result.stdout.strip() or f"status {result.returncode}").splitlines()[-1]
+        answer = (
+            result.stderr.strip() or result.stdout.strip() or f"status {result.returncode}"
+        ).splitlines()[-1]
         raise LabError(f"'{' '.join(command)}'", answer, _UPDATE)
     return result.stdout
 
@@ -54,7 +58,11 @@ def current_packages() -> list[str]:
     # Ubuntu splits its kernel; which of the module packages holds 9p has changed between releases.
     release = image.removeprefix("linux-image-").removeprefix("unsigned-")
     known = _apt("apt-cache", "pkgnames", "linux-modules-").split()
-    return [image] + [name for name in (f"linux-modules-{release}", f"linux-modules-extra-{release}") if name in known]
+    return [image] + [
+        name
+        for name in (f"linux-modules-{release}", f"linux-modules-extra-{release}")
+        if name in known
+    ]
 
 
 @contextmanager
@@ -84,7 +92,9 @@ class PackageFiles:
 
 def _read_package(package: Path, wanted: re.Pattern[str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as unpacker:
+    with subprocess.Popen(
+        ["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE
+    ) as unpacker:
         assert unpacker.stdout is not None
         try:
             with tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive:

@@ -31,14 +31,20 @@ def find() -> Qemu:
     match = re.search(r"version (\d+)\.(\d+)\.(\d+)", version_text)
     if match is None or tuple(map(int, match.groups())) < quirks.OLDEST_QEMU:
         oldest = ".".join(map(str, quirks.OLDEST_QEMU))
-        raise LabError(f"{program} for its version ({oldest} or newer is needed)", version_text, INSTALL)
+        raise LabError(
+            f"{program} for its version ({oldest} or newer is needed)", version_text, INSTALL
+        )
     return Qemu(program, version_text, _firmware(program))
 
 
 def _output(*command: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
-        raise LabError(f"to run {' '.join(command)}", result.stderr.strip() or f"status {result.returncode}", INSTALL)
+        raise LabError(
+            f"to run {' '.join(command)}",
+            result.stderr.strip() or f"status {result.returncode}",
+            INSTALL,
+        )
     return result.stdout
 
 
@@ -54,10 +60,22 @@ def machine_arguments(machine: Machine) -> list[str]:
     """The board, its processors, memories, distances and costs, and the kernel's options for them."""
     layout = _layout(machine)
     costs = _cost_arguments(machine)
-    board = ["-machine", "q35" + (",hmat=on" if costs else ""), "-cpu", quirks.cpu_model(layout.threads)]
+    board = [
+        "-machine",
+        "q35" + (",hmat=on" if costs else ""),
+        "-cpu",
+        quirks.cpu_model(layout.threads),
+    ]
     memory = ["-m", f"{machine.memory_bytes >> 20}M"]
     boot = ["-append", " ".join(quirks.boot_options(layout))]
-    return board + memory + _cpu_arguments(layout) + _node_arguments(machine, layout, bool(costs)) + costs + boot
+    return (
+        board
+        + memory
+        + _cpu_arguments(layout)
+        + _node_arguments(machine, layout, bool(costs))
+        + costs
+        + boot
+    )
 
 
 def layout_warnings(machine: Machine) -> tuple[str, ...]:
@@ -94,7 +112,10 @@ def _node_arguments(machine: Machine, layout: Layout, with_costs: bool) -> list[
         node = nodes.get(id)
         option = f"node,nodeid={id}"
         if node and node.memory_bytes:
-            arguments += ["-object", f"memory-backend-ram,id=memory{id},size={node.memory_bytes >> 20}M"]
+            arguments += [
+                "-object",
+                f"memory-backend-ram,id=memory{id},size={node.memory_bytes >> 20}M",
+            ]
             option += f",memdev=memory{id}"
         if with_costs:
             option += f",initiator={_nearest_initiator(machine, id)}"
@@ -129,11 +150,16 @@ def _cost_arguments(machine: Machine) -> list[str]:
                 return []
             head = f"hmat-lb,initiator={a},target={b},hierarchy=memory"
             arguments += ["-numa", f"{head},data-type=access-latency,latency={round(latency)}"]
-            arguments += ["-numa", f"{head},data-type=access-bandwidth,bandwidth={quirks.bandwidth_argument(bandwidth)}"]
+            arguments += [
+                "-numa",
+                f"{head},data-type=access-bandwidth,bandwidth={quirks.bandwidth_argument(bandwidth)}",
+            ]
     return arguments
 
 
-def device_arguments(port_fd: int, console_fd: int, monitor_fd: int, work_directory: str) -> list[str]:
+def device_arguments(
+    port_fd: int, console_fd: int, monitor_fd: int, work_directory: str
+) -> list[str]:
     """What connects guest and host. The sockets are inherited: there is no path that others could open."""
     return [
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

@@ -43,7 +43,9 @@ class Qmp:
     def _send(self, command: str, arguments: dict[str, Any], fds: list[int]) -> Any:
         request: dict[str, Any] = {"execute": command}
         if arguments:
-            request["arguments"] = {key.replace("_", "-"): value for key, value in arguments.items()}
+            request["arguments"] = {
+                key.replace("_", "-"): value for key, value in arguments.items()
+            }
         try:
             socket.send_fds(self._connection, [json.dumps(request).encode()], fds)
         except OSError as error:

@@ -12,7 +12,7 @@ QemuVersion = tuple[int, int, int]
 OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first whose -smp takes empty slots with explicit sockets
 
 # Without AVX-512 in QEMU's emulation, binaries built for it die so. Said when it happens.
-SIGNAL_HINTS = {
+SIGNAL_HINTS: dict[int, str] = {
     signal.SIGILL: "the emulated processor has no AVX-512: build for x86-64-v3 at most (-march=x86-64-v3)",
 }
 
@@ -47,14 +47,16 @@ _CPUS_ADDRESSED_BY_MASK = 8
 
 
 def boot_options(layout: Layout) -> tuple[str, ...]:
-    """The kernel's command line.
-
-    QEMU (7.2) loses interrupts that are addressed by mask to processors behind a gap in the numbers
-    of interrupt controllers, and the boot hangs. With more possible processors there are no masks.
-    """
+    """The kernel's command line."""
+    options = list(_BOOT_OPTIONS)
+    # QEMU (7.2) loses interrupts that are addressed by mask to processors behind a gap in the numbers
+    # of interrupt controllers, and the boot hangs. With more possible processors there are no masks.
     if layout.apic_ids_have_gaps and layout.slot_count <= _CPUS_ADDRESSED_BY_MASK:
-        return (*_BOOT_OPTIONS, f"possible_cpus={_CPUS_ADDRESSED_BY_MASK + 1}")
-    return _BOOT_OPTIONS
+        options.append(f"possible_cpus={_CPUS_ADDRESSED_BY_MASK + 1}")
+    # Linux takes the TSCs of Intel processors for synchronised: the case that hung, by another way.
+    if layout.threads > 1:
+        options.append("tsc=unstable")
+    return tuple(options)
 
 
 def host_cpus() -> int:
@@ -76,8 +78,8 @@ def cpu_model(threads_per_core: int) -> str:
     model = "max,la57=off"
     if threads_per_core == 1:
         return model
-    # QEMU's own is an AMD processor, of which it cannot describe hardware threads. An Intel one it can.
-    # The model number is one that promises no synchronised TSCs: see tsc=reliable above.
+    # QEMU's own is an AMD processor, of which it cannot describe hardware threads. An Intel one it can;
+    # the model number is an old one, which makes Linux use no feature that QEMU lacks.
     return f"{model},vendor=GenuineIntel,family=6,model=13"
 
 

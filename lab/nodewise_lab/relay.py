@@ -64,6 +64,7 @@ class Relay:
         self._machine.port.setblocking(False)
         while self._wait_status is None or any(sink.waiting for sink in self._sinks.values()):
             self._step()
+        self._show_console()
         return os.waitstatus_to_exitcode(self._wait_status)
 
     def _step(self) -> None:
@@ -115,14 +116,18 @@ class Relay:
         except OSError:
             data = b""
         if not data:
-            raise self._machine.failure("to run the command to its end", "the virtual machine ended before it")
+            raise self._machine.failure(
+                "to run the command to its end", "the virtual machine ended before it"
+            )
         for frame, payload in self._machine.decoder.feed(data):
             self._handle(frame, payload)
 
     def _handle(self, frame: FrameType, payload: bytes) -> None:
         if sink := self._sinks.get(frame):
             if sink.open:
-                sink.waiting += payload  # written when poll says so: signals must not wait for a slow reader
+                sink.waiting += (
+                    payload  # written when poll says so: signals must not wait for a slow reader
+                )
         elif frame == FrameType.CREDIT:
             self._stdin_credit += protocol.integers(payload, 2)[1]
         elif frame == FrameType.STDIN_CLOSED:
@@ -163,7 +168,9 @@ class Relay:
     def _output_lost(self, sink: _Sink, error: OSError) -> None:
         """The guest's pipe is closed too, so that the command meets what it would meet on the host."""
         if error.errno != errno.EPIPE:
-            self._reporter.warning(f"the command's {sink.stream.name.lower()} is lost: {error.strerror}")
+            self._reporter.warning(
+                f"the command's {sink.stream.name.lower()} is lost: {error.strerror}"
+            )
         sink.open = False
         sink.waiting.clear()
         self._send(protocol.encode_integers(FrameType.OUTPUT_CLOSED, sink.stream))
@@ -174,7 +181,10 @@ class Relay:
                 size = shutil.get_terminal_size()
                 self._send(protocol.encode_integers(FrameType.WINDOW, size.lines, size.columns))
                 continue
-            if number == signal.SIGINT and time.monotonic() - self._last_interrupt < _IMPATIENCE_SECONDS:
+            if (
+                number == signal.SIGINT
+                and time.monotonic() - self._last_interrupt < _IMPATIENCE_SECONDS
+            ):
                 self._reporter.note("interrupted twice: ending the virtual machine")
                 self._wait_status = int(signal.SIGINT)
                 return
@@ -182,11 +192,14 @@ class Relay:
                 self._last_interrupt = time.monotonic()
             self._send(protocol.encode_integers(FrameType.SIGNAL, number))
 
-    def _watch(self) -> None:
+    def _show_console(self) -> None:
         if self._reporter.verbose:
             text = self._machine.console_text()
             self._reporter.raw(text[self._console_shown :])
             self._console_shown = len(text)
+
+    def _watch(self) -> None:
+        self._show_console()
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise LabError(
                 "to run the command", "not finished when its time was up",

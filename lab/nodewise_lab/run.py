@@ -25,17 +25,25 @@ class Request:
     use_snapshot: bool = True
 
 
-def run(request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)) -> int:
+def run(
+    request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)
+) -> int:
     """The command's exit code, or minus the signal that ended it."""
     deadline = time.monotonic() + request.timeout_seconds if request.timeout_seconds else None
     guest_kernel = kernel.ensure(reporter)
-    blueprint = vm.blueprint(qemu.find(), guest_kernel, initrd.build(guest_kernel.modules), request.machine)
+    blueprint = vm.blueprint(
+        qemu.find(), guest_kernel, initrd.build(guest_kernel.modules), request.machine
+    )
     for warning in qemu.layout_warnings(request.machine):
         reporter.warning(warning)
     with contextlib.ExitStack() as stack:
         machine = stack.enter_context(
             snapshot.ready_machine(
-                blueprint, request.machine.name, job.working_directory(), request.use_snapshot, reporter
+                blueprint,
+                request.machine.name,
+                job.working_directory(),
+                request.use_snapshot,
+                reporter,
             )
         )
         if request.settings.tty:
@@ -55,4 +63,6 @@ def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter:
     if _OUT_OF_MEMORY in machine.console_text():
         size = wanted.memory_bytes >> 20
         cure = "raise lab.memory_bytes_per_node in the machine file"
-        reporter.warning(f"the guest, {size} MiB in all, ran out of memory and killed a process; cure: {cure}")
+        reporter.warning(
+            f"the guest, {size} MiB in all, ran out of memory and killed a process; cure: {cure}"
+        )

@@ -2,7 +2,6 @@
 """A machine that waits for a job: restored from the cache, or booted and then put there."""
 
 import contextlib
-import datetime
 import fcntl
 import hashlib
 import os
@@ -19,6 +18,7 @@ _STATE = "state"  # QEMU's migration stream
 _CHUNK = 1 << 20
 _PIPE_BYTES = 1 << 20
 _PATIENCE_SECONDS = 60
+_SNAPSHOTS_KEPT = 16  # about 100 MiB each
 
 
 def entry_of(blueprint: Blueprint) -> cache.Entry:
@@ -36,19 +36,19 @@ def ready_machine(
     entry = entry_of(blueprint)
     if machine := _restored(blueprint, entry, work_directory, reporter):
         return machine
-    try:
-        lock = cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS)
-        with lock as mine:
-            # Another run may have made it while this one waited.
-            if machine := _restored(blueprint, entry, work_directory, reporter):
-                return machine
-            machine = _boot(blueprint, work_directory, reporter)
-            if mine:
-                _save_or_warn(machine, entry, name, reporter)
+    with contextlib.ExitStack() as stack:
+        try:
+            mine = stack.enter_context(cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS))
+        except OSError as error:
+            reporter.warning(f"no snapshot: {cache.failure(f'to write to {cache.root()}', error)}")
+            return _boot(blueprint, work_directory, reporter)
+        # Another run may have made it while this one waited.
+        if machine := _restored(blueprint, entry, work_directory, reporter):
             return machine
-    except OSError as error:
-        reporter.warning(f"no snapshot: {cache.failure(f'to write to {cache.root()}', error)}")
-        return _boot(blueprint, work_directory, reporter)
+        machine = _boot(blueprint, work_directory, reporter)
+        if mine:
+            _or_end(machine, lambda: _save_or_warn(machine, entry, name, reporter))
+        return machine
 
 
 def _boot(blueprint: Blueprint, work_directory: str, reporter: Reporter) -> VirtualMachine:
@@ -85,6 +85,7 @@ def _restored(
     except BaseException:
         machine.end()
         raise
+    entry.mark_used()
     reporter.detail(f"restored in {time.monotonic() - started:.2f} s from {entry.path}")
     return machine
 
@@ -102,15 +103,21 @@ def _load(machine: VirtualMachine, state: Path) -> None:
     machine.qmp.execute("cont")
 
 
-def _save_or_warn(machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter) -> None:
+def _save_or_warn(
+    machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter
+) -> None:
     """Saves the machine, which goes on afterwards, also if it could not be saved."""
     started = time.monotonic()
-    about = {"machine": name, "made": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+    about = {
+        "machine": name,
+        "made": cache.now(),
+    }
     machine.qmp.execute("stop")
     try:
         cache.remove_unfinished()
         with cache.creating(entry, about) as directory:
             _save(machine, directory / _STATE)
+        cache.keep_most_recent("snapshot", _SNAPSHOTS_KEPT)
         reporter.detail(f"snapshot made in {time.monotonic() - started:.2f} s")
     except OSError as error:
         reporter.warning(f"no snapshot: {cache.failure('to store it in the cache', error)}")
@@ -134,7 +141,9 @@ def _save(machine: VirtualMachine, state: Path) -> None:
 
 def _wide_pipe() -> tuple[int, int]:
     reader, writer = os.pipe()
-    with contextlib.suppress(OSError):  # beyond the user's share of pipe memory: slower, that is all
+    with contextlib.suppress(
+        OSError
+    ):  # beyond the user's share of pipe memory: slower, that is all
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return reader, writer
 
@@ -147,5 +156,3 @@ class _Descriptor:
 
     def close(self) -> None:
         os.close(self.fd)
-
-

@@ -96,7 +96,9 @@ class VirtualMachine:
             try:
                 data = self.port.recv(65536)
             except TimeoutError:
-                raise self.failure("to boot the virtual machine", f"not ready after {BOOT_SECONDS} s") from None
+                raise self.failure(
+                    "to boot the virtual machine", f"not ready after {BOOT_SECONDS} s"
+                ) from None
             if not data:
                 raise self.failure("to boot the virtual machine", "QEMU ended") from None
             for frame, payload in self.decoder.feed(data):
@@ -120,7 +122,9 @@ class VirtualMachine:
         if console:
             answered += f"; the guest's console ends with:\n{console}\n"
         self.end()
-        return LabError(asked, answered, "run it again with --verbose, and with --no-snapshot if it fails again")
+        return LabError(
+            asked, answered, "run it again with --verbose, and with --no-snapshot if it fails again"
+        )
 
 
 def blueprint(qemu: Qemu, kernel: Kernel, initrd: bytes, machine: Machine) -> Blueprint:

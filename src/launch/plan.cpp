@@ -178,13 +178,18 @@ class planner {
     return nodes;
   }
 
+  /// Whose pages are whose, if the program's loops are static: known where threads are bound.
+  [[nodiscard]] std::vector<node_id> owners_to_count_by() const {
+    return plan_.layout ? plan_.layout->owners() : std::vector<node_id>{};
+  }
+
   void order_agent() {
     const bool blocked = options_.memory == memory_mode::blocked;
     if (!blocked && !options_.report) {
       return;
     }
     plan_.supervised = options_.report || (blocked && options_.strict);
-    agent_orders orders{options_.agent, blocked ? owners() : std::vector<node_id>{},
+    agent_orders orders{options_.agent, blocked ? owners() : owners_to_count_by(), !blocked,
                         options_.threshold_bytes, options_.quiet || plan_.supervised};
     const std::string file = find_executable(options_.command.front(), get_("PATH"));
     const auto obstacle = why_not_preloaded(file, options_.agent);
@@ -247,7 +252,8 @@ std::vector<variable> agent_variables(const agent_orders& orders, const std::str
   }
   std::string settings = NODEWISE_AGENT_SETTINGS;
   settings += ";threshold=" + std::to_string(orders.threshold_bytes);
-  settings += orders.owners.empty() ? ";observe" : ";blocked=" + run_lengths(orders.owners);
+  settings += orders.observe ? ";observe" : "";
+  settings += orders.owners.empty() ? "" : ";blocked=" + run_lengths(orders.owners);
   settings += orders.quiet ? ";quiet" : "";
   settings += report.empty() ? "" : ";report=" + report;
   // In front of what the user preloads, which it calls: behind another malloc it would see nothing.

@@ -36,7 +36,9 @@ struct memory_policy {
 /// What the preloaded agent is to do.
 struct agent_orders {
   std::string library;
-  std::vector<node_id> owners; ///< of the blocked distribution; empty: only report
+  /// The node of each thread: of the blocked distribution, or where nothing is placed to count by.
+  std::vector<node_id> owners;
+  bool observe = false; ///< place nothing, only report
   std::size_t threshold_bytes = 0;
   bool quiet = false;
 };

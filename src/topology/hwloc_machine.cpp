@@ -53,6 +53,7 @@ memory_kind kind_of(hwloc_obj_t node) {
 /// the lower number, as Linux numbers nodes with processors first.
 void assign_cpus(std::vector<memory_node>& nodes) {
   std::vector<memory_node*> order;
+  order.reserve(nodes.size());
   for (memory_node& node : nodes) {
     order.push_back(&node);
   }

@@ -32,17 +32,16 @@ std::optional<cpuset_mount> cpuset_mount_of(const std::string& prefix, std::stri
   const std::string directory(take_until(line, ' '));
   const std::string_view type = take_until(line, ' ');
   const std::string_view options = take_until(line, ' ');
-  const cpuset_mount old_names{directory, "/cpus", "/mems"};
   if (type == "cgroup2") {
     const auto controllers = read_small_file(prefix + directory + "/cgroup.controllers");
     if (controllers && has_word(*controllers, ' ', "cpuset")) {
       return cpuset_mount{directory, "/cpuset.cpus.effective", "/cpuset.mems.effective"};
     }
   } else if (type == "cpuset") {
-    return old_names;
+    return cpuset_mount{directory, "/cpus", "/mems"};
   } else if (type == "cgroup" && has_word(options, ',', "cpuset")) {
     return has_word(options, ',', "noprefix")
-               ? old_names
+               ? cpuset_mount{directory, "/cpus", "/mems"}
                : cpuset_mount{directory, "/cpuset.cpus", "/cpuset.mems"};
   }
   return std::nullopt;

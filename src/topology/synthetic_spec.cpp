@@ -103,8 +103,7 @@ std::string to_hwloc_synthetic(std::string_view spec) {
   if (spec.find('\0') != std::string_view::npos) {
     refuse(spec, "a zero byte");
   }
-  const bool is_short = is_digit(spec.front()) &&
-                        spec.find_first_of("x") != std::string_view::npos &&
+  const bool is_short = is_digit(spec.front()) && spec.find('x') != std::string_view::npos &&
                         spec.find_first_of(" :([") == std::string_view::npos;
   if (is_short) {
     return from_short_form(spec);

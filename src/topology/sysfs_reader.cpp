@@ -153,13 +153,13 @@ class sysfs_reader {
 
   /// "Node 0 MemTotal:  16772456 kB", in bytes.
   [[nodiscard]] static std::uint64_t memory_in(const std::string& path) {
-    const auto text = read_small_file(path);
+    const std::string text = read_small_file(path).value_or(std::string{});
     constexpr std::string_view key = "MemTotal:";
-    const std::size_t at = text ? text->find(key) : std::string::npos;
+    const std::size_t at = text.find(key);
     if (at == std::string::npos) {
       return 0;
     }
-    return leading_number(std::string_view(*text).substr(at + key.size())).value_or(0) << 10;
+    return leading_number(std::string_view(text).substr(at + key.size())).value_or(0) << 10;
   }
 
   void read_distances() {
@@ -173,7 +173,7 @@ class sysfs_reader {
         row.push_back(value && *value <= max_id ? static_cast<int>(*value) : -1);
       }
       if (row.size() != machine_.nodes.size() || std::count(row.begin(), row.end(), -1) != 0) {
-        machine_.notes.push_back("distances are left out: the kernel's table is incomplete");
+        machine_.notes.emplace_back("distances are left out: the kernel's table is incomplete");
         return;
       }
     }
@@ -213,17 +213,17 @@ class sysfs_reader {
     cpu_set rest = online_;
     while (!rest.empty()) {
       const cpu_id first = rest.first();
-      auto cpus = siblings(first, "topology/core_siblings", "topology/package_cpus");
-      if (!cpus) {
+      const auto said = siblings(first, "topology/core_siblings", "topology/package_cpus");
+      if (!said) {
         return; // some architectures have none
       }
-      *cpus = *std::move(cpus) & rest;
-      cpus->insert(first);
-      rest = std::move(rest) - *cpus;
+      cpu_set cpus = *said & rest;
+      cpus.insert(first);
+      rest = std::move(rest) - cpus;
       const auto id = read_small_file(cpu_file(first, "topology/physical_package_id"));
       const auto number = id ? leading_number(*id) : std::nullopt;
       machine_.packages.push_back(
-          {number && *number <= max_id ? static_cast<int>(*number) : -1, *std::move(cpus)});
+          {number && *number <= max_id ? static_cast<int>(*number) : -1, std::move(cpus)});
     }
   }
 

@@ -45,9 +45,11 @@ node_id topology::node_of(cpu_id cpu) const noexcept {
 
 namespace {
 
-std::vector<cpu_set> sets_of(const std::vector<core>& cores) {
+template <class Part>
+std::vector<cpu_set> sets_of(const std::vector<Part>& parts) {
   std::vector<cpu_set> sets;
-  for (const core& each : cores) {
+  sets.reserve(parts.size());
+  for (const Part& each : parts) {
     sets.push_back(each.cpus);
   }
   return sets;
@@ -93,14 +95,9 @@ std::vector<cpu_set> topology::places(place_kind kind) const {
       places.push_back(std::move(each.cpus));
     }
     break;
-  case place_kind::packages: {
-    std::vector<cpu_set> packages;
-    for (const package& each : machine_.packages) {
-      packages.push_back(each.cpus);
-    }
-    places = take_places(packages, rest);
+  case place_kind::packages:
+    places = take_places(sets_of(machine_.packages), rest);
     break;
-  }
   }
   if (!rest.empty() && kind != place_kind::cores) {
     places.push_back(std::move(rest));

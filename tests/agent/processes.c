@@ -47,8 +47,10 @@ static void loads_a_plugin(const char* name) {
   for (int i = 0; i < 3; ++i) {
     void* const plugin = dlopen(name, RTLD_NOW);
     CHECK(plugin != NULL);
-    unsigned char* (*const make)(void) = (unsigned char* (*)(void))dlsym(plugin, "plugin_make");
-    CHECK(make != NULL);
+    void* const found = dlsym(plugin, "plugin_make");
+    CHECK(found != NULL);
+    unsigned char* (*make)(void);
+    memcpy(&make, &found, sizeof make);
     unsigned char* const p = make();
     CHECK(p[5] == 42);
     CHECK(dlclose(plugin) == 0);

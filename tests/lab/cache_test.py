@@ -17,7 +17,9 @@ class Cache(lab.LabTest):
         self.environment = {**os.environ, "NODEWISE_CACHE": str(self.cache)}
 
     def snapshots(self) -> list[dict]:
-        listed = subprocess.check_output(lab.runner("cache", "list", "--json"), env=self.environment)
+        listed = subprocess.check_output(
+            lab.runner("cache", "list", "--json"), env=self.environment
+        )
         return [entry for entry in json.loads(listed)["entries"] if entry["kind"] == "snapshot"]
 
     def leftovers(self) -> list[str]:
@@ -26,7 +28,13 @@ class Cache(lab.LabTest):
     def test_made_by_two_at_once_used_listed_removed(self):
         command = lab.on(lab.TWO_NODES, "echo", "ran", options=("--verbose",))
         both = [
-            subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                command,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             for _ in range(2)
         ]
         ended = [process.communicate(timeout=120) for process in both]
@@ -37,12 +45,18 @@ class Cache(lab.LabTest):
         (snapshot,) = self.snapshots()
         self.assertEqual(snapshot["what"], "nehalem-2x4")
         self.assertGreater(snapshot["bytes"], 10 << 20)
-        table = subprocess.check_output(lab.runner("cache", "list"), env=self.environment, text=True)
+        table = subprocess.check_output(
+            lab.runner("cache", "list"), env=self.environment, text=True
+        )
         self.assertIn(snapshot["key"], table)
 
-        subprocess.run(lab.runner("cache", "remove", snapshot["key"]), env=self.environment, check=True)
+        subprocess.run(
+            lab.runner("cache", "remove", snapshot["key"]), env=self.environment, check=True
+        )
         self.assertEqual(self.snapshots(), [])
-        missing = subprocess.run(lab.runner("cache", "remove", "no-such-key"), env=self.environment, capture_output=True)
+        missing = subprocess.run(
+            lab.runner("cache", "remove", "no-such-key"), env=self.environment, capture_output=True
+        )
         self.assertEqual(missing.returncode, 125)
         subprocess.run(lab.runner("cache", "remove", "--all"), env=self.environment, check=True)
         self.assertEqual(list(self.cache.rglob("state")) + list(self.cache.rglob("vmlinux")), [])
@@ -60,9 +74,14 @@ class Cache(lab.LabTest):
         def limit_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
 
-        result = lab.run("echo", "ran", machine=lab.TWO_NODES, env=self.environment, preexec_fn=limit_files)
+        result = lab.run(
+            "echo", "ran", machine=lab.TWO_NODES, env=self.environment, preexec_fn=limit_files
+        )
         self.assert_output(result, "ran\n")
-        self.assertIn(b"no snapshot: asked to store it in the cache; system answered File too large", result.stderr)
+        self.assertIn(
+            b"no snapshot: asked to store it in the cache; system answered File too large",
+            result.stderr,
+        )
         self.assertEqual((self.snapshots(), self.leftovers()), ([], []))
 
     def test_a_cache_that_cannot_be_written_costs_the_snapshot_only(self):

@@ -29,7 +29,9 @@ class Ending(lab.LabTest):
     def test_a_command_that_cannot_run_says_why(self):
         missing = lab.run("no-such-program")
         self.assertEqual(missing.returncode, 127)
-        self.assertIn(b"asked to run 'no-such-program'; system answered No such file", missing.stderr)
+        self.assertIn(
+            b"asked to run 'no-such-program'; system answered No such file", missing.stderr
+        )
         self.assertEqual(lab.run("/etc/passwd").returncode, 126)
 
     def test_what_the_command_leaves_running_does_not_hold_it_up(self):
@@ -47,7 +49,9 @@ class Ending(lab.LabTest):
 
 class Circumstances(lab.LabTest):
     def test_caller_without_capabilities(self):
-        result = lab.shell("id -u; id -g; umask; grep -E 'Cap(Prm|Eff|Bnd)' /proc/self/status | tr -d '\\t'")
+        result = lab.shell(
+            "id -u; id -g; umask; grep -E 'Cap(Prm|Eff|Bnd)' /proc/self/status | tr -d '\\t'"
+        )
         nothing = "0" * 16
         mask = os.umask(0)
         os.umask(mask)
@@ -57,16 +61,25 @@ class Circumstances(lab.LabTest):
     def test_environment_and_working_directory(self):
         environment = {**os.environ, "LAB_TEST": "a b=c\nd", "OMP_WAIT_POLICY": "active"}
         script = 'echo "$LAB_TEST|$EXTRA|$OMP_WAIT_POLICY|$NODEWISE_LAB|$PWD|$(pwd -P)"'
-        result = lab.shell(script, options=("--env", "EXTRA=1"), env=environment, cwd=self.directory)
-        self.assert_output(result, f"a b=c\nd|1|active|opteron-4x2|{self.directory}|{self.directory}\n")
+        result = lab.shell(
+            script, options=("--env", "EXTRA=1"), env=environment, cwd=self.directory
+        )
+        self.assert_output(
+            result, f"a b=c\nd|1|active|opteron-4x2|{self.directory}|{self.directory}\n"
+        )
 
     def test_waiting_threads_do_not_spin_by_default(self):
-        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        environment = {
+            name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"
+        }
         self.assert_output(lab.shell("echo $OMP_WAIT_POLICY", env=environment), "passive\n")
 
     def test_limits_are_the_callers(self):
         command = lab.on(lab.FOUR_NODES, "sh", "-c", "ulimit -n; ulimit -s")
-        limited = subprocess.run(["sh", "-c", 'ulimit -n 777; ulimit -s 4096; exec "$@"', "sh", *command], capture_output=True)
+        limited = subprocess.run(
+            ["sh", "-c", 'ulimit -n 777; ulimit -s 4096; exec "$@"', "sh", *command],
+            capture_output=True,
+        )
         self.assert_output(limited, "777\n4096\n")
 
     def test_clock_is_the_hosts(self):
@@ -79,8 +92,14 @@ class Circumstances(lab.LabTest):
         self.assertNotEqual(*drawn)
 
     def test_nothing_else_runs(self):
-        script = "for p in /proc/[0-9]*; do [ -s $p/cmdline ] && tr '\\0' ' ' < $p/cmdline && echo; done"
-        commands = [line.split()[0] for line in lab.shell(script).stdout.decode().splitlines() if line.strip()]
+        script = (
+            "for p in /proc/[0-9]*; do [ -s $p/cmdline ] && tr '\\0' ' ' < $p/cmdline && echo; done"
+        )
+        commands = [
+            line.split()[0]
+            for line in lab.shell(script).stdout.decode().splitlines()
+            if line.strip()
+        ]
         self.assertLessEqual(set(commands), {"/init", "sh", "tr"})
 
     def test_kernel_settings(self):

@@ -42,7 +42,9 @@ class Elsewhere(lab.LabTest):
         with tempfile.TemporaryDirectory() as other:
             file = Path(other, "file")
             file.write_text("before\n")
-            script = f"cat {file}; echo after > {file}; cat {file}; echo new > {other}/new; rm -f {file}"
+            script = (
+                f"cat {file}; echo after > {file}; cat {file}; echo new > {other}/new; rm -f {file}"
+            )
             self.assert_output(lab.shell(script, cwd=self.directory), "before\nafter\n")
             self.assertEqual(file.read_text(), "before\n")
             self.assertEqual(os.listdir(other), ["file"])

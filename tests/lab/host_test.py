@@ -26,7 +26,11 @@ class OrdinaryUser(lab.LabTest):
         for path in (cache, *cache.rglob("*"), work):
             os.chown(path, nobody.pw_uid, nobody.pw_gid)
         command = [lab.PYTHON, "-B", str(tools / "nodewise_lab"), "run", "--machine", machine, "--"]
-        command += ["sh", "-c", "id -u > mine; id -u; grep CapEff /proc/self/status | cut -f2; [ -r /etc/shadow ] || echo shut"]
+        command += [
+            "sh",
+            "-c",
+            "id -u > mine; id -u; grep CapEff /proc/self/status | cut -f2; [ -r /etc/shadow ] || echo shut",
+        ]
         result = subprocess.run(
             command, capture_output=True, stdin=subprocess.DEVNULL, cwd=work, timeout=120,
             user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[],
@@ -52,7 +56,11 @@ class Missing(lab.LabTest):
         self.assertIn(b"cure: sudo apt-get install qemu-system-x86\n", result.stderr)
 
     def test_no_kernel(self):
-        environment = {**os.environ, "PATH": self.programs("qemu-system-x86_64"), "NODEWISE_CACHE": str(self.directory)}
+        environment = {
+            **os.environ,
+            "PATH": self.programs("qemu-system-x86_64"),
+            "NODEWISE_CACHE": str(self.directory),
+        }
         result = lab.run("true", env=environment)
         self.assertEqual(result.returncode, 125)
         self.assertIn(b"asked for apt-cache", result.stderr)
@@ -65,7 +73,18 @@ class Missing(lab.LabTest):
     def test_no_machine_file(self):
         result = lab.run("true", machine=Path("/no/machine.json"))
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"asked for the machine file /no/machine.json; system answered No such file", result.stderr)
+        self.assertIn(
+            b"asked for the machine file /no/machine.json; system answered No such file",
+            result.stderr,
+        )
+
+    def test_a_guest_that_panics_shows_its_console(self):
+        result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": "/bin/true"})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(
+            b"asked to boot the virtual machine; system answered QEMU ended", result.stderr
+        )
+        self.assertIn(b"Kernel panic", result.stderr)
 
     def test_no_guest_init(self):
         result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": "/no/init"})

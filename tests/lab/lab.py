@@ -73,7 +73,9 @@ class LabTest(unittest.TestCase):
     maxDiff = None
 
     def setUp(self) -> None:
-        self.directory = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nodewise-lab-test-")))
+        self.directory = Path(
+            self.enterContext(tempfile.TemporaryDirectory(prefix="nodewise-lab-test-"))
+        )
         self.directory.chmod(0o777)
 
     def assert_output(self, result: subprocess.CompletedProcess[bytes], expected: str) -> None:

@@ -18,12 +18,16 @@ everything = False
 
 class Shipped(lab.LabTest):
     def test_guest_is_the_machine_file(self):
-        names = sorted(path.stem for path in lab.MACHINES.glob("*.json")) if everything else EVERYDAY
+        names = (
+            sorted(path.stem for path in lab.MACHINES.glob("*.json")) if everything else EVERYDAY
+        )
         self.assertGreaterEqual(len(names), 4)
         for name in names:
             with self.subTest(machine=name):
                 command = lab.runner("selftest", "--machine", lab.MACHINES / f"{name}.json")
-                result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+                result = subprocess.run(
+                    command, capture_output=True, text=True, stdin=subprocess.DEVNULL
+                )
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
                 self.assertIn(f"{name}: the guest is the machine file", result.stdout)
 
@@ -38,7 +42,9 @@ class Shipped(lab.LabTest):
 
 class Gap(lab.LabTest):
     def test_an_offline_node_leaves_a_gap(self):
-        result = lab.run("cat", "/sys/devices/system/node/online", machine=lab.MACHINES / "gap.json")
+        result = lab.run(
+            "cat", "/sys/devices/system/node/online", machine=lab.MACHINES / "gap.json"
+        )
         self.assert_output(result, "0-1,3\n")
 
 
@@ -48,11 +54,19 @@ class Invented(lab.LabTest):
     def write(self, nodes: list[str], **rest: object) -> Path:
         entries = [{"id": i, "cpus": cpus, "memory_bytes": 1 << 30} for i, cpus in enumerate(nodes)]
         file = self.directory / "machine.json"
-        file.write_text(json.dumps({"schema": "nodewise/machine/1", "name": "invented", "nodes": entries, **rest}))
+        file.write_text(
+            json.dumps(
+                {"schema": "nodewise/machine/1", "name": "invented", "nodes": entries, **rest}
+            )
+        )
         return file
 
     def online(self, file: Path) -> subprocess.CompletedProcess[bytes]:
-        return lab.shell("cd /sys/devices/system/node; cat node*/cpulist", machine=file, options=("--no-snapshot",))
+        return lab.shell(
+            "cd /sys/devices/system/node; cat node*/cpulist",
+            machine=file,
+            options=("--no-snapshot",),
+        )
 
     def test_uneven_nodes_with_a_memory_between(self):
         """Gaps in the interrupt controllers' numbers hung QEMU 7.2 at boot."""
@@ -66,7 +80,9 @@ class Invented(lab.LabTest):
     def test_hardware_threads(self):
         file = self.write(["0-3", "4-7"], threads_per_core=2)
         siblings = "cat /sys/devices/system/cpu/cpu[05]/topology/thread_siblings_list"
-        self.assert_output(lab.shell(siblings, machine=file, options=("--no-snapshot",)), "0-1\n4-5\n")
+        self.assert_output(
+            lab.shell(siblings, machine=file, options=("--no-snapshot",)), "0-1\n4-5\n"
+        )
 
     def test_what_cannot_be_had_is_refused(self):
         for nodes, rest, answer in (

@@ -21,10 +21,15 @@ class Protocol(unittest.TestCase):
 
     def enumerators(self, prefix: str) -> dict[str, int]:
         found = re.findall(rf"^\s*{prefix}(\w+) = ([^,]+),", self.header, re.MULTILINE)
-        return {name: eval(compile(ast.parse(value, mode="eval"), "h", "eval"), {}) for name, value in found}
+        return {
+            name: eval(compile(ast.parse(value, mode="eval"), "h", "eval"), {})
+            for name, value in found
+        }
 
     def test_frame_types(self):
-        in_header = {k: v for k, v in self.enumerators("FRAME_").items() if not re.search("_BYTES$|_MAX$", k)}
+        in_header = {
+            k: v for k, v in self.enumerators("FRAME_").items() if not re.search("_BYTES$|_MAX$", k)
+        }
         self.assertEqual(in_header, {frame.name: frame.value for frame in protocol.FrameType})
 
     def test_streams(self):
@@ -40,7 +45,11 @@ class Protocol(unittest.TestCase):
             self.assertEqual(getattr(protocol, name), value)
 
     def test_frames_survive_being_cut_anywhere(self):
-        sent = [(protocol.FrameType.STDOUT, b"abc"), (protocol.FrameType.READY, b""), (protocol.FrameType.EXIT, b"1234")]
+        sent = [
+            (protocol.FrameType.STDOUT, b"abc"),
+            (protocol.FrameType.READY, b""),
+            (protocol.FrameType.EXIT, b"1234"),
+        ]
         stream = b"".join(protocol.encode(*frame) for frame in sent)
         decoder = protocol.Decoder()
         received = [frame for i in range(len(stream)) for frame in decoder.feed(stream[i : i + 1])]
@@ -54,7 +63,9 @@ class Protocol(unittest.TestCase):
 
 
 def invented(*cpus: str, offline: tuple[int, ...] = (), threads: int = 1) -> Machine:
-    nodes = tuple(Node(i, machine.parse_list(text), 256 << 20, i in offline) for i, text in enumerate(cpus))
+    nodes = tuple(
+        Node(i, machine.parse_list(text), 256 << 20, i in offline) for i, text in enumerate(cpus)
+    )
     distances = {(a.id, b.id): 10 if a is b else 21 for a in nodes for b in nodes}
     return Machine("invented", threads, False, nodes, distances, ())
 
@@ -89,7 +100,9 @@ class Board(unittest.TestCase):
         partly = machine.load(lab.MACHINES / "yuca-4x8.json")
         self.assertNotIn("hmat", " ".join(qemu.machine_arguments(partly)))
         fully = machine.load(lab.MEMORY_ONLY)
-        self.assertIn("data-type=access-latency,latency=250", " ".join(qemu.machine_arguments(fully)))
+        self.assertIn(
+            "data-type=access-latency,latency=250", " ".join(qemu.machine_arguments(fully))
+        )
 
 
 class Kernel(unittest.TestCase):
@@ -115,7 +128,12 @@ class Kernel(unittest.TestCase):
 
     def elf(self, note_name: bytes) -> bytes:
         note = struct.pack("<III4sQ", len(note_name), 8, 18, note_name, 0)
-        header = b"\x7fELF".ljust(0x20, b"\0") + struct.pack("<Q", 64) + b"\0" * 14 + struct.pack("<HH", 56, 1)
+        header = (
+            b"\x7fELF".ljust(0x20, b"\0")
+            + struct.pack("<Q", 64)
+            + b"\0" * 14
+            + struct.pack("<HH", 56, 1)
+        )
         segment = struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, len(note), len(note), 4)
         return header.ljust(64, b"\0") + segment + note
 
@@ -132,7 +150,10 @@ class Kernel(unittest.TestCase):
         self.assertEqual(bzimage.vmlinux(self.image(gzip.compress(elf))), elf)
 
     def test_kernels_that_qemu_could_not_start_stay_packed(self):
-        for payload, why in ((gzip.compress(self.elf(b"Etc\0")), "CONFIG_PVH"), (b"BZh9", "unknown")):
+        for payload, why in (
+            (gzip.compress(self.elf(b"Etc\0")), "CONFIG_PVH"),
+            (b"BZh9", "unknown"),
+        ):
             with self.assertRaisesRegex(bzimage.NotExtractable, why):
                 bzimage.vmlinux(self.image(payload))
 

@@ -40,6 +40,8 @@ TEST(AgentSettings, AreRead) {
   EXPECT_TRUE(read.quiet);
   EXPECT_STREQ(read.report, "/tmp/a;b=c");
   EXPECT_EQ(parsed("v1;threshold=1;observe").runs, 0U);
+  EXPECT_TRUE(parsed("v1;threshold=1;observe;blocked=0*4,1*4").observe);
+  EXPECT_EQ(parsed("v1;threshold=1;observe;blocked=0*4,1*4").runs, 2U);
 }
 
 TEST(AgentSettings, NonsenseIsRefused) {
@@ -62,7 +64,6 @@ TEST(AgentSettings, NonsenseIsRefused) {
                            "v1;threshold=1;blocked=0*",
                            "v1;threshold=1;blocked=0,",
                            "v1;threshold=1;blocked=0*99999999",
-                           "v1;threshold=1;blocked=0;observe",
                            "v1;threshold=1;blocked=0;colour=red",
                            "v1;threshold=1;blocked=0x",
                            "v1;;",

@@ -184,6 +184,17 @@ TEST_F(Plan, ReportingAloneObserves) {
                   variable{"NODEWISE_AGENT", "v1;threshold=1048576;observe;quiet;report=/tmp/r"}));
 }
 
+TEST_F(Plan, ReportingOnBoundThreadsCountsByThem) {
+  options.report = true;
+  options.bind = bind_policy::close;
+  const plan what = make();
+  ASSERT_TRUE(what.agent);
+  EXPECT_TRUE(what.agent->observe);
+  EXPECT_EQ(what.agent->owners, what.layout->owners());
+  EXPECT_THAT(agent_variables(*what.agent, "", lookup)[1].value,
+              ::testing::Optional(::testing::HasSubstr(";observe;blocked=")));
+}
+
 TEST_F(Plan, WithoutTheAgentMemoryIsInterleavedAndThatIsSaid) {
   options.memory = memory_mode::blocked;
   options.bind = bind_policy::close;
@@ -212,10 +223,10 @@ TEST_F(Plan, StrictWaitsForTheReport) {
 
 TEST_F(Plan, WhatTheUserPreloadsStaysPreloaded) {
   variables["LD_PRELOAD"] = "/lib/libjemalloc.so:/lib/other.so";
-  const agent_orders orders{"/opt/agent.so", {}, 4096, false};
+  const agent_orders orders{"/opt/agent.so", {}, true, 4096, false};
   EXPECT_EQ(agent_variables(orders, "", lookup)[0].value,
             "/opt/agent.so:/lib/libjemalloc.so:/lib/other.so");
-  EXPECT_THROW((void)agent_variables({"/my agent.so", {}, 1, false}, "", lookup), error);
+  EXPECT_THROW((void)agent_variables({"/my agent.so", {}, true, 1, false}, "", lookup), error);
 }
 
 TEST_F(Plan, ShellTextQuotes) {
