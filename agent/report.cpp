@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/placement.hpp"
@@ -27,6 +29,14 @@ struct object_record {
   residency found;
 };
 
+/// Past the limit of file sizes (ulimit -f) the kernel would answer with a signal, to the program.
+bool may_grow(int file, std::size_t bytes) noexcept {
+  struct rlimit limit{};
+  struct stat facts{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && ::fstat(file, &facts) == 0 &&
+         static_cast<rlim_t>(facts.st_size) + bytes <= limit.rlim_cur;
+}
+
 /// One write() a record, and the file opened anew each time: a program may close descriptors that
 /// it did not open.
 bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
@@ -40,7 +50,8 @@ bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_a
   record.checksum = nodewise_agent_checksum(&record, bytes);
   const int kept = errno;
   const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
-  const bool written = file >= 0 && ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
+  const bool written = file >= 0 && may_grow(file, bytes) &&
+                       ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
   if (file >= 0) {
     ::close(file);
   }

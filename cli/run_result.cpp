@@ -104,7 +104,9 @@ std::string shares_text(const object_report& object) {
 
 std::string objects_text(const launch::plan& asked, std::vector<object_report> objects,
                          const report::style& how) {
-  std::ranges::stable_sort(objects, std::ranges::greater{}, &object_report::bytes);
+  std::ranges::sort(objects, [](const object_report& a, const object_report& b) {
+    return std::pair(b.bytes, a.sequence) < std::pair(a.bytes, b.sequence); // largest first
+  });
   report::table rows({{"object"},
                       {"size", report::align::right},
                       {has_owners(asked) ? "local" : "as asked", report::align::right},
@@ -250,21 +252,19 @@ ordered_json json_of(const launch::plan& asked) {
 
 std::string run_text(const launch::plan& asked, const launch::outcome& found,
                      const report::style& how) {
+  const std::string threshold =
+      report::format_bytes(asked.agent ? asked.agent->threshold_bytes : 0) + " or more";
   std::string text;
   for (const process_report& process : found.report.processes) {
-    // A shell between two programs, or one that became another, has nothing to tell.
-    if (process.objects.empty() && found.report.processes.size() > 1) {
+    if (process.objects.empty()) {
       continue;
     }
     text += report::paint(how, tone::strong,
                           process.program + "[" + std::to_string(process.pid) + "]") +
-            ": " + std::to_string(process.objects.size()) + " objects of " +
-            report::format_bytes(asked.agent ? asked.agent->threshold_bytes : 0) + " or more\n";
-    if (!process.objects.empty()) {
-      text += objects_text(asked, process.objects, how);
-    }
+            ": " + std::to_string(process.objects.size()) + " objects of " + threshold + "\n" +
+            objects_text(asked, process.objects, how);
   }
-  return text;
+  return text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
 }
 
 ordered_json run_json(const launch::plan& asked, const launch::outcome& found) {

@@ -15,19 +15,19 @@ namespace {
 constexpr std::array<const flag*, 5> outside = {&flags::on, &flags::on_timeout, &flags::on_thp,
                                                 &flags::on_numa_balancing, &flags::on_overlay};
 
-/// A result file is written inside the machine; only the working directory comes back from there.
-bool writes_result_here(const invocation& given) {
+/// A result file is written inside the machine; only the working directory is shared with it.
+void require_output_here(const invocation& given) {
   const auto name = given.text(flags::output);
   if (!name) {
-    return false;
+    return;
   }
-  const std::filesystem::path file = std::filesystem::path(*name).lexically_normal();
-  if (file.is_absolute() || *file.begin() == "..") {
+  const auto here = std::filesystem::current_path();
+  const auto file = (here / *name).lexically_normal().lexically_relative(here);
+  if (file.empty() || *file.begin() == "..") {
     throw error(error_kind::usage, "--output " + std::string(*name) + " with --on",
                 "only files in the working directory come back from a virtual machine",
                 "name a file in the working directory");
   }
-  return true;
 }
 
 } // namespace
@@ -39,6 +39,7 @@ int on_lab(const invocation& given) {
     throw error(error_kind::usage, "--on " + std::string(where), "only lab:MACHINE can follow",
                 "write for example --on lab:4x2; `nodewise lab list` names the machines");
   }
+  require_output_here(given);
   const paths from = paths::of_this_process();
   const topology machine =
       for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
@@ -47,9 +48,6 @@ int on_lab(const invocation& given) {
                                       machine_file_for_runner(machine.machine())};
   const std::vector<std::string> options = runner_options(given);
   command.insert(command.end(), options.begin(), options.end());
-  if (writes_result_here(given) && !given.has(flags::on_overlay)) {
-    command.emplace_back("--overlay");
-  }
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
     command.emplace_back("--tty");
   }

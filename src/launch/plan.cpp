@@ -58,8 +58,8 @@ class planner {
 
   void choose_processors() {
     if (options_.cpu_nodes && options_.cpus) {
-      throw error(error_kind::usage, "processors of nodes and processors by number",
-                  "only one of both can hold", "give -N or -C");
+      throw error(error_kind::usage, options_.cpu_nodes->option + " and " + options_.cpus->option,
+                  "only one choice of processors can hold", "leave one of both out");
     }
     if (options_.cpus) {
       plan_.affinity = resolved(

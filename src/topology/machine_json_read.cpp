@@ -115,9 +115,8 @@ class machine_reader {
                             "give each node a number of its own");
     }
     seen.insert(node.id);
-    node.cpus = field.find("cpus") ? read_cpus(field, claimed) : cpu_set{};
-    read_if_there(field, "memory_bytes", node.memory_bytes,
-                  [](const json_field& bytes) { return bytes.whole_number(); });
+    node.cpus = read_cpus(field, claimed);
+    node.memory_bytes = field.at("memory_bytes").whole_number();
     read_if_there(field, "kind", node.kind, [](const json_field& kind) {
       return static_cast<memory_kind>(kind.one_of(memory_kind_names));
     });
@@ -289,7 +288,11 @@ class machine_reader {
     each.to = known_node(field.at("to"));
     each.value = field.at("value").number();
     each.unit = field.at("unit").text();
-    read_text(field, "source", each.source);
+    each.source = field.at("source").text();
+    if (each.source.empty()) {
+      field.at("source").refuse("nobody vouches for this figure",
+                                "name a publication, or write \"measured ...\" or \"assumed\"");
+    }
     all_.parameters.push_back(std::move(each));
   }
 

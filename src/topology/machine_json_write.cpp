@@ -131,7 +131,7 @@ json parameters_json(const machine& what) {
                    {"to", to_int(each.to)},
                    {"value", each.value},
                    {"unit", utf8(each.unit)},
-                   {"source", utf8(each.source)}});
+                   {"source", each.source.empty() ? json("unknown") : utf8(each.source)}});
   }
   return all;
 }

@@ -89,8 +89,8 @@ topology read_text(std::string_view text) {
 }
 
 TEST(MachineFile, NeedsLittleMoreThanItsNodes) {
-  const topology read =
-      read_text(R"({"schema": "nodewise/machine/1", "nodes": [{"id": 3, "cpus": "0-1"}]})");
+  const topology read = read_text(
+      R"({"schema": "nodewise/machine/1", "nodes": [{"id": 3, "cpus": "0-1", "memory_bytes": 0}]})");
   EXPECT_EQ(read.machine().node_ids().to_string(), "3");
   EXPECT_EQ(read.machine().cores.size(), 2U);
   EXPECT_EQ(read.machine().nodes.front().kind, memory_kind::unknown);
@@ -102,7 +102,7 @@ constexpr const char* by_hand = R"({
   "nodes": [{"id": 4, "cpus": "4-7", "memory_bytes": 2048, "kind": "dram"},
             {"id": 1, "cpus": "0-3", "memory_bytes": 1024},
             {"id": 9, "cpus": "", "memory_bytes": 4096, "kind": "cxl"},
-            {"id": 2, "cpus": ""}],
+            {"id": 2, "cpus": "", "memory_bytes": 0}],
   "distances": [[10, 21, 31, 41], [22, 10, 32, 42], [33, 34, 10, 43], [51, 52, 53, 10]],
   "caches": [{"level": 3, "size_bytes": 8, "shared_by": "node"},
              {"level": 1, "kind": "data", "size_bytes": 4, "line_bytes": 64, "ways": 8, "shared_by": "core"}],
@@ -142,7 +142,7 @@ TEST(MachineFile, ReadsBackItsNormalForm) {
 
 TEST(MachineFile, OfOneFigureGivesEveryNodeThatHasMemoryAsMuch) {
   const topology read = read_text(R"({"schema": "nodewise/machine/1",
-    "nodes": [{"id": 0, "cpus": "0", "memory_bytes": 1}, {"id": 1, "cpus": "1"}],
+    "nodes": [{"id": 0, "cpus": "0", "memory_bytes": 1}, {"id": 1, "cpus": "1", "memory_bytes": 0}],
     "lab": {"memory_bytes_per_node": 7}})");
   const std::vector<std::uint64_t> memory{7, 0};
   EXPECT_EQ(read.machine().lab.memory_bytes, memory);
@@ -151,7 +151,8 @@ TEST(MachineFile, OfOneFigureGivesEveryNodeThatHasMemoryAsMuch) {
 TEST(MachineFile, TakesItsNameFromTheFileIfItHasNone) {
   const scratch_folder scratch;
   const auto file = scratch.write(
-      "mine.json", R"({"schema": "nodewise/machine/1", "nodes": [{"id": 0, "cpus": "0"}]})");
+      "mine.json",
+      R"({"schema": "nodewise/machine/1", "nodes": [{"id": 0, "cpus": "0", "memory_bytes": 1}]})");
   EXPECT_EQ(topology::from_json(file).machine().name, "mine");
 }
 

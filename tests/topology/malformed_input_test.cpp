@@ -35,7 +35,7 @@ void PrintTo(const broken& each, std::ostream* out) {
 
 std::string machine_with(const std::string& fields) {
   return R"({"schema": "nodewise/machine/1", "nodes": [{"id": 0, "cpus": "0-3", "memory_bytes": 1}, )"
-         R"({"id": 1, "cpus": "4-7"}])" +
+         R"({"id": 1, "cpus": "4-7", "memory_bytes": 0}])" +
          (fields.empty() ? "" : ", " + fields) + "}";
 }
 
@@ -72,7 +72,11 @@ std::vector<broken> broken_machine_files() {
       {"no_nodes", nodes("[]"), "nodes: no node"},
       {"nodes_no_list", nodes("{}"), "nodes: an object where a list is meant"},
       {"node_no_object", nodes("[3]"), "nodes[0]: the number 3"},
-      {"no_processor", nodes(R"([{"id": 0}])"), "nodes: no node has a processor"},
+      {"no_processor", nodes(R"([{"id": 0, "cpus": "", "memory_bytes": 1}])"),
+       "nodes: no node has a processor"},
+      {"no_cpus", nodes(R"([{"id": 0, "memory_bytes": 1}])"), "nodes[0]: there is no field 'cpus'"},
+      {"no_memory", nodes(R"([{"id": 0, "cpus": "0"}])"),
+       "nodes[0]: there is no field 'memory_bytes'"},
       {"no_id", nodes(R"([{"cpus": "0"}])"), "nodes[0]: there is no field 'id'"},
       {"negative_id", nodes(R"([{"id": -1, "cpus": "0"}])"), "nodes[0].id: the number -1"},
       {"huge_id", nodes(R"([{"id": 99999999999999999999, "cpus": "0"}])"), "nodes[0].id"},
@@ -80,9 +84,10 @@ std::vector<broken> broken_machine_files() {
        "nodes[0].id: the number 1048576"},
       {"fractional_id", nodes(R"([{"id": 0.5, "cpus": "0"}])"), "nodes[0].id: the number 0.5"},
       {"id_as_text", nodes(R"([{"id": "0", "cpus": "0"}])"), "nodes[0].id: the text '0'"},
-      {"id_twice", nodes(R"([{"id": 0, "cpus": "0"}, {"id": 0, "cpus": "1"}])"),
+      {"id_twice", nodes(R"([{"id": 0, "cpus": "0", "memory_bytes": 1}, {"id": 0, "cpus": "1"}])"),
        "nodes[1].id: node 0 is listed twice"},
-      {"cpus_twice", nodes(R"([{"id": 0, "cpus": "0-3"}, {"id": 1, "cpus": "2-5"}])"),
+      {"cpus_twice",
+       nodes(R"([{"id": 0, "cpus": "0-3", "memory_bytes": 1}, {"id": 1, "cpus": "2-5"}])"),
        "nodes[1].cpus: the processors 2-3"},
       {"cpus_no_list", nodes(R"([{"id": 0, "cpus": "0-"}])"), "nodes[0].cpus: a number is missing"},
       {"cpus_too_high", nodes(R"([{"id": 0, "cpus": "0-99999999"}])"),
@@ -95,7 +100,7 @@ std::vector<broken> broken_machine_files() {
       {"memory_overflow",
        nodes(R"([{"id": 0, "cpus": "0", "memory_bytes": 18446744073709551616}])"),
        "nodes[0].memory_bytes"},
-      {"unknown_kind", nodes(R"([{"id": 0, "cpus": "0", "kind": "ddr"}])"),
+      {"unknown_kind", nodes(R"([{"id": 0, "cpus": "0", "memory_bytes": 1, "kind": "ddr"}])"),
        "nodes[0].kind: the text 'ddr'"},
       {"threads_zero", machine_with(R"("threads_per_core": 0)"), "threads_per_core: the number 0"},
       {"threads_do_not_divide", machine_with(R"("threads_per_core": 3)"),
@@ -132,6 +137,14 @@ std::vector<broken> broken_machine_files() {
        machine_with(
            R"("parameters": [{"name": "bandwidth", "from": 0, "to": 1, "value": "8", "unit": "GB/s"}])"),
        "parameters[0].value: the text '8'"},
+      {"parameter_without_source",
+       machine_with(
+           R"("parameters": [{"name": "latency", "from": 0, "to": 1, "value": 8, "unit": "ns"}])"),
+       "parameters[0]: there is no field 'source'"},
+      {"parameter_of_nobody",
+       machine_with(
+           R"("parameters": [{"name": "latency", "from": 0, "to": 1, "value": 8, "unit": "ns", "source": ""}])"),
+       "parameters[0].source: nobody vouches"},
       {"parameter_infinite",
        machine_with(
            R"("parameters": [{"name": "bandwidth", "from": 0, "to": 1, "value": 1e999, "unit": "GB/s"}])"),

@@ -1,0 +1,256 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise run`: what the program gets, how it ends, what is told of it."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BUILD, COMMAND, DENY, CommandTest, conforms, environment, nodewise
+
+# Allocates and touches 8 MiB, as any program would: by malloc.
+BIG = [sys.executable, "-c", "b = bytearray(b'x') * (8 << 20); print(len(b))"]
+TORTURE = str(BUILD / "tests/agent/malloc_family")
+NUMA_MAPS = Path("/proc/self/numa_maps").exists()
+
+
+class Start(CommandTest):
+    def test_the_program_takes_the_place_of_the_command(self):
+        done = self.expect(0, "run", "-m", "all", "--", "sh", "-c", "echo $PPID; echo e >&2; cat", input="i\n")
+        self.assertEqual(done.stdout, f"{os.getpid()}\ni\n")
+        self.assertEqual(done.stderr, "e\n")
+
+    def test_exit_codes_are_the_programs(self):
+        for options in ((), ("-m", "all"), ("--verify", "--quiet"), ("--memory", "blocked")):
+            with self.subTest(options):
+                self.expect(0, "run", *options, "--", "true")
+                self.expect(7, "run", *options, "--", "sh", "-c", "exit 7")
+                self.expect(127, "run", *options, "--", "no-such-program")
+                self.expect(126, "run", *options, "--", "/etc/passwd")
+                self.expect(-signal.SIGTERM, "run", *options, "--", "sh", "-c", "kill -TERM $$")
+
+    def test_errors_say_what_was_asked_and_a_cure(self):
+        for arguments in (["-m", "1000"], ["-N", "1000"], ["-C", "100000"], ["-m", "x"], ["-m", "!all"],
+                          ["--memory", "heap"], ["--memory", "bind"], ["--memory", "blocked:0"], ["-m", "0", "-l"],
+                          ["-i", "all", "--memory", "local"], ["-N", "all", "-C", "0"], ["--threads", "0"]):
+            with self.subTest(arguments):
+                done = self.expect(2, "run", *arguments, "--", "echo", "started")
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    cure: .+\n\Z")
+
+    def test_a_missing_agent_is_an_error_only_if_strict(self):
+        self.expect(125, "run", "--strict", "--memory", "blocked", "--", COMMAND, "--version")
+
+    @unittest.skipUnless(NUMA_MAPS, "this kernel has no numa_maps")
+    def test_the_policy_is_numactls(self):
+        if not shutil.which("numactl"):
+            self.skipTest("numactl is not installed")
+        for options in (["-m", "0"], ["-i", "all"], ["-P", "0"], ["-l"], ["-N", "0", "-m", "0"], ["-m", "+0"]):
+            with self.subTest(options):
+                script = "grep -o '^Cpus_allowed_list.*' /proc/self/status; grep heap /proc/self/numa_maps | cut -d' ' -f2"
+                ours = self.expect(0, "run", *options, "--", "bash", "-c", script).stdout
+                # Debian 12's numactl still calls a single preferred node -p.
+                theirs = ["-p" if word == "-P" else word for word in options]
+                numactl = subprocess.run(["numactl", *theirs, "bash", "-c", script], capture_output=True, text=True,
+                                         check=True).stdout
+                self.assertEqual(ours, numactl)
+
+    def test_threads_are_told_where_to_run(self):
+        script = "echo $OMP_NUM_THREADS $OMP_PLACES $OMP_PROC_BIND $KMP_AFFINITY; grep Cpus_allowed_list /proc/self/status"
+        env = {"OMP_PROC_BIND": "false", "KMP_AFFINITY": "compact"}
+        done = self.expect(0, "run", "-C", "0", "--bind", "close", "--", "sh", "-c", script, env=env)
+        self.assertEqual(done.stdout, "1 {0} close\nCpus_allowed_list:\t0\n")
+        self.assertIn("OMP_PROC_BIND=false replaced by close", done.stderr)
+        self.assertIn("KMP_AFFINITY=compact removed", done.stderr)
+        quiet = self.expect(0, "run", "-q", "-C", "0", "--bind", "close", "--", "true", env=env)
+        self.assertEqual(quiet.stderr, "")
+        left_alone = self.expect(0, "run", "-C", "0", "--", "sh", "-c", script, env=env)
+        self.assertEqual(left_alone.stdout, "false compact\nCpus_allowed_list:\t0\n")
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "one processor")
+    def test_what_the_caller_may_not_use_is_named(self):
+        first, second = sorted(os.sched_getaffinity(0))[:2]
+        done = self.expect(2, "run", "-C", str(second), "--", "true", before=["taskset", "-c", str(first)])
+        self.assertIn(f"may only use {first} (cpuset or affinity)", done.stderr)
+
+    def test_dry_run_prints_a_line_for_a_shell_and_starts_nothing(self):
+        done = self.expect(0, "run", "--dry-run", "-C", "0", "--bind", "close", "-m", "0", "--", "echo", "a b")
+        self.assertEqual(done.stdout, "OMP_NUM_THREADS=1 OMP_PLACES='{0}' OMP_PROC_BIND=close "
+                                      "numactl --physcpubind=0 --membind=0 -- echo 'a b'\n")
+        if shutil.which("numactl"):
+            again = subprocess.run(["sh", "-c", done.stdout], capture_output=True, text=True, check=False)
+            self.assertEqual((again.returncode, again.stdout), (0, "a b\n"), again.stderr)
+        blocked = self.expect(0, "run", "--dry-run", "--memory", "blocked", "--bind", "close", "--", "true").stdout
+        self.assertRegex(blocked, r"LD_PRELOAD=\S+/lib/nodewise/libnodewise-agent.so NODEWISE_AGENT='v1;.*blocked=0")
+
+
+class Supervised(CommandTest):
+    def start(self, *arguments, **options):
+        return subprocess.Popen([COMMAND, "run", "--verify", "--quiet", "--", *arguments], env=environment(),
+                                stdout=subprocess.PIPE, text=True, **options)
+
+    def test_signals_are_passed_on(self):
+        for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
+            with self.subTest(name):
+                script = f"trap 'echo {name}; exit 9' {name}; echo ready; while :; do sleep 0.05; done"
+                program = self.start("bash", "-c", script)
+                self.assertEqual(program.stdout.readline(), "ready\n")
+                program.send_signal(getattr(signal, "SIG" + name))
+                self.assertEqual(program.communicate(timeout=30)[0], f"{name}\n")
+                self.assertEqual(program.returncode, 9)
+
+    def test_ctrl_c_reaches_the_program_once(self):
+        script = "n=0; trap 'n=$((n+1))' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done; echo n=$n"
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execve(COMMAND, [COMMAND, "run", "--verify", "--quiet", "--", "bash", "-c", script], environment())
+        seen = b""
+        while b"ready" not in seen:
+            seen += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        while b"n=" not in seen:
+            seen += os.read(terminal, 1000)
+        os.waitpid(child, 0)
+        os.close(terminal)
+        self.assertIn(b"n=1", seen)
+
+    def test_stopping_from_the_terminal_stops_both(self):
+        program = self.start("bash", "-c", "echo $$; kill -TSTP $$; echo on")
+        inner = int(program.stdout.readline())
+        _, status = os.waitpid(program.pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        self.assertRegex(Path(f"/proc/{inner}/stat").read_text(), r"\) T ")
+        program.send_signal(signal.SIGCONT)
+        self.assertEqual(program.communicate(timeout=30)[0], "on\n")
+        self.assertEqual(program.returncode, 0)
+
+    def test_a_parent_that_ignores_its_children(self):
+        done = nodewise("run", "--verify", "-q", "--", "sh", "-c", "exit 5",
+                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 5)
+
+    def test_nothing_is_left_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for script in ("true", "exit 3", "kill -KILL $$", "no-such-command"):
+                nodewise("run", "--verify", "--", "sh", "-c", script, env={"TMPDIR": folder})
+            nodewise("run", "--verify", "--", "no-such-program", env={"TMPDIR": folder})
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_nowhere_to_write(self):
+        done = self.expect(4, "run", "--verify", "--", "echo", "started", env={"TMPDIR": "/nonexistent"})
+        self.assertEqual(done.stdout, "")
+        self.assertIn("set TMPDIR to a directory", done.stderr)
+
+    def test_a_report_cut_short_is_said(self):
+        done = nodewise("run", "--verify", "--json", "--", TORTURE, before=["bash", "-c", 'ulimit -f 8; exec "$@"', "-"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"\d+ records of its report could not be written; is the disk")
+
+
+class Report(CommandTest):
+    def objects(self, *options, program=BIG, before=(), code=0):
+        result = self.expect_json(code, "run", "--json", *options, "--", "sh", "-c", 'exec "$@" >&2', "-", *program,
+                                  before=before)
+        self.assertIsNone(conforms(result, "run-1"))
+        objects = [o for p in result["processes"] for o in p["objects"]]
+        return result, objects
+
+    def test_where_the_pages_were(self):
+        for options in (["--memory", "blocked", "--bind", "close"], ["-m", "0"], ["-i", "all"], ["-l"], []):
+            with self.subTest(options):
+                result, objects = self.objects(*options)
+                largest = max(objects, key=lambda o: o["bytes"])
+                self.assertGreaterEqual(largest["bytes"], 8 << 20)
+                self.assertEqual(largest["resident"], sum(n["pages"] for n in largest["per_node"]))
+                self.assertEqual(largest["unknown"], 0)
+                self.assertGreater(largest["resident"], 0.99 * largest["pages"])
+                if options and options[0] in ("--memory", "-m"):
+                    self.assertEqual(largest["as_asked"], 1)
+                    self.assertTrue(result["as_asked"])
+
+    def test_a_table_for_people(self):
+        done = self.expect(0, "run", "--memory", "blocked", "--bind", "close", "--verify", "--", *BIG)
+        self.assertEqual(done.stdout, f"{8 << 20}\n")
+        self.assertRegex(done.stderr, r"python[^ ]*\[\d+\]: \d+ objects of 1.00 MiB or more\n")
+        self.assertRegex(done.stderr, r"#\d+ +8.00 MiB +100 % .*node 0")
+        nothing = self.expect(0, "run", "--verify", "--", "true").stderr
+        self.assertIn("no object of 1.00 MiB or more was seen", nothing)
+
+    def test_into_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.expect(0, "run", "-m", "0", "-o", f"{folder}/run-%p.json", "--", "echo", "hello")
+            self.assertEqual((done.stdout, done.stderr), ("hello\n", ""))
+            (file,) = Path(folder).iterdir()
+            self.assertIsNone(conforms(json.loads(file.read_text()), "run-1"))
+
+    def test_a_signal_and_what_it_leaves_unknown(self):
+        done = nodewise("run", "--json", "--", "sh", "-c", "kill -KILL $$")
+        result = json.loads(done.stdout)
+        self.assertEqual((done.returncode, result["signal"], result["exit_code"]), (-9, 9, 137))
+        self.assertEqual(result["processes"][0]["totals"], "unavailable")
+        self.assertIn("did not end by exit", done.stderr)
+
+    def test_children_are_reported_and_inherited_objects_are_not_twice(self):
+        script = "import os; b = bytearray(4 << 20); p = os.fork(); p and os.waitpid(p, 0); os._exit(0)"
+        result, objects = self.objects(program=[sys.executable, "-c", script])
+        self.assertGreaterEqual(len(result["processes"]), 2)
+        self.assertEqual(len([o for o in objects if o["bytes"] // (4 << 20) == 1]), 1)
+
+
+class Refused(CommandTest):
+    def denied(self, calls, errno, *arguments, code):
+        return self.expect(code, "run", *arguments, before=[DENY, calls, errno, "--"])
+
+    def test_policy_and_affinity(self):
+        for calls, option in (("set_mempolicy", "-m"), ("sched_setaffinity", "-C")):
+            for errno in ("EPERM", "ENOSYS"):
+                for supervised in ((), ("--verify",)):
+                    done = self.denied(calls, errno, *supervised, option, "0", "--", "echo", "started", code=4)
+                    self.assertEqual(done.stdout, "")
+                    self.assertRegex(done.stderr, rf"\Anodewise: .*{calls} was refused: {errno} \(.*\)\n    cure: .*seccomp.*\n\Z")
+
+    def test_mbind(self):
+        done = self.denied("mbind", "EPERM", "--memory", "blocked", "--", *BIG, code=0)
+        self.assertRegex(done.stderr, r"nodewise: \S+\[\d+\]: \d+ of \d+ large objects not placed: mbind answered EPERM")
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        done = self.denied("mbind", "EPERM", "--memory", "blocked", "--verify", "--", *BIG, code=0)
+        self.assertIn("not placed: EPERM", done.stderr)
+        self.denied("mbind", "EPERM", "--memory", "blocked", "--strict", "--", *BIG, code=1)
+
+    def test_move_pages(self):
+        done = self.denied("move_pages", "EPERM", "-m", "0", "--verify", "--", *BIG, code=0)
+        self.assertRegex(done.stderr, r"8.00 MiB +100 % .*resolution reduced")
+        done = self.denied("move_pages,get_mempolicy", "EPERM", "-m", "0", "--verify", "--", *BIG, code=0)
+        self.assertRegex(done.stderr, r"8.00 MiB +- .*unknown (100|99\.\d+) %")
+        self.assertNotRegex(done.stderr, r"8.00 MiB.*node 0")
+
+
+class WithoutAgent(CommandTest):
+    def test_a_static_program_is_interleaved_instead_and_that_is_said(self):
+        done = self.expect(0, "run", "--memory", "blocked", "--", COMMAND, "run", "--", "cat", "/proc/self/numa_maps"
+                           if NUMA_MAPS else "/dev/null")
+        self.assertIn("statically linked", done.stderr)
+        self.assertIn("interleaved over node", done.stderr)
+        if NUMA_MAPS:
+            self.assertIn(" interleave:", done.stdout)
+
+    def test_a_program_with_its_own_malloc(self):
+        program = str(BUILD / "tests/agent/own_malloc")
+        done = self.expect(0, "run", "--memory", "blocked", "--verify", "--", program)
+        self.assertIn("brings its own malloc", done.stderr)
+        self.expect(1, "run", "--memory", "blocked", "--strict", "--", program)
+
+    def test_what_the_user_preloads_stays(self):
+        script = "echo $LD_PRELOAD"
+        done = self.expect(0, "run", "--memory", "blocked", "--", "sh", "-c", script, env={"LD_PRELOAD": "libm.so.6"})
+        self.assertRegex(done.stdout, r"\A\S*/libnodewise-agent.so:libm.so.6\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
