@@ -14,13 +14,16 @@ enum class flag_kind {
   list,   ///< may be given several times, all count
 };
 
+// With a name, so that a flag may leave these out.
+inline constexpr std::string_view no_text;
+
 struct flag {
   std::string_view name; ///< long form without the dashes
   char letter = '\0';    ///< short form, or none
   flag_kind kind = flag_kind::toggle;
-  std::string_view value = {};    ///< what the help calls the value: "NODES"
-  std::string_view choices = {};  ///< "auto|always|never"; empty where any text may be right
-  std::string_view standard = {}; ///< what holds if it is not given, for the help
+  std::string_view value = no_text;    ///< what the help calls the value: "NODES"
+  std::string_view choices = no_text;  ///< "auto|always|never"; empty where any text may be right
+  std::string_view standard = no_text; ///< what holds if it is not given, for the help
   std::string_view group;
   std::string_view help;
 };
@@ -93,12 +96,14 @@ inline constexpr flag on_numa_balancing{
     .choices = "0|1|2",
     .group = group::virtual_machine,
     .help = "the kernel's page migration there: 0 off, 1 on, 2 memory tiering"};
-inline constexpr flag on_overlay{.name = "on-overlay",
-                                 .group = group::virtual_machine,
-                                 .help =
-                                     "copy what changed in the working directory back at the end"};
+inline constexpr flag on_overlay{
+    .name = "on-overlay",
+    .group = group::virtual_machine,
+    .help = "work on a copy of the working directory; what changed in it comes back at the end"};
 
 // topo
+inline constexpr flag xml{
+    .name = "xml", .group = group::input, .help = "print hwloc's XML, as lstopo writes it"};
 inline constexpr flag input{
     .name = "input",
     .letter = 'i',

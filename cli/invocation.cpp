@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 namespace nodewise::cli {
 
@@ -11,9 +12,9 @@ bool invocation::has(const flag& which) const noexcept {
 }
 
 std::optional<std::string_view> invocation::text(const flag& which) const noexcept {
-  for (auto o = options.rbegin(); o != options.rend(); ++o) {
-    if (o->what == &which) {
-      return o->value;
+  for (const option& o : std::views::reverse(options)) {
+    if (o.what == &which) {
+      return o.value;
     }
   }
   return std::nullopt;
@@ -31,17 +32,18 @@ std::vector<std::string_view> invocation::texts(const flag& which) const {
 
 std::optional<long long> invocation::number(const flag& which, long long least,
                                             long long most) const {
-  const auto given = text(which);
-  if (!given) {
+  const auto typed = text(which);
+  if (!typed) {
     return std::nullopt;
   }
+  const std::string given(*typed);
   long long value = 0;
-  const char* const end = given->data() + given->size();
-  const auto [stop, code] = std::from_chars(given->data(), end, value);
+  const char* const end = given.data() + given.size();
+  const auto [stop, code] = std::from_chars(given.data(), end, value);
   const bool in_limits = code == std::errc{} && stop == end && value >= least && value <= most;
   if (!in_limits) {
     const bool bounded = most != std::numeric_limits<long long>::max();
-    throw error(error_kind::usage, option_name(which) + " " + std::string(*given),
+    throw error(error_kind::usage, option_name(which) + " " + given,
                 "it takes a whole number " +
                     (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
                              : "of at least " + std::to_string(least)),
@@ -74,17 +76,18 @@ int shift_of(std::string_view unit) {
 } // namespace
 
 std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
-  const auto given = text(which);
-  if (!given) {
+  const auto typed = text(which);
+  if (!typed) {
     return std::nullopt;
   }
+  const std::string given(*typed);
   double value = 0;
-  const char* const end = given->data() + given->size();
-  const auto [stop, code] = std::from_chars(given->data(), end, value, std::chars_format::fixed);
+  const char* const end = given.data() + given.size();
+  const auto [stop, code] = std::from_chars(given.data(), end, value, std::chars_format::fixed);
   const int shift = shift_of({stop, static_cast<std::size_t>(end - stop)});
   const double bytes = value * static_cast<double>(std::uint64_t{1} << std::max(shift, 0));
   if (code != std::errc{} || shift < 0 || !(value >= 0) || bytes >= 0x1p63) {
-    throw error(error_kind::usage, option_name(which) + " " + std::string(*given),
+    throw error(error_kind::usage, option_name(which) + " " + given,
                 "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
                 "write for example " + option_name(which) + " 1MiB");
   }

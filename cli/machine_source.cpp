@@ -8,12 +8,16 @@
 #include <nodewise/error.hpp>
 
 #include "cli/registry.hpp"
+#include "topology/export_xml.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view lab = "lab:";
+constexpr std::string_view sysfs = "sysfs:";
 
 bool is_grid(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9' &&
@@ -80,9 +84,27 @@ topology read_lab_machine(std::string_view name, const paths& from) {
   refuse_lab_name(name, from);
 }
 
+std::string machine_xml(std::optional<std::string_view> what) {
+  using namespace topology_detail;
+  if (!what) {
+    return export_xml(this_machine{});
+  }
+  if (what->starts_with(sysfs)) {
+    return export_xml(sysfs_tree{fs::path(what->substr(sysfs.size()))});
+  }
+  const std::string_view spec = what->substr(what->starts_with(lab) ? lab.size() : 0);
+  if (is_grid(spec) || looks_synthetic(spec)) {
+    return export_xml(synthetic_machine{std::string(spec)});
+  }
+  if (file_begins_with(fs::path(*what), '<')) {
+    return export_xml(xml_file{fs::path(*what)});
+  }
+  throw error(error_kind::usage, "hwloc's XML of " + std::string(*what),
+              "hwloc reads this system, sysfs trees, its own XML and synthetic machines",
+              "take --json, or ask inside the machine: nodewise topo --xml --on lab:NAME");
+}
+
 topology read_machine(std::string_view what, const paths& from) {
-  constexpr std::string_view lab = "lab:";
-  constexpr std::string_view sysfs = "sysfs:";
   if (what.starts_with(lab)) {
     return read_lab_machine(what.substr(lab.size()), from);
   }

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,10 @@ namespace nodewise::cli {
 /// What --input names: FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or hwloc's synthetic syntax.
 /// Throws `error` as the readers do.
 [[nodiscard]] topology read_machine(std::string_view what, const paths& from);
+
+/// The same as hwloc's XML; without `what`, this machine. Throws `error` (usage) for machine files
+/// in JSON, which hwloc has never seen.
+[[nodiscard]] std::string machine_xml(std::optional<std::string_view> what);
 
 /// What may follow `lab:`: the name of a machine file that comes with nodewise, the path of
 /// another, or NODESxCORES[xTHREADS]. Throws `error` (usage) with the names there are.

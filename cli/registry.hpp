@@ -32,15 +32,19 @@ struct action {
   std::string_view summary;
 };
 
+// With a name, so that a verb may leave these out.
+inline constexpr std::span<const std::string_view> no_aliases;
+inline constexpr std::span<const action> no_actions;
+
 struct verb {
   std::string_view name;
-  std::span<const std::string_view> aliases = {};
+  std::span<const std::string_view> aliases = no_aliases;
   std::string_view summary; ///< one line, no full stop
   std::string_view usage;   ///< what follows "nodewise NAME"
   std::string_view description;
   std::span<const flag* const> flags;
   cli::operands takes = operands::none;
-  std::span<const action> actions = {};
+  std::span<const action> actions = no_actions;
   std::span<const example> examples;
   std::span<const int> exit_codes; ///< those worth naming besides 0 and 2
   bool hidden = false;             ///< for the build, not for people

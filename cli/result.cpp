@@ -24,7 +24,7 @@ bool is_replaceable(const std::string& name) {
   return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
-int write_file(const std::string& name, const std::string& text) {
+int write_file(const std::string& name, std::string_view text) {
   std::FILE* const file = std::fopen(name.c_str(), "we");
   if (file == nullptr) {
     return errno;
@@ -34,7 +34,7 @@ int write_file(const std::string& name, const std::string& text) {
   return std::fclose(file) == 0 ? failed : (failed != 0 ? failed : errno);
 }
 
-int replace_file(const std::string& name, const std::string& text) {
+int replace_file(const std::string& name, std::string_view text) {
   const std::string unfinished = name + ".unfinished-" + std::to_string(::getpid());
   int failed = write_file(unfinished, text);
   if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
@@ -63,7 +63,10 @@ nlohmann::ordered_json settings_json(sys::kernel& of) {
 }
 
 void write_result(const nlohmann::ordered_json& result, const invocation& given) {
-  const std::string text = report::json_text(result);
+  write_result_text(report::json_text(result), given);
+}
+
+void write_result_text(std::string_view text, const invocation& given) {
   const auto pattern = given.text(flags::output);
   if (!pattern) {
     write_out(text);

@@ -95,7 +95,7 @@ std::string shares_text(const object_report& object) {
     }
   };
   for (const object_report::share& share : object.shares) {
-    add("node " + std::to_string(to_int(share.node)), share.pages);
+    add("N" + std::to_string(to_int(share.node)), share.pages);
   }
   add("unknown", object.unknown);
   add("not resident", object.pages - std::min(object.pages, object.resident));

@@ -26,6 +26,7 @@ function(nodewise_room name)
   add_library(nodewise_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(nodewise_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_compile_features(nodewise_${name} PUBLIC cxx_std_20)
   target_link_libraries(nodewise_${name} PUBLIC ${ROOM_NEEDS} PRIVATE nodewise_options)
   set_target_properties(nodewise_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

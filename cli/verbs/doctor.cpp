@@ -112,9 +112,9 @@ std::string cures(const std::vector<doctor::finding>& findings, const report::st
   std::string text;
   for (const auto& [cure, names] : names_of_cure) {
     constexpr std::size_t indent = 4;
-    const std::string line = names + ": " + cure;
-    text += "  " + report::paint(how, tone::accent, how.unicode ? "→" : ">") + " " +
-            (how.terminal ? report::wrap_indented(line, how.width, indent) : line) + "\n";
+    const std::string line = std::string(names).append(": ").append(cure);
+    text.append("  ").append(report::paint(how, tone::accent, how.unicode ? "→" : ">")).append(" ");
+    text.append(how.terminal ? report::wrap_indented(line, how.width, indent) : line).append("\n");
   }
   return text;
 }

@@ -34,7 +34,7 @@ void require_output_here(const invocation& given) {
 
 int on_lab(const invocation& given) {
   constexpr std::string_view prefix = "lab:";
-  const std::string_view where = *given.text(flags::on);
+  const std::string_view where = given.text(flags::on).value_or("");
   if (!where.starts_with(prefix)) {
     throw error(error_kind::usage, "--on " + std::string(where), "only lab:MACHINE can follow",
                 "write for example --on lab:4x2; `nodewise lab list` names the machines");

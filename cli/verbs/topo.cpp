@@ -13,6 +13,12 @@ namespace nodewise::cli::verbs {
 
 int topo(const invocation& given) {
   const auto input = given.text(flags::input);
+  if (given.has(flags::xml)) {
+    write_result_text(input ? for_option(flags::input, [&] { return machine_xml(input); })
+                            : machine_xml({}),
+                      given);
+    return exit_code::ok;
+  }
   const topology found =
       input
           ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })

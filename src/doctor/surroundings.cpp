@@ -57,7 +57,7 @@ std::optional<std::string> find_on_path(const std::string& name) {
   std::string_view left = path == nullptr ? std::string_view{} : std::string_view{path};
   while (!left.empty()) {
     const std::size_t colon = std::min(left.find(':'), left.size());
-    const std::string candidate = std::string(left.substr(0, colon)) + "/" + name;
+    std::string candidate = std::string(left.substr(0, colon)) + "/" + name;
     if (colon > 0 && is_program(candidate)) {
       return candidate;
     }

@@ -53,7 +53,8 @@ progress::~progress() {
   }
   try {
     around_.write(erase_line);
-  } catch (...) { // a line that stays is no reason to end the program
+  } catch (...) {
+    drawn_ = false; // a line that stays is no reason to end the program
   }
 }
 

@@ -30,6 +30,7 @@ std::vector<page_run> totals_of(std::span<const page_run> runs) {
     pages[r.owner] += r.pages;
   }
   std::vector<page_run> totals;
+  totals.reserve(pages.size());
   for (const auto& [owner, count] : pages) {
     totals.push_back({count, owner});
   }

@@ -90,6 +90,7 @@ std::string table::to_string(const style& how) const {
   };
   if (std::ranges::any_of(columns_, [](const column& c) { return !c.header.empty(); })) {
     std::vector<cell> header;
+    header.reserve(columns_.size());
     for (const column& c : columns_) {
       header.emplace_back(c.header, tone::strong);
     }

@@ -49,7 +49,7 @@ class Lab(CommandTest):
         self.assertIn("only lab:MACHINE", self.expect(2, "topo", "--on", "4x2").stderr)
         self.assertIn("whole number", self.expect(2, "topo", "--on", "lab:4x2", "--on-timeout", "soon").stderr)
         self.assertIn("machine is missing", self.expect(2, "lab", "describe").stderr)
-        self.assertIn("working directory", self.expect(2, "topo", "--on", "lab:4x2", "-o", "/tmp/x.json").stderr)
+        self.assertIn("working directory", self.expect(2, "topo", "--on", "lab:4x2", "-o", "/no/such/x.json").stderr)
 
 
 class Runner(CommandTest):
@@ -91,8 +91,11 @@ class Runner(CommandTest):
         inside = words[words.index("--") + 1 :]
         self.assertEqual(inside[1:], ["run", "--cpunodebind=0", "--", "./a", "--on", "-x"])
 
-    def test_a_result_file_comes_back(self):
-        self.assertIn("--overlay", self.run_recorded("topo", "--on", "lab:2x2", "-o", "x.json")["words"])
+    def test_a_result_file_is_written_in_the_shared_working_directory(self):
+        for name in ("x.json", str(Path.cwd() / "x.json")):
+            words = self.run_recorded("topo", "--on", "lab:2x2", "-o", name)["words"]
+            self.assertEqual(words[-1], f"--output={name}")
+            self.assertNotIn("--overlay", words)
 
     def test_shell_and_selftest(self):
         words = self.run_recorded("lab", "shell", "4x2")["words"]

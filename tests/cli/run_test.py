@@ -93,7 +93,7 @@ class Start(CommandTest):
 class Supervised(CommandTest):
     def start(self, *arguments, **options):
         return subprocess.Popen([COMMAND, "run", "--verify", "--quiet", "--", *arguments], env=environment(),
-                                stdout=subprocess.PIPE, text=True, **options)
+                                stdout=subprocess.PIPE, text=True, process_group=0, **options)
 
     def test_signals_are_passed_on(self):
         for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
@@ -178,7 +178,7 @@ class Report(CommandTest):
         done = self.expect(0, "run", "--memory", "blocked", "--bind", "close", "--verify", "--", *BIG)
         self.assertEqual(done.stdout, f"{8 << 20}\n")
         self.assertRegex(done.stderr, r"python[^ ]*\[\d+\]: \d+ objects of 1.00 MiB or more\n")
-        self.assertRegex(done.stderr, r"#\d+ +8.00 MiB +100 % .*node 0")
+        self.assertRegex(done.stderr, r"#\d+ +8.00 MiB +100 % .*N0 100 %")
         nothing = self.expect(0, "run", "--verify", "--", "true").stderr
         self.assertIn("no object of 1.00 MiB or more was seen", nothing)
 

@@ -109,7 +109,7 @@ class Circumstances(lab.LabTest):
         self.assert_output(chosen, "2\n2\n[always] madvise never\n")
 
     def test_loopback_and_host_name(self):
-        talk = "import socket; s = socket.create_server(('localhost', 0)); socket.create_connection(s.getsockname()); print(socket.gethostname())"
+        talk = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()); print(socket.gethostname())"
         self.assert_output(lab.run("/usr/bin/python3", "-S", "-c", talk), "opteron-4x2\n")
 
 
