@@ -117,19 +117,9 @@ std::size_t end_of_run(const settings& asked, std::size_t run, std::size_t bytes
 
 std::size_t choose_granule(const settings& asked, std::size_t bytes) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
-  if (huge == 0 || asked.runs == 0 || asked.observe ||
-      bytes / huge < min_huge_pages_per_block * asked.runs) {
-    return page_bytes();
-  }
-  std::size_t begin = 0;
-  for (std::size_t run = 0; run < asked.runs; ++run) {
-    const std::size_t end = end_of_run(asked, run, bytes, huge);
-    if ((end - begin) / huge < min_huge_pages_per_block) {
-      return page_bytes();
-    }
-    begin = end;
-  }
-  return huge;
+  const bool worth_it = huge != 0 && asked.slots != 0 && !asked.observe &&
+                        bytes / huge / asked.slots >= min_huge_pages_per_block;
+  return worth_it ? huge : page_bytes();
 }
 
 char* map(std::size_t bytes, std::size_t alignment) noexcept {

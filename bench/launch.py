@@ -8,11 +8,11 @@ all of them. Reported: medians and the ratio to numactl, pair by pair.
 import argparse
 import json
 import os
-import platform
 import random
 import statistics
-import subprocess
 import time
+
+from machine import describe_machine
 
 
 def commands(nodewise):
@@ -35,15 +35,6 @@ def start_once(argv):
     if status != 0:
         raise SystemExit(f"{' '.join(argv)}: wait status {status}")
     return elapsed
-
-
-def describe_machine():
-    with open("/proc/cpuinfo") as f:
-        model = next((l.split(":", 1)[1].strip() for l in f if l.startswith("model name")), "unavailable")
-    return {"processor": model, "processors": os.cpu_count(), "kernel": platform.release(),
-            "virtual": "hypervisor" in open("/proc/cpuinfo").read(),
-            "numactl": subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "numactl"],
-                                      capture_output=True, text=True).stdout or "unavailable"}
 
 
 def main():

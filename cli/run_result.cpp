@@ -252,8 +252,10 @@ ordered_json json_of(const launch::plan& asked) {
 
 std::string run_text(const launch::plan& asked, const launch::outcome& found,
                      const report::style& how) {
-  const std::string threshold =
-      report::format_bytes(asked.agent ? asked.agent->threshold_bytes : 0) + " or more";
+  if (!asked.agent) {
+    return "nodewise: where its pages were is unavailable: it ran without the agent\n";
+  }
+  const std::string threshold = report::format_bytes(asked.agent->threshold_bytes) + " or more";
   std::string text;
   for (const process_report& process : found.report.processes) {
     if (process.objects.empty()) {

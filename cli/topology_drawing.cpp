@@ -314,6 +314,9 @@ std::string draw(const topology& what, const style& how) {
   if (!all.devices.empty()) {
     text += "\n" + devices_text(all, how);
   }
+  if (!all.source.empty()) {
+    text += "\n" + paragraph(how, "source", all.source, tone::faint);
+  }
   for (std::size_t i = 0; i < all.notes.size(); ++i) {
     text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "notes" : "", all.notes[i], tone::faint);
   }

@@ -79,22 +79,11 @@ int list(const invocation& given, const paths& from) {
 
 int describe(const invocation& given, const paths& from) {
   const topology read = named_machine(given, from);
-  const machine& of = read.machine();
   if (given.has(flags::json) || given.has(flags::output)) {
-    write_result(machine_json(of), given);
+    write_result(machine_json(read.machine()), given);
     return exit_code::ok;
   }
-  const report::style how = style_of(STDOUT_FILENO, given);
-  std::string text = report::paint(how, report::tone::strong, of.name) +
-                     (of.title.empty() ? "" : " - " + of.title) + "\n";
-  const auto paragraph = [&](const std::string& label, const std::string& what) {
-    text += what.empty() ? "" : report::wrap_indented(label + what, how.width, label.size()) + "\n";
-  };
-  paragraph("source: ", of.source);
-  for (const std::string& note : of.notes) {
-    paragraph("note:   ", note);
-  }
-  write_out(text + "\n" + draw(read, how));
+  write_out(draw(read, style_of(STDOUT_FILENO, given)));
   return exit_code::ok;
 }
 

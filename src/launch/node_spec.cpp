@@ -149,8 +149,9 @@ cpu_set resolve_cpus(std::string_view spec, const topology& where) {
   const cpu_set& usable = where.allowed_cpus();
   return resolve(spec, usable, where.machine().cpus(), "processor", [&](cpu_id cpu) {
     if (!usable.contains(cpu)) {
-      throw error(error_kind::usage, "processor " + std::to_string(to_int(cpu)),
-                  "it exists, but this process may only use " + usable.to_string() +
+      const std::string name = "processor " + std::to_string(to_int(cpu));
+      throw error(error_kind::usage, name,
+                  name + " exists, but this process may only use " + usable.to_string() +
                       " (cpuset or affinity)",
                   "use one of " + usable.to_string());
     }

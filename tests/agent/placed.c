@@ -2,7 +2,8 @@
  *
  * placed NODES MIB: initialises an array by one thread, asks the kernel where its pages are, and
  * checks that node k has the k-th of NODES equal parts. Under an agent whose owners are
- * 0,1,...,NODES-1 that is so; a part's edges may be off by what a huge page takes.
+ * 0,1,...,NODES-1 that is so; a part's edges may be off by some huge pages where huge pages are in
+ * force.
  */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   const size_t bytes = strtoul(argv[2], NULL, 10) << 20;
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t pages = bytes / page;
-  const size_t slack = bytes / nodes >= (size_t)16 << 20 ? ((size_t)2 << 20) / page : 1;
+  const size_t slack = bytes / nodes >= (size_t)16 << 20 ? ((size_t)8 << 20) / page : 4;
   unsigned char* const array = malloc(bytes);
   CHECK(array != NULL && nodes != 0);
   memset(array, 1, bytes);
