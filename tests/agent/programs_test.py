@@ -109,7 +109,7 @@ class Degraded(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_little_address_space(self):
-        command = ["bash", "-c", f"ulimit -v 400000; exec {PROGRAMS}/placed 1 300"]
+        command = ["bash", "-c", f"ulimit -v 200000; exec {PROGRAMS}/placed 1 100"]
         done = run(command, f"v1;threshold=1048576;blocked={'0*4' if nodes() == 1 else '0'}")
         self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
 

@@ -6,11 +6,12 @@ what nodewise reports is then held against them.
 """
 
 import json
+import os
 import re
 import subprocess
 import unittest
 
-from lab import BUILD, LabTest
+from lab import BUILD, ROOT, LabTest
 
 NODEWISE = BUILD / "bin/nodewise"
 EXAMPLES = BUILD / "examples/first-touch"
@@ -152,6 +153,19 @@ class Library(LabTest):
                 output = nodewise_run(machine, "--", IN_GUEST)
                 self.assertIn("[  PASSED  ] 8 tests.", output)
                 self.assertNotIn("SKIPPED", output)
+
+
+class Story(LabTest):
+    def test_tells_what_the_kernel_says(self):
+        story = subprocess.run([ROOT / "examples/first-touch/story", NODEWISE], capture_output=True, text=True,
+                               env=os.environ | {"NODEWISE_EXAMPLES": str(EXAMPLES)}, timeout=300)
+        self.assertEqual(story.returncode, 0, story.stderr)
+        for title, least, most in (("as it is", 49.5, 50.5), ("under run --memory blocked", 99, 100),
+                                   ("cured in the source", 99, 100)):
+            row = next(line for line in story.stdout.splitlines() if line.startswith(title + "  "))
+            found = [float(share) for share in re.findall(r"([\d.]+) %", row)]
+            self.assertEqual(len(found), 3, row)
+            self.assertTrue(all(least <= share <= most for share in found), row)
 
 
 if __name__ == "__main__":
