@@ -12,12 +12,14 @@
 
 namespace nodewise::agent {
 
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit, they are there from the start
 /// What the agent knows. Written once, by start(), before the program's own code runs.
-extern settings asked;
+extern constinit settings asked;
 /// Requests of at least this many bytes are large. None are until the settings are read.
-extern std::size_t threshold_bytes;
-extern std::size_t page_mask; ///< the page less one, or 0 until a large object can exist
-extern object_table objects;
+extern constinit std::size_t threshold_bytes;
+extern constinit std::size_t page_mask; ///< the page less one, or 0 until a large object can exist
+extern constinit object_table objects;
+// NOLINTEND(bugprone-dynamic-static-initializers)
 
 /// Large objects begin on a page, which of the small ones of 16 bytes one in 256 does. So all that
 /// the agent costs the free() of the others is this test of an address.

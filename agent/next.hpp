@@ -19,6 +19,7 @@ struct next_allocator {
   std::size_t (*malloc_usable_size)(void*);
 };
 
-extern next_allocator next;
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
+extern constinit next_allocator next;
 
 } // namespace nodewise::agent

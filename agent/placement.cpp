@@ -17,8 +17,6 @@ namespace nodewise::agent {
 
 namespace {
 
-constexpr std::size_t min_huge_pages_per_block = 8;
-
 /// A number or a word from /proc or /sys; empty where there is none.
 struct small_text {
   char text[128] = {};
@@ -118,7 +116,7 @@ std::size_t end_of_run(const settings& asked, std::size_t run, std::size_t bytes
 std::size_t choose_granule(const settings& asked, std::size_t bytes) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
   const bool worth_it = huge != 0 && asked.slots != 0 && !asked.observe &&
-                        bytes / huge / asked.slots >= min_huge_pages_per_block;
+                        bytes / huge / asked.slots >= arithmetic::min_huge_pages_per_block;
   return worth_it ? huge : page_bytes();
 }
 

@@ -180,6 +180,10 @@ void after_fork_in_child() noexcept {
 void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
+  // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
+  if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
+    count_written(write_made(asked, what.pid));
+  }
   if ((what.flags & NODEWISE_AGENT_PLACED) != 0) {
     ++state.placed;
   } else if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {

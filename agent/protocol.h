@@ -38,6 +38,7 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_START = 1,  /* a program was loaded, or a process forked */
   NODEWISE_AGENT_OBJECT = 2, /* a large object was freed, or lived at the end */
   NODEWISE_AGENT_END = 3,    /* the process ended by exit() or _exit() */
+  NODEWISE_AGENT_MADE = 4,   /* the process has its first large object: a header alone */
 };
 
 enum nodewise_agent_flag {

@@ -16,7 +16,7 @@
 #include "sys/raw.hpp"
 
 // glibc 2.35 and later: finds a module without a lock, so that a free() inside dlopen() is safe.
-extern "C" int _dl_find_object(void*, dl_find_object*) noexcept __attribute__((weak));
+#pragma weak _dl_find_object
 
 namespace nodewise::agent {
 
@@ -112,6 +112,11 @@ bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
   record.foreign_malloc = foreign_malloc ? 1 : 0;
   copy_name(record.program, program_invocation_name);
   return append(asked, NODEWISE_AGENT_START, pid, record.header, sizeof record);
+}
+
+bool write_made(const settings& asked, int pid) noexcept {
+  nodewise_agent_header record = {};
+  return append(asked, NODEWISE_AGENT_MADE, pid, record, sizeof record);
 }
 
 bool write_object(const settings& asked, const object& what, int pid) noexcept {

@@ -10,6 +10,7 @@ namespace nodewise::agent {
 
 /// Each returns false if the record was not written: no memory, no file, a full disk.
 [[nodiscard]] bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept;
+[[nodiscard]] bool write_made(const settings& asked, int pid) noexcept;
 [[nodiscard]] bool write_object(const settings& asked, const object& what, int pid) noexcept;
 /// The totals are filled in already, the header is not.
 [[nodiscard]] bool write_end(const settings& asked, nodewise_agent_end& totals, int pid) noexcept;

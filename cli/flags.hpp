@@ -178,7 +178,7 @@ inline constexpr flag threshold{.name = "threshold",
                                 .help = "smaller mappings are left alone by --memory blocked"};
 inline constexpr flag verify{.name = "verify",
                              .group = group::checking,
-                             .help = "ask the kernel at the end where the pages and threads are"};
+                             .help = "ask the kernel at the end where the pages are"};
 
 // lab
 inline constexpr flag verbose{.name = "verbose",

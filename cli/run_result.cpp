@@ -34,16 +34,19 @@ bool has_owners(const launch::plan& asked) {
   return asked.agent && !asked.agent->owners.empty();
 }
 
+bool binds_to_nodes(const launch::plan& asked) {
+  return asked.memory &&
+         (asked.memory->mode == sys::policy::bind || asked.memory->mode == sys::policy::preferred ||
+          asked.memory->mode == sys::policy::preferred_many);
+}
+
 /// Share of the located pages that are where they were asked to be, 0..1; nothing where no page was
 /// located, or where no page has a node of its own (interleaved, local).
 std::optional<double> share_as_asked(const launch::plan& asked, const object_report& object) {
   if (is_blocked(asked)) {
     return object.locality();
   }
-  const bool has_nodes = asked.memory && (asked.memory->mode == sys::policy::bind ||
-                                          asked.memory->mode == sys::policy::preferred ||
-                                          asked.memory->mode == sys::policy::preferred_many);
-  if (!has_nodes || object.resident <= object.unknown) {
+  if (!binds_to_nodes(asked) || object.resident <= object.unknown) {
     return std::nullopt;
   }
   std::uint64_t there = 0;
@@ -53,9 +56,18 @@ std::optional<double> share_as_asked(const launch::plan& asked, const object_rep
   return static_cast<double>(there) / static_cast<double>(object.resident - object.unknown);
 }
 
-/// Share of the located pages that are on the node of the thread that a static loop gives them.
+/// Share of the located pages that are on the node of the thread that a static loop gives them;
+/// nothing for an array that realloc has resized, whose owners are those of its earlier size.
 std::optional<double> local_share(const launch::plan& asked, const object_report& object) {
-  return has_owners(asked) ? object.locality() : std::nullopt;
+  return has_owners(asked) && !object.resized ? object.locality() : std::nullopt;
+}
+
+/// Unknown is no success: an object whose pages could not be located is not as asked.
+bool is_as_asked(const launch::plan& asked, const object_report& object) {
+  if (!(is_blocked(asked) || binds_to_nodes(asked)) || object.resident == 0) {
+    return true;
+  }
+  return object.unknown == 0 && share_as_asked(asked, object) == 1.0;
 }
 
 /// Why an object is not where it should be, in a word or two.
@@ -68,6 +80,10 @@ std::string note_of(const launch::plan& asked, const object_report& object) {
   } else if (object.resident == 0) {
     note = is_blocked(asked) ? "placed, never touched" : "never touched";
   }
+  if (object.resized) {
+    note += note.empty() ? "" : "; ";
+    note += "resized after it was placed";
+  }
   if (object.reduced) {
     note += note.empty() ? "" : "; ";
     note += "resolution reduced";
@@ -78,6 +94,7 @@ std::string note_of(const launch::plan& asked, const object_report& object) {
 report::strip strip_of(const object_report& object) {
   using content = object_report::cell::content;
   std::vector<node_id> cells;
+  cells.reserve(object.strip.size());
   for (const object_report::cell& cell : object.strip) {
     cells.push_back(cell.what == content::empty ? report::not_resident : cell.node);
   }
@@ -167,6 +184,7 @@ ordered_json json_of(const launch::plan& asked, const object_report& object) {
                          {"placed", object.placed},
                          {"strip", std::move(strip)},
                          {"live_at_end", object.live_at_end},
+                         {"resized", object.resized},
                          {"resolution", object.reduced ? "reduced" : "page"}};
   if (object.refused_errno != 0 || object.map_limited) {
     result["not_placed"] = object.map_limited ? "map limit" : errno_text(object.refused_errno);
@@ -221,7 +239,7 @@ std::string_view name_of(const launch::plan& asked) {
 
 ordered_json json_of(const launch::plan& asked) {
   ordered_json memory = {{"placement", name_of(asked)}};
-  if (is_blocked(asked)) {
+  if (asked.agent && is_blocked(asked)) {
     ordered_json owners = ordered_json::array();
     for (const node_id node : asked.agent->owners) {
       owners.push_back(to_int(node));
@@ -293,14 +311,20 @@ bool is_as_asked(const launch::plan& asked, const launch::outcome& found) {
   if (!asked.agent || found.report.processes.empty() || found.report.damaged_bytes != 0) {
     return false;
   }
-  return std::ranges::all_of(found.report.processes, [&](const process_report& process) {
+  const auto& processes = found.report.processes;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const process_report& process = processes[i];
     const bool all_placed =
         !process.totals || (process.totals->refused == 0 && process.totals->map_limited == 0);
-    return all_placed && !process.foreign_malloc &&
-           std::ranges::all_of(process.objects, [&](const object_report& object) {
-             return share_as_asked(asked, object).value_or(1) >= 1;
-           });
-  });
+    if (!all_placed || process.foreign_malloc ||
+        launch::completeness_of(found.report, i) != launch::completeness::whole ||
+        !std::ranges::all_of(process.objects, [&](const object_report& object) {
+          return is_as_asked(asked, object);
+        })) {
+      return false;
+    }
+  }
+  return true;
 }
 
 } // namespace nodewise::cli

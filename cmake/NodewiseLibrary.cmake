@@ -31,5 +31,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/nodewise-config-version.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/nodewise-config.cmake ${CMAKE_BINARY_DIR}/nodewise-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
+# Relative to the file: `make install PREFIX=...` decides the prefix long after this runs.
+file(RELATIVE_PATH NODEWISE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/nodewise.pc.in ${CMAKE_BINARY_DIR}/nodewise.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/nodewise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

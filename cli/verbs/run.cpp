@@ -108,12 +108,21 @@ run_options options_of(const invocation& given) {
   options.cpu_nodes = list_of(given, flags::cpunodebind);
   options.cpus = list_of(given, flags::physcpubind);
   read_memory(options, given);
-  options.bind = parse_bind_policy(given.text(flags::bind).value_or("none")).value();
-  constexpr long long max_threads = 1 << 16;
+  // The parser has checked the word against the choices of the flag.
+  options.bind =
+      parse_bind_policy(given.text(flags::bind).value_or("none")).value_or(bind_policy::none);
+  // A place takes up to 8 bytes of OMP_PLACES, and the kernel takes variables of 128 KiB.
+  constexpr long long max_threads = 1 << 13;
   if (const auto threads = given.number(flags::threads, 1, max_threads)) {
     options.threads = static_cast<std::size_t>(*threads);
   }
   if (const auto threshold = given.bytes(flags::threshold)) {
+    constexpr std::size_t least = 4096; // no system has smaller pages, and placement is by page
+    if (*threshold < least) {
+      throw error(error_kind::usage, "--threshold " + std::string(*given.text(flags::threshold)),
+                  "memory is placed by pages, and no page is smaller than 4 KiB",
+                  "give 4K or more");
+    }
     options.threshold_bytes = *threshold;
   }
   options.report = given.has(flags::verify) || given.has(flags::json) || given.has(flags::output);
@@ -147,7 +156,7 @@ bool tell(const launch::plan& what, const launch::outcome& found, const invocati
 }
 
 [[noreturn]] void run_supervised(const launch::plan& what, const invocation& given) {
-  launch::outcome found = launch::supervise(what, sys::real_kernel());
+  const launch::outcome found = launch::supervise(what, sys::real_kernel());
   if (found.started) {
     const bool as_asked = tell(what, found, given);
     if (!as_asked && given.has(flags::strict) && found.wait_status == 0) {

@@ -29,6 +29,10 @@ __extension__ using wide = unsigned __int128; ///< -Wpedantic knows no 128-bit t
   return static_cast<std::size_t>(static_cast<wide>(a) * b / c);
 }
 
+/// A block of at least this many huge pages loses at most an eighth of itself when its edges are
+/// rounded to them: shorter blocks keep base pages.
+inline constexpr std::size_t min_huge_pages_per_block = 8;
+
 /// Pages needed to hold `bytes`.
 [[nodiscard]] constexpr std::size_t pages_for(std::size_t bytes, std::size_t page_bytes) noexcept {
   return bytes / page_bytes + (bytes % page_bytes != 0 ? 1 : 0);
@@ -45,7 +49,7 @@ __extension__ using wide = unsigned __int128; ///< -Wpedantic knows no 128-bit t
   return {first, first + each + (slot < longer ? 1 : 0)};
 }
 
-/// The slot whose block holds `page`.
+/// The slot whose block holds `page`, which must be less than `pages`.
 [[nodiscard]] constexpr std::size_t blocked_slot(std::size_t page, std::size_t pages,
                                                  std::size_t slots) noexcept {
   const std::size_t each = pages / slots;

@@ -29,7 +29,8 @@ struct extent {
 };
 
 /// `owner(page, pages)` names the node of one page of a range of `pages` pages, in O(log owners) or
-/// better; `extents(pages)` lists the whole range: ascending, without gaps, neighbours merged.
+/// better; `page` must be less than `pages`; `extents(pages)` lists the whole range: ascending,
+/// without gaps, neighbours merged.
 template <class D>
 concept distribution = requires(const D& d, std::size_t n) {
   { d.owner(n, n) } -> std::same_as<node_id>;

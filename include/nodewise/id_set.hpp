@@ -52,7 +52,11 @@ class id_set {
     const std::size_t at = index(id);
     return to_int(id) >= 0 && at < words_.size() && (words_[at] & bit(id)) != 0;
   }
+  /// Throws `error` (usage) for a number below 0, such as `unknown_node`.
   void insert(Id id) {
+    if (to_int(id) < 0) {
+      refuse_negative(to_int(id));
+    }
     if (index(id) >= words_.size()) {
       words_.resize(index(id) + 1);
     }
@@ -143,6 +147,7 @@ class id_set {
   friend bool operator==(const id_set&, const id_set&) = default;
 
  private:
+  [[noreturn]] static void refuse_negative(int id);
   static std::size_t index(Id id) noexcept {
     return static_cast<std::size_t>(to_int(id)) / word_bits;
   }

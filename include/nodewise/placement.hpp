@@ -30,7 +30,7 @@ enum class page_size {
 /// What to do where the kernel refuses.
 enum class strictness {
   prefer, ///< go on, and say so in the report
-  must,   ///< throw `error`, naming the extent, with nothing left changed
+  must,   ///< throw `error`, naming the extent; policies are taken back, pages stay where they are
 };
 
 struct place_options {
@@ -87,7 +87,7 @@ struct residency {
   std::size_t pages = 0;       ///< in the range
   std::size_t resident = 0;    ///< in memory
   std::size_t on_owner = 0;    ///< in memory, on the node that owns them
-  std::size_t unknown = 0;     ///< in memory, but the kernel would not say where
+  std::size_t unknown = 0;     ///< in memory, but nobody can say whether on their owner
   std::vector<share> per_node; ///< ascending by node, only nodes that hold pages
   resolution exactness = resolution::none;
 
@@ -113,11 +113,12 @@ struct migration {
 /// Lists the extents of a range of so many base pages.
 using extent_source = std::function<std::vector<extent>(std::size_t pages)>;
 
-/// Gives a range that is not in use yet (fresh memory, or its contents may be touched) the
-/// distribution. Pages that the range covers only partly, at its ends, are left alone. Throws
-/// `error` if `how` is `must` and the kernel refuses; the range then has the default policy again.
-/// Method: policies beat touch; past about 1 000 extents each policy would cost a mapping of its
-/// own, so pages are populated and moved instead.
+/// Gives a range the distribution: pages to come by policy, pages in memory by moving them.
+/// Contents do not change. Pages that the range covers only partly, at its ends, are left alone.
+/// Throws `error` (usage) for extents that do not cover the range, and (system) if memory runs out;
+/// with `must` also if the kernel refuses or a block is shorter than the page: the range then has
+/// the default policy. Method: policies beat touch; past about 1 000 extents each policy would cost
+/// a mapping of its own, so pages are populated and moved instead.
 NODEWISE_API placement place_extents(std::span<std::byte> range, const extent_source& extents,
                                      place_options options = {});
 
@@ -128,7 +129,8 @@ placement place(std::span<std::byte> range, const D& d, place_options options = 
 
 /// Moves the pages of a range in use to the nodes that `extents` (base pages of the range) names,
 /// and lets pages that are not in memory yet follow. Contents do not change; other threads may go
-/// on.
+/// on. Throws `error` (usage) for extents outside the range or without a node; what the kernel
+/// refuses is in the result.
 NODEWISE_API migration migrate_extents(std::span<std::byte> range, std::span<const extent> extents);
 
 /// Asks the kernel where the pages of a range are; about 0.13 us a page. Falls back by steps,

@@ -32,6 +32,12 @@ int take_number(std::string_view& rest, std::string_view list) {
 } // namespace
 
 template <class Id>
+void id_set<Id>::refuse_negative(int id) {
+  throw error(error_kind::usage, "a set with the number " + std::to_string(id),
+              "node and processor numbers are 0 or more", "leave unknown ones out");
+}
+
+template <class Id>
 id_set<Id> id_set<Id>::parse(std::string_view list) {
   id_set set;
   std::string_view rest = list;

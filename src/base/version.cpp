@@ -3,6 +3,8 @@
 
 namespace nodewise::inline v0 {
 
-const char* library_version() noexcept { return NODEWISE_VERSION; }
+const char* library_version() noexcept {
+  return NODEWISE_VERSION;
+}
 
 } // namespace nodewise::inline v0

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "agent/protocol.h"
 
@@ -17,20 +18,28 @@ std::optional<Record> copy(std::string_view bytes) {
   if (bytes.size() < sizeof record) {
     return std::nullopt;
   }
-  std::memcpy(&record, bytes.data(), sizeof record);
+  bytes.copy(reinterpret_cast<char*>(&record), sizeof record);
   return record;
 }
 
-/// The bytes of the whole record at the front, or nothing.
-std::string_view whole_record(std::string_view bytes) {
+struct whole_record {
+  nodewise_agent_header header;
+  std::string_view bytes;
+};
+
+/// The record at the front, or nothing.
+std::optional<whole_record> next_record(std::string_view bytes) {
   const auto header = copy<nodewise_agent_header>(bytes);
   if (!header || header->magic != NODEWISE_AGENT_MAGIC ||
       header->version != NODEWISE_AGENT_RECORDS || header->bytes < sizeof *header ||
-      header->bytes > bytes.size() ||
-      header->checksum != nodewise_agent_checksum(bytes.data(), header->bytes)) {
-    return {};
+      header->bytes > bytes.size()) {
+    return std::nullopt;
   }
-  return bytes.substr(0, header->bytes);
+  bytes = bytes.substr(0, header->bytes);
+  if (header->checksum != nodewise_agent_checksum(bytes.data(), bytes.size())) {
+    return std::nullopt;
+  }
+  return whole_record{*header, bytes};
 }
 
 std::string text_of(const char (&name)[NODEWISE_AGENT_NAME_BYTES]) {
@@ -74,9 +83,9 @@ std::optional<object_report> object_of(std::string_view record) {
   }
   record.remove_prefix(sizeof *fixed);
   for (std::size_t i = 0; i < fixed->shares; ++i) {
-    const auto share = copy<nodewise_agent_share>(record);
-    object.shares.push_back({node_id{share->node}, share->pages});
-    record.remove_prefix(sizeof *share);
+    nodewise_agent_share share;
+    record.copy(reinterpret_cast<char*>(&share), sizeof share, i * sizeof share);
+    object.shares.push_back({node_id{share.node}, share.pages});
   }
   return object;
 }
@@ -105,13 +114,12 @@ process_report& process(run_report& report, int pid) {
 }
 
 /// False if the record is not what its kind says.
-bool take(run_report& report, std::string_view record) {
-  const auto header = copy<nodewise_agent_header>(record);
-  switch (header->kind) {
+bool take(run_report& report, const whole_record& record) {
+  switch (record.header.kind) {
   case NODEWISE_AGENT_START:
-    if (const auto start = copy<nodewise_agent_start>(record)) {
+    if (const auto start = copy<nodewise_agent_start>(record.bytes)) {
       process_report started;
-      started.pid = header->pid;
+      started.pid = record.header.pid;
       started.program = text_of(start->program);
       started.page_bytes = start->page_bytes;
       started.foreign_malloc = start->foreign_malloc != 0;
@@ -119,15 +127,18 @@ bool take(run_report& report, std::string_view record) {
       return true;
     }
     return false;
+  case NODEWISE_AGENT_MADE:
+    process(report, record.header.pid).made_objects = true;
+    return true;
   case NODEWISE_AGENT_OBJECT:
-    if (auto object = object_of(record)) {
-      process(report, header->pid).objects.push_back(*std::move(object));
+    if (auto object = object_of(record.bytes)) {
+      process(report, record.header.pid).objects.push_back(*std::move(object));
       return true;
     }
     return false;
   case NODEWISE_AGENT_END:
-    if (const auto end = copy<nodewise_agent_end>(record)) {
-      process(report, header->pid).totals = totals_of(*end);
+    if (const auto end = copy<nodewise_agent_end>(record.bytes)) {
+      process(report, record.header.pid).totals = totals_of(*end);
       return true;
     }
     return false;
@@ -148,9 +159,9 @@ std::optional<double> object_report::locality() const noexcept {
 run_report read_agent_report(std::string_view bytes) {
   run_report report;
   while (!bytes.empty()) {
-    const std::string_view record = whole_record(bytes);
-    if (!record.empty() && take(report, record)) {
-      bytes.remove_prefix(record.size());
+    const auto record = next_record(bytes);
+    if (record && take(report, *record)) {
+      bytes.remove_prefix(record->bytes.size());
     } else {
       ++report.damaged_bytes;
       bytes.remove_prefix(1);
@@ -162,6 +173,21 @@ run_report read_agent_report(std::string_view bytes) {
         [](const object_report& a, const object_report& b) { return a.sequence < b.sequence; });
   }
   return report;
+}
+
+completeness completeness_of(const run_report& report, std::size_t index) {
+  const process_report& process = report.processes[index];
+  if (process.totals) {
+    return process.totals->lost == 0 && process.totals->left_out == 0 ? completeness::whole
+                                                                      : completeness::cut_off;
+  }
+  const auto rest = std::span(report.processes).subspan(index + 1);
+  const bool replaced = std::ranges::any_of(
+      rest, [&](const process_report& later) { return later.pid == process.pid; });
+  if (!replaced) {
+    return completeness::died;
+  }
+  return process.made_objects ? completeness::replaced : completeness::whole;
 }
 
 } // namespace nodewise::launch

@@ -64,15 +64,25 @@ struct process_report {
   std::string program;
   std::uint64_t page_bytes = 0; ///< 0 if the record of its start is lost
   bool foreign_malloc = false;  ///< it defines malloc itself: the agent sees no request
+  bool made_objects = false;    ///< at least one, told when it was made
   std::vector<object_report> objects;
-  std::optional<process_totals>
-      totals; ///< nothing if it ended by a signal or became another program
+  /// Nothing if it ended by a signal or became another program.
+  std::optional<process_totals> totals;
 };
 
 struct run_report {
   std::vector<process_report> processes; ///< in the order of their start
   std::uint64_t damaged_bytes = 0;       ///< of the agent's file, that make no record
 };
+
+/// Whether all large objects of the process are in the report, and if not, why.
+enum class completeness {
+  whole,
+  died,     ///< it did not end by exit: what it had not freed is unknown
+  replaced, ///< it became another program: likewise
+  cut_off,  ///< records were lost, or objects left out
+};
+[[nodiscard]] completeness completeness_of(const run_report& report, std::size_t index);
 
 /// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: what is whole
 /// is read, the rest counted.

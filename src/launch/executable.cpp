@@ -66,7 +66,7 @@ void read_segments(const open_file& file, const std::string& start, elf_facts& f
     }
     std::memcpy(&segment, bytes.data(), sizeof segment);
     if (segment.p_type == PT_INTERP && segment.p_filesz < 4096) {
-      facts.interpreter = file.read(segment.p_offset, segment.p_filesz).c_str();
+      facts.interpreter = file.read(segment.p_offset, segment.p_filesz); // with its final 0
       return;
     }
   }

@@ -87,6 +87,12 @@ class planner {
       const std::string_view all = text;
       std::from_chars(all.data(), all.data() + all.size(), threads);
     }
+    constexpr std::size_t most = std::size_t{1} << 13; // as for --threads
+    if (threads > most) {
+      throw error(error_kind::usage, std::string("OMP_NUM_THREADS=") + text,
+                  "more than " + std::to_string(most) + " threads",
+                  "set it lower, or give --threads");
+    }
     return threads;
   }
 
@@ -161,8 +167,8 @@ class planner {
   /// The node of each thread, in order: the blocks of memory are to meet them.
   [[nodiscard]] std::vector<node_id> owners() {
     if (!plan_.layout && here_.domains().size() > 1) {
-      plan_.warnings.push_back("--memory blocked without --bind: memory is placed as for threads "
-                               "bound close, but threads may run anywhere");
+      cannot("--memory blocked", "without --bind its threads may run anywhere", "give --bind close",
+             "memory is placed as for threads bound close");
     }
     std::vector<node_id> nodes =
         plan_.layout ? plan_.layout->owners() : layout(bind_policy::close).owners();

@@ -124,17 +124,6 @@ int wait_for(pid_t program, const held_signals& signals) noexcept {
   }
 }
 
-/// A process has told its totals, or became another program of the same number.
-bool is_accounted_for(const run_report& report, std::size_t index) {
-  const process_report& process = report.processes[index];
-  for (std::size_t later = index + 1; later < report.processes.size(); ++later) {
-    if (report.processes[later].pid == process.pid) {
-      return true;
-    }
-  }
-  return process.totals.has_value();
-}
-
 void judge(outcome& how) {
   const auto warn = [&](std::string text) { how.warnings.push_back(std::move(text)); };
   if (how.report.processes.empty()) {
@@ -150,8 +139,11 @@ void judge(outcome& how) {
     if (process.foreign_malloc) {
       warn(name + " brings its own malloc: nothing of it is placed or reported");
     }
-    if (!is_accounted_for(how.report, i)) {
+    const completeness told = completeness_of(how.report, i);
+    if (told == completeness::died) {
       warn(name + " did not end by exit: what it had not freed is unknown");
+    } else if (told == completeness::replaced) {
+      warn(name + " became another program: what it had not freed is unknown");
     }
     if (process.totals && process.totals->lost != 0) {
       warn(name + ": " + std::to_string(process.totals->lost) +

@@ -51,6 +51,27 @@ void require_cover(std::span<const extent> extents, std::size_t pages) {
   }
 }
 
+/// Blocks shorter than the page would lose their owners: base pages instead, where there is a
+/// choice.
+void give_up_rounding(strictness how, const page_window& window, std::vector<extent> asked,
+                      page_choice& choice, placement& report) {
+  const std::string what = "blocks of " + std::to_string(asked.size()) +
+                           " extents, some shorter than a page of " +
+                           std::to_string(choice.granule_bytes) + " bytes";
+  if (how == strictness::must) {
+    throw error(error_kind::usage, what, "such a page cannot be divided among nodes",
+                "ask for base pages or longer blocks");
+  }
+  if (reserved_page_bytes(choice.pages) != 0) {
+    choice.notes.push_back(what + ": rounded to whole pages, so that some owners hold nothing");
+    return;
+  }
+  choice.notes.push_back(what + ": base pages instead");
+  choice.pages = page_size::base;
+  choice.granule_bytes = window.page_bytes;
+  report.asked = std::move(asked);
+}
+
 void advise_pages(sys::kernel& kernel, const page_window& window, page_size pages,
                   placement& report) {
   if (reserved_page_bytes(pages) != 0 || kernel.thp_bytes() == 0) {
@@ -70,7 +91,9 @@ void place_by_policy(sys::kernel& kernel, const page_window& window, strictness 
   const auto mode = how == strictness::must ? sys::policy::bind : sys::policy::preferred;
   for (const extent& e : report.asked) {
     const auto bytes = window.bytes_of(e);
-    const int failed = kernel.mbind(bytes.data(), bytes.size(), mode, {e.owner}, 0);
+    // Pages that are there already go along; fresh memory has none, and looking for them is cheap.
+    const int failed = kernel.mbind(bytes.data(), bytes.size(), mode, {e.owner},
+                                    sys::mbind_move | sys::mbind_strict);
     if (failed == 0) {
       continue;
     }
@@ -120,7 +143,7 @@ int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_b
 placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
                         const extent_source& extents, place_options options) {
   placement report;
-  report.base_page_bytes = std::max(kernel.base_page_bytes(), reserved_page_bytes(options.pages));
+  report.base_page_bytes = kernel.base_page_bytes();
   const page_window window = whole_pages(range, report.base_page_bytes);
   report.pages = window.pages;
   if (window.pages == 0) {
@@ -131,9 +154,12 @@ placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
   require_cover(asked, window.pages);
 
   page_choice choice = choose_pages(kernel, options.pages, asked, report.base_page_bytes);
+  report.asked = round_edges(asked, window, choice.granule_bytes);
+  if (report.asked.size() < asked.size()) {
+    give_up_rounding(options.how, window, std::move(asked), choice, report);
+  }
   report.granule_bytes = choice.granule_bytes;
   report.notes = std::move(choice.notes);
-  report.asked = round_edges(std::move(asked), window, choice.granule_bytes);
   advise_pages(kernel, window, choice.pages, report);
   if (report.asked.size() <= policy_extent_limit(kernel)) {
     place_by_policy(kernel, window, options.how, report);

@@ -17,9 +17,6 @@ namespace nodewise::engine {
 /// extent costs a mapping, and every fault searches among them.
 inline constexpr std::size_t max_policy_extents = 1000;
 
-/// A block of at least this many huge pages loses at most 1/8 of itself to rounding.
-inline constexpr std::size_t min_huge_pages_per_block = 8;
-
 /// The whole base pages inside a range of bytes.
 struct page_window {
   std::byte* start = nullptr; ///< page-aligned

@@ -39,6 +39,9 @@ class mover {
     after_.assign(pages_.size(), -ENOENT);
     const bool located = kernel_.query_pages(pages_, before_) == 0;
     const int failed = kernel_.move_pages(pages_, nodes_, after_);
+    if (failed == 0) {
+      ask_again_about_the_busy();
+    }
     for (std::size_t i = 0; i < pages_.size(); ++i) {
       count(i, located, failed);
     }
@@ -48,6 +51,21 @@ class mover {
   }
 
  private:
+  /// Of a huge page that moves as a whole, the kernel calls some small pages busy: where they are
+  /// now is what counts.
+  void ask_again_about_the_busy() {
+    if (std::ranges::none_of(after_, [](int status) { return status == -EBUSY; })) {
+      return;
+    }
+    std::vector<int> now(pages_.size(), -ENOENT);
+    if (kernel_.query_pages(pages_, now) != 0) {
+      return;
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      after_[i] = after_[i] == -EBUSY && now[i] == nodes_[i] ? now[i] : after_[i];
+    }
+  }
+
   void count(std::size_t i, bool located, int failed) {
     if (failed != 0) {
       refuse(i, failed);
@@ -112,9 +130,12 @@ migration migrate_extents(sys::kernel& kernel, std::span<std::byte> range,
   migration report;
   const page_window window = whole_pages(range, kernel.base_page_bytes());
   for (const extent& e : extents) {
-    if (e.last_page > window.pages) {
-      throw error(error_kind::usage, "migrating pages up to " + std::to_string(e.last_page),
-                  "the range has " + std::to_string(window.pages), "list extents within the range");
+    if (e.first_page > e.last_page || e.last_page > window.pages || to_int(e.owner) < 0) {
+      throw error(error_kind::usage,
+                  "migrating pages " + std::to_string(e.first_page) + ".." +
+                      std::to_string(e.last_page) + " to node " + std::to_string(to_int(e.owner)),
+                  "the range has " + std::to_string(window.pages) + " pages",
+                  "list extents within the range, each with a node");
     }
   }
   set_policies(kernel, window, extents, report);

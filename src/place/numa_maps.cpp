@@ -96,13 +96,18 @@ bool query_by_numa_maps(sys::kernel& kernel, const page_window& window,
   const auto window_first = reinterpret_cast<std::uintptr_t>(window.start);
   const auto window_last = window_first + window.pages * window.page_bytes;
   std::map<int, std::size_t> per_node;
+  bool crosses_an_edge = false;
   for_each_part(numa_maps.value, '\n', [&](std::string_view line) {
     address_range mapping;
     if (!parse(line, mapping.first, 16) || !ends.contains(mapping.first)) {
       return;
     }
     mapping.last = ends.at(mapping.first);
+    if (mapping.last <= window_first || mapping.first >= window_last) {
+      return;
+    }
     if (mapping.first < window_first || mapping.last > window_last) {
+      crosses_an_edge = true;
       return;
     }
     const node_id owner = single_owner(mapping, window, extents);
@@ -112,8 +117,12 @@ bool query_by_numa_maps(sys::kernel& kernel, const page_window& window,
       per_node[node] += pages;
       result.resident += pages;
       result.on_owner += node_id{node} == owner ? pages : 0;
+      result.unknown += owner == unknown_node && !extents.empty() ? pages : 0;
     }
   });
+  if (crosses_an_edge) {
+    return false;
+  }
   for (const auto& [node, pages] : per_node) {
     result.per_node.push_back({node_id{node}, pages});
   }

@@ -10,9 +10,9 @@
 
 namespace nodewise::engine {
 
-/// Totals of the mappings that lie wholly in the window, by /proc/self/numa_maps. Pages of mappings
-/// that reach beyond it are left out, since no one can say which of them are inside. False if the
-/// file cannot be read.
+/// Totals of the window's mappings, by /proc/self/numa_maps. Pages of a mapping with several owners
+/// are counted on their nodes, and as unknown: nobody can say whose they are. False if the file
+/// cannot be read, or if a mapping reaches beyond the window: which of its pages are inside?
 [[nodiscard]] bool query_by_numa_maps(sys::kernel& kernel, const page_window& window,
                                       std::span<const extent> extents, residency& result);
 

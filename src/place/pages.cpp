@@ -83,7 +83,8 @@ page_choice choose_pages(sys::kernel& kernel, page_size asked, std::span<const e
     return {asked, thp, {}};
   }
   const bool long_enough =
-      thp != 0 && smallest_extent_pages(extents) >= min_huge_pages_per_block * (thp / page_bytes);
+      thp != 0 &&
+      smallest_extent_pages(extents) >= arithmetic::min_huge_pages_per_block * (thp / page_bytes);
   return long_enough ? page_choice{page_size::transparent_huge, thp, {}}
                      : page_choice{page_size::base, page_bytes, {}};
 }

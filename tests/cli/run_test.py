@@ -44,8 +44,17 @@ class Start(CommandTest):
                 self.assertEqual(done.stdout, "")
                 self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    cure: .+\n\Z")
 
-    def test_a_missing_agent_is_an_error_only_if_strict(self):
-        self.expect(125, "run", "--strict", "--memory", "blocked", "--", COMMAND, "--version")
+    def test_a_static_program_is_an_error_only_if_strict(self):
+        placed = ("--memory", "blocked", "--bind", "close", "--", COMMAND, "--version")
+        self.assertIn("statically linked", self.expect(125, "run", "--strict", *placed).stderr)
+        self.assertIn("interleaved", self.expect(0, "run", *placed).stderr)
+
+    def test_sizes_and_numbers_beyond_reason_are_usage_errors(self):
+        self.assertIn("4K or more", self.expect(2, "run", "--threshold", "0", "--", "true").stderr)
+        self.assertIn("from 1 to 8192", self.expect(2, "run", "--threads", "8193", "--", "true").stderr)
+        many = self.expect(2, "run", "--bind", "close", "--", "true", env={"OMP_NUM_THREADS": "18446744073709551615"})
+        self.assertIn("OMP_NUM_THREADS", many.stderr)
+        self.expect(0, "run", "--threads", "8192", "--bind", "close", "-q", "--", "true")
 
     @unittest.skipUnless(NUMA_MAPS, "this kernel has no numa_maps")
     def test_the_policy_is_numactls(self):
@@ -196,6 +205,16 @@ class Report(CommandTest):
         self.assertEqual(result["processes"][0]["totals"], "unavailable")
         self.assertIn("did not end by exit", done.stderr)
 
+    def test_strict_is_not_satisfied_by_what_nobody_knows(self):
+        strict = ("--strict", "--verify", "--memory", "blocked", "--bind", "close", "--")
+        self.expect(0, "run", *strict, *BIG)
+        replaced = self.expect(1, "run", *strict, sys.executable, "-S", "-c",
+                               "import os; b = bytearray(8 << 20); os.execlp('true', 'true')")
+        self.assertIn("became another program: what it had not freed is unknown", replaced.stderr)
+        self.expect(1, "run", *strict, "sh", "-c", '"$@" & sleep 0.5; kill -KILL $!; wait; true', "-", "sleep", "9")
+        self.expect(1, "run", "--strict", "--verify", "-m", "0", "--", *BIG,
+                    before=[DENY, "move_pages,get_mempolicy", "EPERM", "--"])
+
     def test_children_are_reported_and_inherited_objects_are_not_twice(self):
         script = "import os; b = bytearray(4 << 20); p = os.fork(); p and os.waitpid(p, 0); os._exit(0)"
         result, objects = self.objects(program=[sys.executable, "-c", script])
@@ -228,7 +247,7 @@ class Refused(CommandTest):
         self.assertRegex(done.stderr, r"8.00 MiB +100 % .*resolution reduced")
         done = self.denied("move_pages,get_mempolicy", "EPERM", "-m", "0", "--verify", "--", *BIG, code=0)
         self.assertRegex(done.stderr, r"8.00 MiB +- .*unknown (100|99\.\d+) %")
-        self.assertNotRegex(done.stderr, r"8.00 MiB.*node 0")
+        self.assertNotRegex(done.stderr, r"8.00 MiB.*N0")
 
 
 class WithoutAgent(CommandTest):

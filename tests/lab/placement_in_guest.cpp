@@ -113,6 +113,29 @@ TEST(InGuest, MigrationMovesWhatIsThereAndKeepsIt) {
   expect_exact(memory, d);
 }
 
+TEST(InGuest, HugePagesMigrateAsAWholeAndNothingIsCalledRefused) {
+  const auto nodes = memory_nodes();
+  region memory(32 << 20, bound(nodes.front()), {strictness::must, page_size::automatic});
+  EXPECT_EQ(memory.placed().granule_bytes, std::size_t{2} << 20);
+  touch(memory);
+  const migration moved = memory.migrate(bound(nodes.back()));
+  EXPECT_TRUE(moved.refused.empty());
+  EXPECT_EQ(moved.moved, 8192U);
+  EXPECT_EQ(memory.where().on_owner, 8192U);
+}
+
+TEST(InGuest, PlacingMemoryInUseMovesIt) {
+  const auto nodes = memory_nodes();
+  const region memory(2 << 20, bound(nodes.front()), {strictness::must, page_size::base});
+  touch(memory);
+  const bound d(nodes.back());
+  const placement placed = place(memory.bytes(), d, {strictness::must, page_size::base});
+  EXPECT_TRUE(placed.complete());
+  for (const int node : pages_of(memory)) {
+    ASSERT_EQ(node, to_int(nodes.back()));
+  }
+}
+
 TEST(InGuest, ANodeThatIsNotThereIsRefusedByNameAndErrno) {
   try {
     const region memory(1 << 20, bound(node_id{63}), {strictness::must});

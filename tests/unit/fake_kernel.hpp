@@ -27,7 +27,8 @@ class fake_kernel : public sys::kernel {
   std::map<std::string, std::string> files;  ///< path -> text
   std::map<std::uintptr_t, int> page_nodes;  ///< pages in memory
   std::map<std::uintptr_t, int> page_policy; ///< what mbind left behind
-  std::set<std::uintptr_t> stuck;            ///< pages that move_pages cannot move: EBUSY
+  std::set<std::uintptr_t> stuck;            ///< pages that cannot be moved: EBUSY
+  std::set<std::uintptr_t> called_busy;      ///< pages that move, while EBUSY is answered
   std::size_t mbind_calls = 0;
   std::size_t largest_batch = 0;
 
@@ -52,7 +53,7 @@ class fake_kernel : public sys::kernel {
     return 0;
   }
   int mbind(void* start, std::size_t bytes, sys::policy mode, const node_set& nodes,
-            unsigned) override {
+            unsigned flags) override {
     ++mbind_calls;
     if (refuses("mbind")) {
       return refuse["mbind"];
@@ -60,14 +61,19 @@ class fake_kernel : public sys::kernel {
     if (!nodes_.includes(nodes)) {
       return EINVAL;
     }
+    bool all_moved = true;
     for_each_page(start, bytes, [&](std::uintptr_t page) {
       if (mode == sys::policy::system_default) {
         page_policy.erase(page);
-      } else {
-        page_policy[page] = to_int(nodes.first());
+        return;
+      }
+      page_policy[page] = to_int(nodes.first());
+      if ((flags & sys::mbind_move) != 0 && page_nodes.contains(page)) {
+        all_moved = all_moved && !stuck.contains(page);
+        page_nodes[page] = stuck.contains(page) ? page_nodes[page] : to_int(nodes.first());
       }
     });
-    return 0;
+    return all_moved || (flags & sys::mbind_strict) == 0 ? 0 : EIO;
   }
   int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) override {
     std::size_t i = 0;
@@ -97,7 +103,8 @@ class fake_kernel : public sys::kernel {
       } else if (stuck.contains(page)) {
         status[i] = -EBUSY;
       } else {
-        status[i] = page_nodes[page] = nodes[i];
+        page_nodes[page] = nodes[i];
+        status[i] = called_busy.contains(page) ? -EBUSY : nodes[i];
       }
     }
     return 0;

@@ -162,6 +162,67 @@ TEST(Place, RefusesExtentsThatDoNotCoverTheRange) {
   EXPECT_THROW((void)engine::place_extents(kernel, fake_range(8 * 4 * kib), hole, {}), error);
 }
 
+TEST(Place, MovesPagesThatAreThereAlready) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  const auto range = fake_range(8 * 4 * kib);
+  kernel.touch(range.data(), range.size(), 0);
+  const auto placed = engine::place_extents(kernel, range, source(blocked(two)), {});
+  EXPECT_TRUE(placed.complete());
+  EXPECT_EQ(engine::query_residency(kernel, range, placed.asked).on_owner, 8U);
+}
+
+TEST(Place, ReportsPagesThatWouldNotMove) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  const auto range = fake_range(8 * 4 * kib);
+  kernel.touch(range.data(), range.size(), 0);
+  kernel.stuck = {reinterpret_cast<std::uintptr_t>(range.data()) + 6 * 4 * kib};
+  const auto placed = engine::place_extents(kernel, range, source(blocked(two)), {});
+  ASSERT_EQ(placed.refused.size(), 1U);
+  EXPECT_EQ(placed.refused[0].errno_value, EIO);
+}
+
+TEST(Place, CountsInBasePagesOnReservedHugePagesToo) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  const auto range = fake_range(8 * mib);
+  const auto placed = engine::place_extents(kernel, range, source(blocked(two)),
+                                            {strictness::prefer, page_size::huge_2m});
+  EXPECT_EQ(placed.pages, 2048U);
+  EXPECT_EQ(placed.granule_bytes, 2 * mib);
+  kernel.touch(range.data(), range.size(), 0);
+  EXPECT_EQ(engine::query_residency(kernel, range, placed.asked).on_owner, 2048U);
+}
+
+TEST(Place, TakesBasePagesWhereAHugePageWouldSwallowBlocks) {
+  fake_kernel kernel({node_id{0}, node_id{1}}, 4 * kib, 2 * mib);
+  const auto range = fake_range(16 * mib);
+  const place_options huge{strictness::prefer, page_size::transparent_huge};
+  const auto placed = engine::place_extents(kernel, range, source(block_cyclic(two, 64)), huge);
+  EXPECT_EQ(placed.granule_bytes, 4 * kib);
+  EXPECT_EQ(placed.asked.size(), 64U);
+  EXPECT_THAT(placed.notes, ::testing::ElementsAre(::testing::HasSubstr("base pages instead")));
+  EXPECT_THROW((void)engine::place_extents(kernel, range, source(block_cyclic(two, 64)),
+                                           {strictness::must, page_size::transparent_huge}),
+               error);
+}
+
+TEST(Migrate, BelievesWhereAPageIsAndNotThatItWasBusy) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  const auto range = fake_range(8 * 4 * kib);
+  kernel.touch(range.data(), range.size(), 0);
+  kernel.called_busy = {reinterpret_cast<std::uintptr_t>(range.data()) + 6 * 4 * kib};
+  const migration moved = engine::migrate_extents(kernel, range, blocked(two).extents(8));
+  EXPECT_TRUE(moved.refused.empty());
+  EXPECT_EQ(moved.moved, 4U);
+}
+
+TEST(Migrate, RefusesExtentsThatMakeNoSense) {
+  fake_kernel kernel({node_id{0}});
+  const auto range = fake_range(8 * 4 * kib);
+  for (const extent& wrong : {extent{0, 9, node_id{0}}, extent{3, 2, node_id{0}}, extent{0, 1}}) {
+    EXPECT_THROW((void)engine::migrate_extents(kernel, range, std::span(&wrong, 1)), error);
+  }
+}
+
 TEST(Migrate, MovesWhatIsThereAndCountsTheRest) {
   fake_kernel kernel({node_id{0}, node_id{1}});
   const auto range = fake_range(100 * 4 * kib);
@@ -222,6 +283,22 @@ TEST(Residency, ReadsNumaMapsWithReducedResolutionWhereBothAreRefused) {
   EXPECT_EQ(where.exactness, resolution::mapping);
   EXPECT_EQ(where.resident, 10U);
   EXPECT_EQ(where.on_owner, 9U);
+}
+
+TEST(Residency, CallsAMappingWithSeveralOwnersUnknownAndOneThatReachesBeyondToo) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  kernel.refuse = {{"move_pages", EPERM}, {"get_mempolicy", EPERM}};
+  const auto range = fake_range(10 * 4 * kib);
+  kernel.touch(range.data(), range.size(), 1);
+  kernel.files["/proc/self/maps"] = "400000000000-40000000a000 rw-p 00000000 00:00 0\n";
+  kernel.files["/proc/self/numa_maps"] =
+      "400000000000 default anon=10 dirty=10 N1=10 kernelpagesize_kB=4\n";
+  const auto whole = engine::query_residency(kernel, range, blocked(two).extents(10));
+  EXPECT_EQ(whole.unknown, 10U);
+  EXPECT_FALSE(whole.locality().has_value());
+  const auto part = engine::query_residency(kernel, range.first(5 * 4 * kib), {});
+  EXPECT_EQ(part.exactness, resolution::none);
+  EXPECT_EQ(part.unknown, 5U);
 }
 
 TEST(Residency, CallsPagesUnknownWhereNothingIsPermitted) {
