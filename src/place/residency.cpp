@@ -84,8 +84,12 @@ bool query_by_get_mempolicy(sys::kernel& kernel, const page_window& window,
     if ((present[page] & 1U) == 0) {
       continue;
     }
+    if ((present[page] & 2U) != 0) {
+      counts.add(page, unknown_node);
+      continue;
+    }
     const auto node = kernel.node_of_page(window.page(page));
-    if (!node && result.resident == 0) {
+    if (!node && result.resident == result.unknown) {
       return false;
     }
     counts.add(page, node ? node.value : unknown_node);

@@ -40,7 +40,8 @@ class kernel {
   virtual int madvise(void* start, std::size_t bytes, int advice) = 0;
   virtual int mbind(void* start, std::size_t bytes, policy mode, const node_set& nodes,
                     unsigned flags) = 0;
-  /// Which pages of a range are in memory: one byte a base page, bit 0.
+  /// Which pages of a range are in memory: one byte a base page, bit 0; bit 1 where the page is
+  /// shared, as the page of zeros is that stands in for memory nobody has written.
   virtual int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) = 0;
 
   /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory).

@@ -46,7 +46,18 @@ class linux_kernel final : public kernel {
     if (resident.size() < bytes / base_page_bytes()) {
       return EINVAL;
     }
-    return ::mincore(start, bytes, resident.data()) == 0 ? 0 : errno;
+    if (::mincore(start, bytes, resident.data()) != 0) {
+      return errno;
+    }
+    const std::size_t page = base_page_bytes();
+    std::vector<std::uint64_t> entries(bytes / page);
+    const long got = raw::read_pagemap(start, page, entries.data(), entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const bool shared =
+          got > 0 && i < static_cast<std::size_t>(got) && raw::is_shared_page(entries[i]);
+      resident[i] = static_cast<unsigned char>((resident[i] & 1U) | (shared ? 2U : 0U));
+    }
+    return 0;
   }
 
   int query_pages(std::span<void* const> pages, std::span<int> status) override {

@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,6 +69,29 @@ inline long get_mempolicy(int* mode, unsigned long* mask, std::size_t words, con
 inline long move_pages(int pid, std::size_t count, void* const* pages, const int* nodes,
                        int* status, int flags) noexcept {
   return call(SYS_move_pages, pid, count, pages, nodes, status, flags);
+}
+
+/// Whether an entry of /proc/self/pagemap is a page in memory that several mappings share: the zero
+/// page, which is read before anything is written, or a page shared with a forked process. The node
+/// that get_mempolicy gives for the first is where the kernel keeps its zeros, nobody's placement.
+[[nodiscard]] constexpr bool is_shared_page(std::uint64_t pagemap_entry) noexcept {
+  constexpr int present = 63;
+  constexpr int exclusively_mapped = 56;
+  return (pagemap_entry >> present & 1) != 0 && (pagemap_entry >> exclusively_mapped & 1) == 0;
+}
+
+/// Reads entries of /proc/self/pagemap, one a page, from the page of `start` on. Returns how many.
+inline long read_pagemap(const void* start, std::size_t page_bytes, std::uint64_t* entries,
+                         std::size_t count) noexcept {
+  const long file = call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) {
+    return file;
+  }
+  const auto first = reinterpret_cast<std::uintptr_t>(start) / page_bytes;
+  const long got = call(SYS_pread64, file, entries, count * sizeof *entries,
+                        static_cast<long>(first * sizeof *entries));
+  call(SYS_close, file);
+  return got < 0 ? got : got / static_cast<long>(sizeof *entries);
 }
 
 inline long getcpu(unsigned* cpu, unsigned* node) noexcept {

@@ -250,6 +250,16 @@ class Refused(CommandTest):
         self.assertNotRegex(done.stderr, r"8.00 MiB.*N0")
 
 
+    def test_memory_only_read_is_on_no_node(self):
+        read = [sys.executable, "-S", "-c", """
+import ctypes
+c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; c.malloc.argtypes = [ctypes.c_size_t]
+a = c.malloc(8 << 20); sum(ctypes.string_at(a + i, 1)[0] for i in range(0, 8 << 20, 4096))"""]
+        self.assertRegex(self.expect(0, "run", "--verify", "-m", "0", "--", *read).stderr, "not resident (100|99|98)")
+        denied = self.denied("move_pages", "EPERM", "-m", "0", "--verify", "--", *read, code=0).stderr
+        self.assertRegex(denied, "unknown (100|99|98)")
+
+
 class WithoutAgent(CommandTest):
     def test_a_static_program_is_interleaved_instead_and_that_is_said(self):
         done = self.expect(0, "run", "--memory", "blocked", "--", COMMAND, "run", "--", "cat", "/proc/self/numa_maps"

@@ -28,6 +28,7 @@ class fake_kernel : public sys::kernel {
   std::map<std::uintptr_t, int> page_nodes;  ///< pages in memory
   std::map<std::uintptr_t, int> page_policy; ///< what mbind left behind
   std::set<std::uintptr_t> stuck;            ///< pages that cannot be moved: EBUSY
+  std::set<std::uintptr_t> zeros;            ///< pages that stand for memory nobody has written
   std::set<std::uintptr_t> called_busy;      ///< pages that move, while EBUSY is answered
   std::size_t mbind_calls = 0;
   std::size_t largest_batch = 0;
@@ -77,8 +78,10 @@ class fake_kernel : public sys::kernel {
   }
   int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) override {
     std::size_t i = 0;
-    for_each_page(start, bytes,
-                  [&](std::uintptr_t page) { resident[i++] = page_nodes.contains(page) ? 1 : 0; });
+    for_each_page(start, bytes, [&](std::uintptr_t page) {
+      const bool present = page_nodes.contains(page);
+      resident[i++] = present ? (zeros.contains(page) ? 3 : 1) : 0;
+    });
     return refuses("mincore") ? refuse["mincore"] : 0;
   }
   int query_pages(std::span<void* const> pages, std::span<int> status) override {

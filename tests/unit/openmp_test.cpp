@@ -11,10 +11,12 @@
 #include <nodewise/arithmetic.hpp>
 #include <nodewise/region.hpp>
 
-#include "sys/kernel.hpp"
+#include "unit/any_node.hpp"
 
 namespace nodewise {
 namespace {
+
+using test::any_node;
 
 /// Which iterations of schedule(static) each thread got, told by the threads themselves.
 std::vector<arithmetic::page_range> static_parts(std::size_t n, int threads) {
@@ -46,12 +48,6 @@ TEST(OpenMP, DealsAStaticLoopAsTheBlockedDistributionDealsPages) {
       }
     }
   }
-}
-
-node_id any_node() {
-  std::byte here{};
-  const auto node = sys::real_kernel().node_of_page(&here);
-  return node ? node.value : node_id{0};
 }
 
 TEST(OpenMP, TeamFillsARegionThatOneThreadQueries) {

@@ -267,6 +267,19 @@ TEST(Residency, AsksGetMempolicyWhereMovePagesIsRefused) {
   EXPECT_EQ(where.per_node[0].node, node_id{1});
 }
 
+TEST(Residency, CallsThePageOfZerosUnknownWhereMovePagesIsRefused) {
+  fake_kernel kernel({node_id{0}, node_id{1}});
+  kernel.refuse["move_pages"] = EPERM;
+  const auto range = fake_range(4 * 4 * kib);
+  kernel.touch(range.data(), range.size(), 0);
+  kernel.zeros = {reinterpret_cast<std::uintptr_t>(range.data())};
+  const auto where = engine::query_residency(kernel, range, {});
+  EXPECT_EQ(where.resident, 4U);
+  EXPECT_EQ(where.unknown, 1U);
+  ASSERT_EQ(where.per_node.size(), 1U);
+  EXPECT_EQ(where.per_node[0].pages, 3U);
+}
+
 TEST(Residency, ReadsNumaMapsWithReducedResolutionWhereBothAreRefused) {
   fake_kernel kernel({node_id{0}, node_id{1}});
   kernel.refuse = {{"move_pages", EPERM}, {"get_mempolicy", EPERM}};

@@ -9,16 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "sys/kernel.hpp"
+#include "unit/any_node.hpp"
 
 namespace nodewise {
 namespace {
 
-node_id any_node() {
-  std::byte here{};
-  const auto node = sys::real_kernel().node_of_page(&here);
-  return node ? node.value : node_id{0};
-}
+using test::any_node;
 
 TEST(Region, IsZeroedAndWritable) {
   region memory(3 << 20, bound(any_node()));

@@ -11,16 +11,12 @@
 
 #include <nodewise/region.hpp>
 
-#include "sys/kernel.hpp"
+#include "unit/any_node.hpp"
 
 namespace nodewise {
 namespace {
 
-node_id any_node() {
-  std::byte here{};
-  const auto node = sys::real_kernel().node_of_page(&here);
-  return node ? node.value : node_id{0};
-}
+using test::any_node;
 
 TEST(OneTbb, TasksFillARegionBlockByBlock) {
   const region memory(4 << 20, blocked({any_node()}), {strictness::prefer, page_size::base});
