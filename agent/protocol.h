@@ -8,10 +8,10 @@
  *     v1;threshold=1048576;blocked=0*4,1*4;report=/tmp/nodewise-x/report
  *
  * `blocked` lists the nodes of the owners in order, each with the number of its consecutive owners.
- * `observe` leaves the program's own policy in force and only reports; owners, if given with it, are
- * those that a static loop's threads would want, and pages are counted by them. `quiet` keeps the
- * agent from saying on stderr that memory could not be placed. `report` is optional and comes last:
- * it takes the rest of the text.
+ * `observe` leaves the program's own policy in force and only reports; owners, if given with it,
+ * are those that a static loop's threads would want, and pages are counted by them. `quiet` keeps
+ * the agent from saying on stderr that memory could not be placed. `report` is optional and comes
+ * last: it takes the rest of the text.
  *
  * Back: the report file, opened for appending, one write() a record, so that records of several
  * processes and threads do not mix. A record that a full disk cut short may be followed by whole

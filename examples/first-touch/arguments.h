@@ -18,8 +18,10 @@ static inline long parse_number(const char* text, long most) {
   char* end = NULL;
   const long value = strtol(text, &end, 10);
   if (end == text || *end != '\0' || value < 1 || value > most) {
-    fprintf(stderr, "first-touch: '%s' is not a number from 1 to %ld\n"
-                    "usage: first-touch [MiB per array] [sweeps]\n", text, most);
+    fprintf(stderr,
+            "first-touch: '%s' is not a number from 1 to %ld\n"
+            "usage: first-touch [MiB per array] [sweeps]\n",
+            text, most);
     exit(2);
   }
   return value;
@@ -31,12 +33,16 @@ static inline struct arguments parse_arguments(int argc, char** argv) {
   return (struct arguments){((size_t)mib << 20) / sizeof(float), (int)sweeps};
 }
 
-static inline double seconds(void) { return omp_get_wtime(); }
+static inline double seconds(void) {
+  return omp_get_wtime();
+}
 
-static inline void print_result(struct arguments arguments, double elapsed, float first, float last) {
-  printf("%d threads, %d sweeps of a[i] += b[i] * c[i] over 3 x %zu MiB: %.4f s each; a = %g .. %g\n",
-         omp_get_max_threads(), arguments.sweeps, arguments.elements * sizeof(float) >> 20,
-         elapsed / arguments.sweeps, (double)first, (double)last);
+static inline void print_result(struct arguments arguments, double elapsed, float first,
+                                float last) {
+  printf(
+      "%d threads, %d sweeps of a[i] += b[i] * c[i] over 3 x %zu MiB: %.4f s each; a = %g .. %g\n",
+      omp_get_max_threads(), arguments.sweeps, arguments.elements * sizeof(float) >> 20,
+      elapsed / arguments.sweeps, (double)first, (double)last);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a user's first program looks like: memory in one block a node, filled, and asked where it is.
+// What a user's first program looks like: memory in one block a node, filled, and asked where it
+// is.
 #include <cstdio>
 #include <cstring>
 #include <vector>
