@@ -34,12 +34,12 @@ void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_
   const bool known = ::mincore(s.page[0], count * page_bytes(), s.in_memory) == 0;
   const long entries = sys::raw::read_pagemap(s.page[0], page_bytes(), s.entry, count);
   for (std::size_t i = 0; i < count; ++i) {
+    // The page of zeros, or one shared with a forked process, is on no node of ours.
+    const bool shared = static_cast<long>(i) < entries && sys::raw::is_shared_page(s.entry[i]);
     int node = unlocated;
     if (known && (s.in_memory[i] & 1) == 0) {
       node = absent;
-    } else if (static_cast<long>(i) < entries && sys::raw::is_shared_page(s.entry[i])) {
-      node = unlocated; // the page of zeros, or one shared with a forked process
-    } else if (known && (first + i) % stride == 0 &&
+    } else if (known && !shared && (first + i) % stride == 0 &&
                sys::raw::get_mempolicy(&node, nullptr, 0, s.page[i],
                                        sys::get_node | sys::get_by_address) < 0) {
       node = unlocated;

@@ -34,10 +34,12 @@ bool has_owners(const launch::plan& asked) {
   return asked.agent && !asked.agent->owners.empty();
 }
 
-bool binds_to_nodes(const launch::plan& asked) {
-  return asked.memory &&
-         (asked.memory->mode == sys::policy::bind || asked.memory->mode == sys::policy::preferred ||
-          asked.memory->mode == sys::policy::preferred_many);
+/// The nodes that a policy of the whole process names; nullptr where none does (local, interleave).
+const node_set* asked_nodes(const launch::plan& asked) {
+  const bool binds = asked.memory && (asked.memory->mode == sys::policy::bind ||
+                                      asked.memory->mode == sys::policy::preferred ||
+                                      asked.memory->mode == sys::policy::preferred_many);
+  return binds ? &asked.memory->nodes : nullptr;
 }
 
 /// Share of the located pages that are where they were asked to be, 0..1; nothing where no page was
@@ -46,12 +48,13 @@ std::optional<double> share_as_asked(const launch::plan& asked, const object_rep
   if (is_blocked(asked)) {
     return object.locality();
   }
-  if (!binds_to_nodes(asked) || object.resident <= object.unknown) {
+  const node_set* const nodes = asked_nodes(asked);
+  if (nodes == nullptr || object.resident <= object.unknown) {
     return std::nullopt;
   }
   std::uint64_t there = 0;
   for (const object_report::share& share : object.shares) {
-    there += asked.memory->nodes.contains(share.node) ? share.pages : 0;
+    there += nodes->contains(share.node) ? share.pages : 0;
   }
   return static_cast<double>(there) / static_cast<double>(object.resident - object.unknown);
 }
@@ -64,7 +67,7 @@ std::optional<double> local_share(const launch::plan& asked, const object_report
 
 /// Unknown is no success: an object whose pages could not be located is not as asked.
 bool is_as_asked(const launch::plan& asked, const object_report& object) {
-  if (!(is_blocked(asked) || binds_to_nodes(asked)) || object.resident == 0) {
+  if (!(is_blocked(asked) || asked_nodes(asked) != nullptr) || object.resident == 0) {
     return true;
   }
   return object.unknown == 0 && share_as_asked(asked, object) == 1.0;

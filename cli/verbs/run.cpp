@@ -119,7 +119,8 @@ run_options options_of(const invocation& given) {
   if (const auto threshold = given.bytes(flags::threshold)) {
     constexpr std::size_t least = 4096; // no system has smaller pages, and placement is by page
     if (*threshold < least) {
-      throw error(error_kind::usage, "--threshold " + std::string(*given.text(flags::threshold)),
+      throw error(error_kind::usage,
+                  "--threshold " + std::string(given.text(flags::threshold).value_or("")),
                   "memory is placed by pages, and no page is smaller than 4 KiB",
                   "give 4K or more");
     }
