@@ -14,7 +14,7 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = (
     ("As it is: one thread fills the arrays, so the kernel puts every page on that thread's node. "
-     "Half of the threads work on far memory, and one memory controller serves them all.",
+     "The threads of other nodes work on far memory, and one memory controller serves everybody.",
      "as it is", ["--bind", "close"], "first-touch"),
     ("The same binary, started by nodewise: each array gets one block a thread, on the node where "
      "that thread runs, before the program touches it.",
