@@ -14,7 +14,7 @@ setup: ## install the packages this project needs (Debian 12, Ubuntu 24.04)
 	@scripts/setup
 
 build: setup ## build the command: build/release/bin/nodewise
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
 run: build ## the story: a serially initialised program, seen, placed and cured
@@ -29,17 +29,17 @@ test-all: build ## all tests, with Clang 19 and the sanitizers too
 
 asan-ubsan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING && cmake --build --preset $@ -j $(JOBS)
+	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
 	@ctest --preset $@ -L unit -j $(JOBS)
 
 clang: ## everything built by Clang 19, its unit tests and the linter
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING && cmake --build --preset $@ -j $(JOBS)
+	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
 	@ctest --preset $@ -L unit -j $(JOBS)
 
 tsan: ## unit tests under ThreadSanitizer, OpenMP through libomp and Archer
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING && cmake --build --preset $@ -j $(JOBS)
+	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
 	@ctest --preset $@ -L unit -j $(JOBS)
 
 bench: build ## timings against peers in the same run; results in bench/results

@@ -39,10 +39,9 @@ static inline double seconds(void) {
 
 static inline void print_result(struct arguments arguments, double elapsed, float first,
                                 float last) {
-  printf(
-      "%d threads, %d sweeps of a[i] += b[i] * c[i] over 3 x %zu MiB: %.4f s each; a = %g .. %g\n",
-      omp_get_max_threads(), arguments.sweeps, arguments.elements * sizeof(float) >> 20,
-      elapsed / arguments.sweeps, (double)first, (double)last);
+  printf("%d threads, %d sweeps over 3 x %zu MiB: %.4f s each (a: %g to %g)\n",
+         omp_get_max_threads(), arguments.sweeps, arguments.elements * sizeof(float) >> 20,
+         elapsed / arguments.sweeps, (double)first, (double)last);
 }
 
 #endif

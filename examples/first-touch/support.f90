@@ -45,9 +45,9 @@ contains
     integer, intent(in) :: sweeps
     real(real64), intent(in) :: elapsed
     real(real32), intent(in) :: a(:)
-    print '(i0, a, i0, a, i0, a, f0.4, a, f0.0, a, f0.0)', omp_get_max_threads(), " threads, ", &
-      sweeps, " sweeps of a(i) = a(i) + b(i) * c(i) over 3 x ", n / 2_int64**18, " MiB: ", &
-      elapsed / sweeps, " s each; a = ", a(1), " .. ", a(n)
+    print '(i0, a, i0, a, i0, a, f0.4, a, f0.0, a, f0.0, a)', omp_get_max_threads(), " threads, ", &
+      sweeps, " sweeps over 3 x ", n / 2_int64**18, " MiB: ", elapsed / sweeps, " s each (a: ", &
+      a(1), " to ", a(n), ")"
     flush (6)
   end subroutine print_result
 
