@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-all asan-ubsan clang tsan bench install format tidy clean
+.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench install format tidy clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -41,6 +41,9 @@ tsan: ## unit tests under ThreadSanitizer, OpenMP through libomp and Archer
 	@scripts/setup clang
 	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
 	@ctest --preset $@ -L unit -j $(JOBS)
+
+fuzz: build ## ten million inputs for every parser
+	@cmake --build --preset release --target fuzz -j 1
 
 bench: build ## timings against peers in the same run; results in bench/results
 	@bench/run $(BIN)

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/allocate.hpp"
+#include "agent/interposed.hpp"
 #include "agent/large.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
@@ -16,19 +18,26 @@
 
 using namespace nodewise::agent;
 
-#define NODEWISE_INTERPOSED extern "C" __attribute__((visibility("default")))
-#define NODEWISE_CALLER __builtin_return_address(0)
+constinit std::size_t nodewise::agent::small_bytes = static_cast<std::size_t>(-1);
+
+void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) noexcept {
+  void* made = nullptr;
+  if (bytes >= gate_bytes) {
+    made = allocate_large(bytes, 1, caller);
+  } else {
+    made = allocate_grouped(bytes, caller);
+    if (made != nullptr) {
+      return made;
+    }
+  }
+  note_other_request(bytes, caller);
+  return made != nullptr ? made : next.malloc(bytes);
+}
 
 namespace {
 
 bool is_power_of_two(std::size_t n) noexcept {
   return n != 0 && (n & (n - 1)) == 0;
-}
-
-/// Where even the kernel has no range left, the C library may still have memory, and sets errno.
-void* large_or_next(std::size_t bytes, const void* caller) noexcept {
-  void* const made = allocate_large(bytes, 1, caller);
-  return made != nullptr ? made : next.malloc(bytes);
 }
 
 void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
@@ -38,21 +47,37 @@ void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void
 
 /// Alignments that are wrong are the next allocator's to refuse.
 bool is_large_request(std::size_t alignment, std::size_t bytes) noexcept {
-  return bytes >= threshold_bytes && is_power_of_two(alignment);
+  return bytes >= gate_bytes && is_power_of_two(alignment);
+}
+
+/// Into a new block, of whatever kind its size makes it; the old one is as it was if that fails.
+void* copy_to_new(void* old, std::size_t had, std::size_t bytes, const void* caller) noexcept {
+  void* const made = allocate(bytes, caller);
+  if (made != nullptr) {
+    __builtin_memcpy(made, old, had < bytes ? had : bytes);
+    ::free(old);
+  }
+  return made;
+}
+
+void* resize_grouped(void* old, std::size_t bytes, const void* caller) noexcept {
+  const std::size_t had = grouped_bytes(old);
+  return bytes <= had && bytes >= had / 2 ? old : copy_to_new(old, had, bytes, caller);
 }
 
 void* resize(void* old, std::size_t bytes, const void* caller) noexcept {
   if (old == nullptr) {
-    return bytes < threshold_bytes ? next.malloc(bytes) : large_or_next(bytes, caller);
+    return allocate(bytes, caller);
   }
-  if (is_large(old)) {
+  const bool grouped = is_grouped(old);
+  if (grouped || is_large(old)) {
     if (bytes == 0) {
       ::free(old);
       return nullptr;
     }
-    return resize_large(old, bytes, caller);
+    return grouped ? resize_grouped(old, bytes, caller) : resize_large(old, bytes, caller);
   }
-  if (bytes < threshold_bytes) {
+  if (bytes < gate_bytes) {
     return next.realloc(old, bytes);
   }
   void* const made = allocate_large(bytes, 1, caller);
@@ -75,21 +100,26 @@ void* resize(void* old, std::size_t bytes, const void* caller) noexcept {
 } // namespace
 
 NODEWISE_INTERPOSED void* malloc(std::size_t bytes) noexcept {
-  return bytes < threshold_bytes ? next.malloc(bytes) : large_or_next(bytes, NODEWISE_CALLER);
+  return allocate(bytes, NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED void free(void* start) noexcept {
-  if (!is_large(start) || !release_large(start)) {
+  if (!release(start)) {
     next.free(start);
   }
 }
 
 NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept {
   std::size_t all = 0;
-  if (__builtin_mul_overflow(count, bytes, &all) || all < threshold_bytes) {
+  if (__builtin_mul_overflow(count, bytes, &all) || all < small_bytes) {
     return next.calloc(count, bytes);
   }
-  void* const made = allocate_large(all, 1, NODEWISE_CALLER);
+  // Fresh from the kernel either way: a group never gives a block out twice.
+  void* const made = all >= gate_bytes ? allocate_large(all, 1, NODEWISE_CALLER)
+                                       : allocate_grouped(all, NODEWISE_CALLER);
+  if (made == nullptr || all >= gate_bytes) {
+    note_other_request(all, NODEWISE_CALLER);
+  }
   return made != nullptr ? made : next.calloc(count, bytes);
 }
 
@@ -132,8 +162,8 @@ NODEWISE_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noe
 }
 
 NODEWISE_INTERPOSED void* valloc(std::size_t bytes) noexcept {
-  return bytes < threshold_bytes ? next.memalign(page_bytes(), bytes)
-                                 : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+  return bytes < gate_bytes ? next.memalign(page_bytes(), bytes)
+                            : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
@@ -142,11 +172,14 @@ NODEWISE_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
     return nullptr;
   }
   bytes = round_up(bytes, page_bytes());
-  return bytes < threshold_bytes ? next.memalign(page_bytes(), bytes)
-                                 : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+  return bytes < gate_bytes ? next.memalign(page_bytes(), bytes)
+                            : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED std::size_t malloc_usable_size(void* start) noexcept {
+  if (is_grouped(start)) {
+    return grouped_bytes(start);
+  }
   return is_large(start) ? usable_bytes(start) : next.malloc_usable_size(start);
 }
 

@@ -4,34 +4,40 @@
 #include <cerrno>
 #include <cstring>
 
+#include <sys/mman.h>
+
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
+#include "agent/rules.hpp"
+#include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
 constinit settings asked{};
-constinit std::size_t threshold_bytes = static_cast<std::size_t>(-1);
+constinit std::size_t gate_bytes = static_cast<std::size_t>(-1);
 constinit std::size_t page_mask = 0;
 constinit object_table objects;
 
 namespace {
 
-/// Maps, places and enters an object with room for `room_bytes` more.
-void* make(std::size_t bytes, std::size_t alignment, std::size_t room_bytes,
-           const void* caller) noexcept {
+/// Maps, places and enters an object.
+void* make(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
   object made{};
-  made.granule_bytes = choose_granule(asked, bytes);
-  alignment = alignment > made.granule_bytes ? alignment : made.granule_bytes;
-  made.start = map(bytes + room_bytes, alignment);
+  made.kind = NODEWISE_AGENT_HEAP;
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = caller;
+  if (!choose(asked, made)) {
+    return nullptr;
+  }
+  const std::size_t preferred = preferred_alignment(made);
+  made.start = map(bytes, alignment > preferred ? alignment : preferred);
   if (made.start == nullptr) {
     return nullptr;
   }
-  made.bytes = bytes;
-  made.placed_bytes = round_up(bytes, page_bytes());
-  made.mapped_bytes = round_up(bytes + room_bytes, page_bytes());
-  made.caller = caller;
-  place(asked, made);
+  place(made, present_pages::stay);
   count_made(made);
   if (!objects.insert(made)) {
     unmap(made.start, made.mapped_bytes);
@@ -41,34 +47,61 @@ void* make(std::size_t bytes, std::size_t alignment, std::size_t room_bytes,
   return made.start;
 }
 
-void discard(const object& what) noexcept {
-  unmap(what.start, what.mapped_bytes);
-  give_back_extents(what);
-}
-
-/// Within the room there is, as long as the owners' blocks still make sense.
-bool resize_in_place(object& what, std::size_t bytes) noexcept {
-  if (bytes > what.mapped_bytes || bytes < what.placed_bytes / 2 || bytes < threshold_bytes) {
-    return false;
-  }
-  const std::size_t before = round_up(what.bytes, page_bytes());
-  const std::size_t needed = round_up(bytes, page_bytes());
-  what.bytes = bytes;
-  if (needed != what.placed_bytes) {
-    what.flags |= NODEWISE_AGENT_RESIZED;
-  }
-  if (needed < before) {
+/// Lets the object shrink or grow where it is, or move as a whole. It must be out of the table: the
+/// kernel may give its old address to somebody else at once. False if it is as it was.
+bool remap(object& what, std::size_t needed) noexcept {
+  if (needed < what.mapped_bytes) {
     unmap(what.start + needed, what.mapped_bytes - needed);
     what.mapped_bytes = needed;
+    give_back_extents(what);
+    place_resized(what);
+    return true;
   }
-  objects.replace(what);
-  return true;
+  reset(what);
+  const long moved = sys::raw::remap(what.start, what.mapped_bytes, needed, MREMAP_MAYMOVE);
+  if (moved >= 0) {
+    what.start = reinterpret_cast<char*>(moved);
+    what.mapped_bytes = needed;
+  }
+  place_resized(what);
+  return moved >= 0;
+}
+
+void* resize_by_copy(void* start, std::size_t had, std::size_t bytes, const void* caller) noexcept {
+  void* moved = bytes >= gate_bytes && bytes <= PTRDIFF_MAX / 2 ? make(bytes, 1, caller) : nullptr;
+  if (moved == nullptr) {
+    moved = next.malloc(bytes);
+  }
+  if (moved != nullptr) {
+    std::memcpy(moved, start, had < bytes ? had : bytes);
+    (void)release_large(start);
+  }
+  return moved;
 }
 
 } // namespace
 
+void place_resized(object& what) noexcept {
+  const std::size_t before = what.placed_bytes;
+  const std::size_t now = what.mapped_bytes;
+  const std::size_t change = now > before ? now - before : before - now;
+  if (change <= before / 8) {
+    if (change != 0) {
+      what.flags |= NODEWISE_AGENT_RESIZED;
+    }
+    place(what, present_pages::stay);
+    return;
+  }
+  what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_RESIZED);
+  what.placed_bytes = now;
+  object renewed = what; // another rule may fit the new size
+  renewed.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_UNASKED);
+  what = choose(asked, renewed) ? renewed : what;
+  place(what, present_pages::move);
+}
+
 void* allocate_large(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
-  return bytes > PTRDIFF_MAX ? nullptr : make(bytes, alignment, 0, caller);
+  return bytes > PTRDIFF_MAX - page_mask ? nullptr : make(bytes, alignment, caller);
 }
 
 void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept {
@@ -77,6 +110,7 @@ void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept {
   made.start = bytes > PTRDIFF_MAX / 2 ? nullptr : map(made.mapped_bytes, alignment);
   made.bytes = bytes;
   made.placed_bytes = made.mapped_bytes;
+  made.granule_bytes = page_bytes();
   page_mask = page_bytes() - 1;
   if (made.start != nullptr && !objects.insert(made)) {
     unmap(made.start, made.mapped_bytes);
@@ -90,8 +124,13 @@ bool release_large(void* start) noexcept {
   if (!objects.take(start, what)) {
     return false;
   }
+  if (what.kind != NODEWISE_AGENT_HEAP) { // the program frees what malloc has not given
+    (void)objects.insert(what);
+    return false;
+  }
   report_freed(what);
-  discard(what);
+  unmap(what.start, what.mapped_bytes);
+  give_back_extents(what);
   return true;
 }
 
@@ -100,25 +139,24 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
   if (!objects.find(start, what)) {
     return nullptr;
   }
-  if (resize_in_place(what, bytes)) {
+  const std::size_t had = round_up(what.bytes, page_bytes());
+  if (bytes < gate_bytes || bytes > PTRDIFF_MAX / 2) {
+    return resize_by_copy(start, had, bytes, caller);
+  }
+  const std::size_t needed = round_up(bytes, page_bytes());
+  if (needed == what.mapped_bytes) {
+    what.bytes = bytes;
+    objects.replace(what);
     return start;
   }
-  // A range that grows once grows again. With an eighth of room each byte of a slowly growing array
-  // is copied nine times at most, and no owner has more than its block and that eighth. The kernel
-  // will not move (mremap) a range that policies have split into several mappings.
-  void* moved = nullptr;
-  if (bytes >= threshold_bytes && bytes <= PTRDIFF_MAX / 2) {
-    moved = make(bytes, 1, bytes > what.bytes ? bytes / 8 : 0, caller);
+  if (!objects.take(start, what)) {
+    return nullptr;
   }
-  if (moved == nullptr) {
-    moved = next.malloc(bytes);
-  }
-  if (moved != nullptr) {
-    const std::size_t used = round_up(what.bytes, page_bytes());
-    std::memcpy(moved, start, used < bytes ? used : bytes);
-    (void)release_large(start);
-  }
-  return moved;
+  what.bytes = bytes;
+  const bool done = remap(what, needed);
+  what.bytes = done ? bytes : had;
+  (void)objects.insert(what);
+  return done ? what.start : resize_by_copy(start, had, bytes, caller);
 }
 
 std::size_t usable_bytes(const void* start) noexcept {

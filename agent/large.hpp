@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Large objects: each a mapping of its own, placed when it is made, back with the kernel when it is
-// freed, so that no page ever passes from one owner to another.
+// Large objects of malloc's family: each a mapping of its own, placed when it is made, back with
+// the kernel when it is freed, so that no page ever passes from one owner to another.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace nodewise::agent {
 // NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit, they are there from the start
 /// What the agent knows. Written once, by start(), before the program's own code runs.
 extern constinit settings asked;
-/// Requests of at least this many bytes are large. None are until the settings are read.
-extern constinit std::size_t threshold_bytes;
+/// Requests of at least this many bytes may be large. None are until the settings are read.
+extern constinit std::size_t gate_bytes;
 extern constinit std::size_t page_mask; ///< the page less one, or 0 until a large object can exist
 extern constinit object_table objects;
 // NOLINTEND(bugprone-dynamic-static-initializers)
@@ -28,7 +28,7 @@ extern constinit object_table objects;
          objects.contains(start);
 }
 
-/// nullptr if the kernel gives no memory; errno is left alone. Memory is zero.
+/// nullptr if no rule wants it or the kernel gives no memory; errno is left alone. Memory is zero.
 [[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment,
                                    const void* caller) noexcept;
 /// For the time before the next allocator is known.
@@ -39,5 +39,10 @@ extern constinit object_table objects;
 [[nodiscard]] void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept;
 /// The bytes that the program may use.
 [[nodiscard]] std::size_t usable_bytes(const void* start) noexcept;
+
+/// Gives an object that was moved or cut to `mapped_bytes` its places anew. Its pages follow if its
+/// size has changed by more than an eighth since they were placed; before that the owners of the
+/// earlier size stay, so that an array which grows by a little each time is not moved each time.
+void place_resized(object& what) noexcept;
 
 } // namespace nodewise::agent

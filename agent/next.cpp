@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include "agent/large.hpp"
@@ -16,9 +17,28 @@ namespace {
 
 constinit std::atomic<bool> resolving{false};
 
+/// A function of another allocator in front of us: the program's own, or one preloaded before. In a
+/// program linked without PIE it may be a stub of the program's that leads here.
+void* in_front(const char* name) noexcept {
+  void* const first = ::dlsym(RTLD_DEFAULT, name);
+  Dl_info there{};
+  Dl_info here{};
+  const ElfW(Sym)* symbol = nullptr;
+  if (first == nullptr || ::dladdr(&resolving, &here) == 0 ||
+      ::dladdr1(first, &there, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                RTLD_DL_SYMENT) == 0 ||
+      there.dli_fbase == here.dli_fbase || symbol == nullptr || symbol->st_shndx == SHN_UNDEF) {
+    return nullptr;
+  }
+  return first;
+}
+
+/// A block must go back to where it came from, so what that allocator has not got and we have, as
+/// reallocarray, must use its functions.
 template <class Function>
 Function find(const char* name) noexcept {
-  void* const found = ::dlsym(RTLD_NEXT, name);
+  void* const first = in_front(name);
+  void* const found = first != nullptr ? first : ::dlsym(RTLD_NEXT, name);
   if (found == nullptr) {
     constexpr char text[] = "nodewise: the agent found no allocator behind it\n";
     (void)!::write(STDERR_FILENO, text, sizeof text - 1);

@@ -1,7 +1,30 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/object_table.hpp"
 
+#include <cstddef>
+
 #include <sys/mman.h>
+
+#include "sys/raw.hpp"
+
+/// For who looks at this process from outside; protocol.h explains it.
+extern "C" {
+__attribute__((visibility("default"))) constinit struct nodewise_agent_view nodewise_agent_view = {
+    NODEWISE_AGENT_VIEW_MAGIC,
+    1,
+    0,
+    0,
+    0,
+    sizeof(nodewise::agent::object),
+    offsetof(nodewise::agent::object, start),
+    offsetof(nodewise::agent::object, bytes),
+    offsetof(nodewise::agent::object, sequence),
+    offsetof(nodewise::agent::object, caller),
+    offsetof(nodewise::agent::object, kind),
+    0,
+    0,
+};
+}
 
 namespace nodewise::agent {
 
@@ -24,9 +47,7 @@ class guard {
 };
 
 void* map_zeroed(std::size_t bytes) noexcept {
-  void* const start =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return start == MAP_FAILED ? nullptr : start;
+  return sys::raw::map(bytes, PROT_READ | PROT_WRITE, 0);
 }
 
 } // namespace
@@ -97,7 +118,7 @@ object_table::slots* object_table::map_slots(std::size_t count) noexcept {
   return made;
 }
 
-/// At most half of the slots are taken.
+/// At most half of the slots are taken, or all but one where there is no memory for more.
 bool object_table::make_room() noexcept {
   slots* const old = slots_.load(relaxed);
   if (old != nullptr && (live_ + 1) * 2 <= old->count) {
@@ -105,7 +126,7 @@ bool object_table::make_room() noexcept {
   }
   slots* const larger = map_slots(old == nullptr ? first_count : old->count * 2);
   if (larger == nullptr) {
-    return false;
+    return old != nullptr && live_ + 2 <= old->count;
   }
   for (std::size_t at = 0; old != nullptr && at < old->count; ++at) {
     if (old->keys[at].load(relaxed) != 0) {
@@ -113,16 +134,21 @@ bool object_table::make_room() noexcept {
     }
   }
   slots_.store(larger, release_order);
+  nodewise_agent_view.keys = reinterpret_cast<std::uintptr_t>(larger->keys);
+  nodewise_agent_view.objects = reinterpret_cast<std::uintptr_t>(larger->objects);
+  nodewise_agent_view.count = larger->count;
   return true;
 }
 
 void object_table::begin_change() noexcept {
   changes_.store(changes_.load(relaxed) + 1, relaxed);
+  nodewise_agent_view.changes |= 1U;
   std::atomic_thread_fence(release_order);
 }
 
 void object_table::end_change() noexcept {
   changes_.store(changes_.load(relaxed) + 1, release_order);
+  __atomic_add_fetch(&nodewise_agent_view.changes, 1, __ATOMIC_RELEASE);
 }
 
 bool object_table::contains(const void* start) noexcept {
@@ -151,6 +177,7 @@ bool object_table::insert(const object& value) noexcept {
   if (room) {
     slots_.load(relaxed)->put(value);
     ++live_;
+    maps_ += value.kind == NODEWISE_AGENT_MAP ? 1 : 0;
   }
   end_change();
   return room;
@@ -181,11 +208,35 @@ bool object_table::take(const void* start, object& into) noexcept {
     return false;
   }
   into = all->objects[at];
+  remove_locked(at);
+  return true;
+}
+
+void object_table::remove_locked(std::size_t at) noexcept {
+  slots* const all = slots_.load(relaxed);
   begin_change();
+  maps_ -= all->objects[at].kind == NODEWISE_AGENT_MAP ? 1 : 0;
   all->remove(at);
   --live_;
   end_change();
-  return true;
+}
+
+bool object_table::take_overlapping(const char* first, const char* last, object& into) noexcept {
+  if (maps_.load(relaxed) == 0) {
+    return false;
+  }
+  const guard held(*this);
+  const slots* const all = slots_.load(relaxed);
+  for (std::size_t at = 0; all != nullptr && at < all->count; ++at) {
+    const object& each = all->objects[at];
+    if (all->keys[at].load(relaxed) != 0 && each.kind == NODEWISE_AGENT_MAP && each.start < last &&
+        first < each.start + each.mapped_bytes) {
+      into = each;
+      remove_locked(at);
+      return true;
+    }
+  }
+  return false;
 }
 
 void object_table::replace(const object& value) noexcept {
@@ -220,7 +271,7 @@ object_table::copy object_table::snapshot(bool wait) noexcept {
 
 void object_table::release(const copy& made) noexcept {
   if (made.objects != nullptr) {
-    ::munmap(made.objects, made.mapped_bytes);
+    sys::raw::unmap(made.objects, made.mapped_bytes);
   }
 }
 

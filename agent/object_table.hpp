@@ -7,18 +7,27 @@
 
 #include <pthread.h>
 
+#include "agent/settings.hpp"
+
 namespace nodewise::agent {
 
-/// A range of memory that the agent mapped for one allocation. `start` is page-aligned.
+/// A range of memory that is placed, or only watched, as one. `start` is page-aligned.
 struct object {
   char* start;
-  std::size_t bytes;        ///< what the program asked for
-  std::size_t placed_bytes; ///< the length that the owners were computed for
-  std::size_t mapped_bytes; ///< room, a multiple of the page
-  std::size_t granule_bytes;
-  std::uint64_t sequence;
+  std::size_t bytes;         ///< what the program asked for
+  std::size_t placed_bytes;  ///< the length that the owners were computed for
+  std::size_t mapped_bytes;  ///< a multiple of the page
+  std::size_t granule_bytes; ///< edges of blocks are multiples of this
+  std::uint64_t sequence;    ///< 0, 1, ... in the order of their making
+  std::uint64_t blocks;      ///< of a group, else 1
   const void* caller;
-  int pid; ///< a fork's copies belong to the parent's report
+  const placement* where;           ///< nullptr: nobody asked for a placement
+  const char* name;                 ///< of a static array, else nullptr
+  const std::uint32_t* first_block; ///< of a group: by page, the first block from there on
+  std::uint32_t first_number;       ///< of a group: its own first block
+  std::uint32_t kind;               ///< NODEWISE_AGENT_HEAP, ...
+  int rule;                         ///< position among the rules, -1: the default
+  int pid;                          ///< a fork's copies belong to the parent's report
   int refused_errno;
   unsigned flags;   ///< NODEWISE_AGENT_PLACED, ...
   unsigned extents; ///< policies in force
@@ -39,6 +48,8 @@ class object_table {
   [[nodiscard]] bool find(const void* start, object& into) noexcept;
   /// Removes it: of several threads that free the same address one is answered true.
   [[nodiscard]] bool take(const void* start, object& into) noexcept;
+  /// Removes one of the program's own mappings that has bytes in first..last. False if none has.
+  [[nodiscard]] bool take_overlapping(const char* first, const char* last, object& into) noexcept;
   /// For an object that is there under the same address.
   void replace(const object& value) noexcept;
 
@@ -74,6 +85,8 @@ class object_table {
     void remove(std::size_t at) noexcept;
   };
 
+  void remove_locked(std::size_t at) noexcept;
+
   [[nodiscard]] static slots* map_slots(std::size_t count) noexcept;
   [[nodiscard]] bool make_room() noexcept;
   [[nodiscard]] std::size_t locked_position(const void* start) const noexcept;
@@ -83,6 +96,7 @@ class object_table {
   std::atomic<slots*> slots_{nullptr};
   std::atomic<std::size_t> changes_{0}; ///< odd while a writer is at work
   std::size_t live_ = 0;
+  std::atomic<std::size_t> maps_{0}; ///< of these, the program's own mappings
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 

@@ -11,11 +11,14 @@
 
 #include <nodewise/arithmetic.hpp>
 
+#include "agent/extents.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
 namespace {
+
+constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
 
 /// A number or a word from /proc or /sys; empty where there is none.
 struct small_text {
@@ -44,6 +47,7 @@ class system_facts {
     if (known_.load(std::memory_order_acquire)) {
       return;
     }
+    const int kept = errno;
     const small_text thp("/sys/kernel/mm/transparent_hugepage/enabled");
     if (std::strstr(thp.text, "[always]") != nullptr) {
       const small_text size("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
@@ -53,6 +57,7 @@ class system_facts {
     const unsigned long max_map_count = std::strtoul(maps.text, nullptr, 10);
     extent_limit_ = (max_map_count == 0 ? 65530 : max_map_count) / 4;
     known_.store(true, std::memory_order_release);
+    errno = kept;
   }
 
   std::atomic<bool> known_{false};
@@ -63,30 +68,183 @@ class system_facts {
 constinit system_facts facts;
 constinit std::atomic<std::size_t> extents_in_use{0};
 
-/// One policy an extent. Returns how many, or -errno.
-long bind_extents(const settings& asked, const object& what) noexcept {
-  constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
-  long extents = 0;
-  std::size_t begin = 0;
-  for (std::size_t run = 0; run < asked.runs; ++run) {
-    const bool last = run + 1 == asked.runs;
-    const std::size_t end =
-        last ? what.mapped_bytes : end_of_run(asked, run, what.placed_bytes, what.granule_bytes);
-    if (end == begin) {
-      continue;
+/// False if the mappings that policies may make are used up.
+bool reserve_extents(std::size_t count) noexcept {
+  if (extents_in_use.fetch_add(count) + count <= facts.extent_limit()) {
+    return true;
+  }
+  extents_in_use -= count;
+  return false;
+}
+
+bool by_extents(const object& what) noexcept {
+  return what.where->kind == placement_kind::blocked || what.where->kind == placement_kind::cyclic;
+}
+
+/// The node mask of a list of owners.
+struct node_mask {
+  unsigned long words[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
+  std::size_t count = 0;
+
+  void insert(int node) noexcept {
+    const auto at = static_cast<std::size_t>(node);
+    words[at / word_bits] |= 1UL << (at % word_bits);
+    count = at / word_bits >= count ? at / word_bits + 1 : count;
+  }
+  explicit node_mask(const owner_list& owners) noexcept {
+    for (std::size_t run = 0; run < owners.runs; ++run) {
+      insert(owners.run[run].node);
     }
-    const auto node = static_cast<std::size_t>(asked.run[run].node);
-    unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
-    mask[node / word_bits] = 1UL << (node % word_bits);
-    const long answer = sys::raw::mbind(what.start + begin, end - begin, sys::policy::preferred,
-                                        mask, node / word_bits + 1, 0);
+  }
+};
+
+/// 0 or -errno.
+long bind_one(char* start, std::size_t bytes, sys::policy mode, const node_mask& nodes,
+              bool move) noexcept {
+  return sys::raw::mbind(start, bytes, mode, nodes.words, nodes.count, move ? sys::mbind_move : 0);
+}
+
+sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
+  switch (kind) {
+  case placement_kind::bind:
+    return sys::policy::bind;
+  case placement_kind::prefer:
+    return nodes > 1 ? sys::policy::preferred_many : sys::policy::preferred;
+  case placement_kind::local:
+    return sys::policy::local;
+  default:
+    return sys::policy::interleave;
+  }
+}
+
+/// A single policy for the whole range. Returns 1, or -errno.
+long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
+  const owner_list none{};
+  const owner_list& owners = kind == placement_kind::local ? none : what.where->owners;
+  const long answer = bind_one(what.start, what.mapped_bytes, policy_of(kind, owners.runs),
+                               node_mask(owners), move);
+  return answer < 0 ? answer : 1;
+}
+
+/// One policy an extent. Returns how many, or -errno. The first page may have been touched before
+/// it had an owner, so it moves in any case.
+long bind_extents(const object& what, bool move) noexcept {
+  long extents = 0;
+  extent_cursor all(what);
+  for (extent each{}; all.next(each); ++extents) {
+    const owner_run run{0, each.node};
+    const long answer =
+        bind_one(what.start + each.begin, each.end - each.begin, sys::policy::preferred,
+                 node_mask({&run, 1, 1}), move || extents == 0);
     if (answer < 0) {
       return answer;
     }
-    ++extents;
-    begin = end;
   }
   return extents;
+}
+
+/// Cyclic granules as fine as asked take a mapping each. Doubles them until all fit into half of
+/// what is left for policies; false if that would leave an owner without a granule. An eighth is
+/// kept for objects that need only few.
+bool coarsen(object& what) noexcept {
+  const std::size_t used = extents_in_use;
+  const std::size_t most = facts.extent_limit() / 8 * 7;
+  const std::size_t left = most > used ? most - used : 0;
+  while (count_extents(what) > left / 2) {
+    if (what.granule_bytes * 2 * what.where->owners.slots > what.placed_bytes) {
+      return false;
+    }
+    what.granule_bytes *= 2;
+    what.flags |= NODEWISE_AGENT_COARSER;
+  }
+  return true;
+}
+
+/// As asked, or small enough for 16 rounds over the owners; not above 2 MiB, which is as good as
+/// any.
+std::size_t cyclic_granule(const object& what) noexcept {
+  constexpr std::size_t largest = std::size_t{2} << 20;
+  constexpr std::size_t rounds = 16;
+  if (what.where->granule_bytes != 0) {
+    return round_up(what.where->granule_bytes, page_bytes());
+  }
+  const std::size_t each = what.placed_bytes / (rounds * what.where->owners.slots);
+  std::size_t granule = page_bytes();
+  while (granule * 2 <= each && granule < largest) {
+    granule *= 2;
+  }
+  return granule;
+}
+
+/// Chooses the unit that edges are rounded to. A huge page never reaches across the end of a
+/// mapping, and extents are mappings, so base pages are exact with huge pages, too.
+void choose_granule(object& what) noexcept {
+  const std::size_t huge = facts.huge_page_bytes();
+  what.granule_bytes = page_bytes();
+  if (!by_extents(what)) {
+    return;
+  }
+  if (what.where->kind == placement_kind::cyclic) {
+    what.granule_bytes = cyclic_granule(what);
+  }
+  if (!arithmetic::huge_pages_fit(shortest_block_bytes(what), huge)) {
+    if (huge != 0) {
+      what.flags |= NODEWISE_AGENT_BASE_PAGES;
+    }
+  } else if (reinterpret_cast<std::size_t>(what.start) % huge == 0 && what.first_block == nullptr) {
+    what.granule_bytes = round_up(what.granule_bytes, huge);
+  }
+}
+
+void refuse(object& what, long answer) noexcept {
+  what.refused_errno = static_cast<int>(-answer);
+  (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0, 0);
+}
+
+void place_whole(object& what, placement_kind kind, bool move) noexcept {
+  if (!reserve_extents(1)) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  const long answer = bind_whole(what, kind, move);
+  if (answer < 0) {
+    extents_in_use -= 1;
+    refuse(what, answer);
+    return;
+  }
+  what.extents = 1;
+  what.flags |= NODEWISE_AGENT_PLACED;
+}
+
+void place_by_extents(object& what, bool move) noexcept {
+  const std::size_t wanted = count_extents(what);
+  if (!reserve_extents(wanted)) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  const long extents = bind_extents(what, move);
+  if (extents < 0) {
+    extents_in_use -= wanted;
+    refuse(what, extents);
+    return;
+  }
+  what.extents = static_cast<unsigned>(extents);
+  what.flags |= NODEWISE_AGENT_PLACED;
+  extents_in_use -= wanted - what.extents;
+}
+
+/// Before the first page is touched: a huge page would take the memory of several owners with it.
+void choose_page_size(const object& what, bool had_base_pages) noexcept {
+  const bool has_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
+  if (has_base_pages != had_base_pages) {
+    (void)sys::raw::madvise(what.start, what.mapped_bytes,
+                            has_base_pages ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+  }
+}
+
+/// Writes what is there already, so that no content changes.
+void touch_first_page(const object& what) noexcept {
+  (void)__atomic_fetch_or(what.start, 0, __ATOMIC_RELAXED);
 }
 
 } // namespace
@@ -101,23 +259,15 @@ std::size_t page_bytes() noexcept {
   return bytes;
 }
 
-std::size_t end_of_run(const settings& asked, std::size_t run, std::size_t bytes,
-                       std::size_t granule_bytes) noexcept {
-  if (run + 1 == asked.runs) {
-    return bytes;
-  }
-  const std::size_t granules = arithmetic::pages_for(bytes, granule_bytes);
-  const std::size_t end =
-      arithmetic::blocked(asked.run[run + 1].first_slot, granules, asked.slots).first *
-      granule_bytes;
-  return end < bytes ? end : bytes;
-}
-
-std::size_t choose_granule(const settings& asked, std::size_t bytes) noexcept {
+std::size_t preferred_alignment(const object& what) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
-  const bool worth_it = huge != 0 && asked.slots != 0 && !asked.observe &&
-                        bytes / huge / asked.slots >= arithmetic::min_huge_pages_per_block;
-  return worth_it ? huge : page_bytes();
+  const bool placed = what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
+  object probe = what;
+  probe.granule_bytes =
+      placed && what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
+  return placed && by_extents(what) && arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge)
+             ? huge
+             : page_bytes();
 }
 
 char* map(std::size_t bytes, std::size_t alignment) noexcept {
@@ -126,53 +276,68 @@ char* map(std::size_t bytes, std::size_t alignment) noexcept {
     return nullptr;
   }
   bytes = round_up(bytes, page_bytes());
-  void* const mapped =
-      ::mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) {
+  char* const first = static_cast<char*>(sys::raw::map(bytes + slack, PROT_READ | PROT_WRITE, 0));
+  if (first == nullptr) {
     return nullptr;
   }
-  char* const first = static_cast<char*>(mapped);
   const std::size_t past = reinterpret_cast<std::size_t>(first) & (alignment - 1);
   const std::size_t head = slack == 0 || past == 0 ? 0 : alignment - past;
   if (head != 0) {
-    ::munmap(first, head);
+    unmap(first, head);
   }
   if (head != slack) {
-    ::munmap(first + head + bytes, slack - head);
+    unmap(first + head + bytes, slack - head);
   }
   return first + head;
 }
 
-void place(const settings& asked, object& what) noexcept {
-  if (asked.runs == 0 || asked.observe) {
+void place(object& what, present_pages present) noexcept {
+  what.granule_bytes = page_bytes();
+  if (what.where == nullptr || (what.flags & NODEWISE_AGENT_UNASKED) != 0 ||
+      what.mapped_bytes == 0) {
     return;
   }
-  if (extents_in_use.fetch_add(asked.runs) + asked.runs > facts.extent_limit()) {
-    extents_in_use -= asked.runs;
-    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+  constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_MAP_LIMIT |
+                               NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED |
+                               NODEWISE_AGENT_BASE_PAGES;
+  const bool had_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
+  what.flags &= ~outcome;
+  what.refused_errno = 0;
+  choose_granule(what);
+  const bool move = present == present_pages::move;
+  if (!by_extents(what)) {
+    place_whole(what, what.where->kind, move);
     return;
   }
-  const long extents = bind_extents(asked, what);
-  if (extents < 0) {
-    extents_in_use -= asked.runs;
-    what.refused_errno = static_cast<int>(-extents);
+  if (what.where->kind == placement_kind::cyclic && !coarsen(what)) {
+    what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_COARSER | NODEWISE_AGENT_BASE_PAGES);
+    what.flags |= NODEWISE_AGENT_INTERLEAVED;
+    what.granule_bytes = page_bytes();
+    place_whole(what, placement_kind::interleave, move);
+    return;
+  }
+  choose_page_size(what, had_base_pages);
+  if (!move && (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
+    touch_first_page(what);
+  }
+  place_by_extents(what, move);
+}
+
+void reset(object& what) noexcept {
+  if (what.extents != 0) {
     (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0,
                           0);
-    return;
+    give_back_extents(what);
   }
-  what.extents = static_cast<unsigned>(extents);
-  what.flags |= NODEWISE_AGENT_PLACED;
-  extents_in_use -= asked.runs - what.extents;
 }
 
 void unmap(char* start, std::size_t bytes) noexcept {
-  const int kept = errno; // free() leaves it alone
-  ::munmap(start, bytes);
-  errno = kept;
+  sys::raw::unmap(start, bytes);
 }
 
-void give_back_extents(const object& what) noexcept {
+void give_back_extents(object& what) noexcept {
   extents_in_use -= what.extents;
+  what.extents = 0;
 }
 
 } // namespace nodewise::agent

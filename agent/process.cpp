@@ -9,12 +9,19 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/allocate.hpp"
+#include "agent/groups.hpp"
 #include "agent/large.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/report.hpp"
+#include "agent/rules.hpp"
+#include "agent/statics.hpp"
+#include "agent/threads.hpp"
+#include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
@@ -28,12 +35,14 @@ using counter = std::atomic<std::uint64_t>;
 
 struct process_state {
   std::atomic<int> pid{0};
-  std::atomic<bool> finished{false};
+  std::atomic<bool> finishing{false};
+  std::atomic<bool> finished{false}; ///< the report is complete
   std::atomic<bool> foreign_malloc{false};
   counter objects{0};
   counter placed{0};
   counter refused{0};
   counter map_limited{0};
+  counter coarser{0}; ///< in larger granules than asked, or interleaved: the map limit
   counter records{0};
   counter left_out{0};
   counter lost{0};
@@ -62,7 +71,7 @@ void report_live(bool wait) noexcept {
   std::uint64_t records = 0;
   for (std::size_t i = 0; i < all.count; ++i) {
     object& what = all.objects[i];
-    if (what.pid != state.pid) {
+    if (what.pid != state.pid) { // a fork's copy, or never counted
       continue;
     }
     if (++records > max_records) {
@@ -84,16 +93,21 @@ void say_what_is_not_placed() noexcept {
     const char* const name = ::strerrorname_np(refusal);
     const char* const text = ::strerrordesc_np(refusal);
     say("nodewise: %s[%d]: %llu of %llu large objects not placed: mbind answered %s (%s); their "
-        "pages "
-        "are where the program's own policy puts them\n",
+        "pages are where the program's own policy puts them\n",
         program_invocation_short_name, state.pid.load(), number(state.refused),
         number(state.objects), name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
   }
   if (state.map_limited != 0) {
     say("nodewise: %s[%d]: %llu of %llu large objects not placed: their policies would take more "
-        "than "
-        "a quarter of vm.max_map_count; a larger --threshold makes fewer\n",
+        "than a quarter of vm.max_map_count; a larger --threshold makes fewer\n",
         program_invocation_short_name, state.pid.load(), number(state.map_limited),
+        number(state.objects));
+  }
+  if (state.coarser != 0) {
+    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules than asked, or "
+        "interleaved: "
+        "granules take mappings, and all of them stay under a quarter of vm.max_map_count\n",
+        program_invocation_short_name, state.pid.load(), number(state.coarser),
         number(state.objects));
   }
 }
@@ -105,6 +119,14 @@ bool is_in_this_module(const void* address) noexcept {
          there.dli_fbase == here.dli_fbase;
 }
 
+/// The settings, where the program cannot write over them as it may over its environment (which
+/// servers do to show a title in ps).
+const char* keep(const char* text) noexcept {
+  const std::size_t bytes = std::strlen(text) + 1;
+  void* const kept = sys::raw::map(round_up(bytes, page_bytes()), PROT_READ | PROT_WRITE, 0);
+  return kept == nullptr ? text : static_cast<const char*>(std::memcpy(kept, text, bytes));
+}
+
 /// A program may define malloc itself, in front of any preloaded one. The address alone does not
 /// always tell: in a program linked without PIE it can be that of a stub which leads here.
 bool malloc_is_ours() noexcept {
@@ -113,7 +135,7 @@ bool malloc_is_ours() noexcept {
   if (first == nullptr || first_free == nullptr || is_in_this_module(first)) {
     return true;
   }
-  void* const probe = reinterpret_cast<void* (*)(std::size_t)>(first)(threshold_bytes);
+  void* const probe = reinterpret_cast<void* (*)(std::size_t)>(first)(asked.threshold_bytes);
   const bool ours = probe == nullptr || is_large(probe);
   reinterpret_cast<void (*)(void*)>(first_free)(probe);
   return ours;
@@ -121,7 +143,7 @@ bool malloc_is_ours() noexcept {
 
 void count_afresh() noexcept {
   for (counter* each : {&state.objects, &state.placed, &state.refused, &state.map_limited,
-                        &state.records, &state.left_out, &state.lost}) {
+                        &state.coarser, &state.records, &state.left_out, &state.lost}) {
     *each = 0;
   }
   state.refused_errno = 0;
@@ -137,15 +159,19 @@ void begin_process() noexcept {
 }
 
 void before_fork() noexcept {
+  lock_groups();
   objects.lock();
 }
 void after_fork_in_parent() noexcept {
   objects.unlock();
+  unlock_groups();
 }
 
 /// The child's copies of the parent's objects are the parent's to report.
 void after_fork_in_child() noexcept {
   objects.unlock();
+  unlock_groups();
+  forget_threads();
   begin_process();
 }
 
@@ -154,7 +180,7 @@ void after_fork_in_child() noexcept {
   if (text == nullptr) {
     return;
   }
-  const char* const wrong = parse(text, asked);
+  const char* const wrong = parse(keep(text), asked);
   if (wrong != nullptr) {
     asked.report = nullptr;
     say("nodewise: nothing is placed: the agent found %s in %s\n", wrong, NODEWISE_AGENT_VARIABLE);
@@ -163,12 +189,20 @@ void after_fork_in_child() noexcept {
   // First to register is last to prepare and first to clean up: other handlers may allocate.
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
-  threshold_bytes = asked.threshold_bytes;
+  gate_bytes = small_bytes = least_bytes(asked);
   state.foreign_malloc = !malloc_is_ours();
+  if (state.foreign_malloc) {
+    gate_bytes = small_bytes = SIZE_MAX; // it would be asked to free what it has not got
+  }
   if (state.foreign_malloc && !asked.quiet) {
     say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
   }
+  if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes && !state.foreign_malloc) {
+    small_bytes = asked.group_bytes;
+  }
   begin_process();
+  start_threads(asked);
+  place_statics();
 }
 
 [[gnu::destructor]] void end() noexcept {
@@ -177,12 +211,19 @@ void after_fork_in_child() noexcept {
 
 } // namespace
 
+bool has_foreign_malloc() noexcept {
+  return state.foreign_malloc;
+}
+
 void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
   // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
     count_written(write_made(asked, what.pid));
+  }
+  if ((what.flags & (NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED)) != 0) {
+    ++state.coarser;
   }
   if ((what.flags & NODEWISE_AGENT_PLACED) != 0) {
     ++state.placed;
@@ -208,10 +249,12 @@ void report_freed(const object& what) noexcept {
 
 void finish(bool wait) noexcept {
   // A child of vfork() is not this process, though it sees the same memory.
-  if (state.pid == 0 || state.pid != ::getpid() || state.finished.exchange(true)) {
+  if (state.pid == 0 || state.pid != ::getpid() || state.finishing.exchange(true)) {
     return;
   }
   if (asked.report != nullptr) {
+    state.lost += write_threads(asked, state.pid);
+    report_groups();
     report_live(wait);
     nodewise_agent_end totals = {};
     totals.objects = state.objects;
@@ -221,6 +264,10 @@ void finish(bool wait) noexcept {
     totals.left_out = state.left_out;
     totals.lost = state.lost;
     totals.refused_errno = static_cast<std::uint32_t>(state.refused_errno.load());
+    count_threads(totals);
+    totals.stripped = stripped_modules();
+    totals.groups = count_groups();
+    state.finished = true;
     (void)write_end(asked, totals, state.pid);
   }
   if (!asked.quiet) {

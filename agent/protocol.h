@@ -5,18 +5,32 @@
  *
  * There: the environment variable NODEWISE_AGENT, for example
  *
- *     v1;threshold=1048576;blocked=0*4,1*4;report=/tmp/nodewise-x/report
+ *     v2;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;
+ *     rule=kind=heap,least=8388608,code=solver+4660-4672:cyclic@65536@0*1,1*1;
+ *     pin=0|1|2-3;report=/tmp/nodewise-x/report
  *
- * `blocked` lists the nodes of the owners in order, each with the number of its consecutive owners.
- * `observe` leaves the program's own policy in force and only reports; owners, if given with it,
- * are those that a static loop's threads would want, and pages are counted by them. `quiet` keeps
- * the agent from saying on stderr that memory could not be placed. `report` is optional and comes
- * last: it takes the rest of the text.
+ * in one line. The parts, in any order but the last:
+ *
+ *     threshold=BYTES   objects of at least this size are large; required
+ *     group=BYTES       blocks of at least this size are put together by their site; without it
+ * none owners=RUNS       the node of each thread in order: NODE*COUNT,... default=PLACEMENT of
+ * large objects that no rule fits; without it none rule=CONDITION[,CONDITION...]:PLACEMENT   the
+ * first that fits decides pin=CPUS|CPUS...  where the k-th thread goes that the program itself
+ * starts observe           place nothing; owners, if given, are what pages are counted by quiet say
+ * nothing on stderr report=PATH       comes last and takes the rest of the text
+ *
+ * A PLACEMENT is none, local, bind@NODES, prefer@NODES, interleave@NODES, blocked (over the owners)
+ * or cyclic@GRANULE_BYTES@RUNS (0: a granule by the size of the object). A CONDITION is
+ * kind=heap|map|static|group, least=BYTES, most=BYTES, symbol=NAME or code=MODULE+FIRST-LAST: the
+ * caller's address less the start of the module's first mapping, half-open; of several code
+ * conditions one must hold. In names %XX stands for a byte.
  *
  * Back: the report file, opened for appending, one write() a record, so that records of several
  * processes and threads do not mix. A record that a full disk cut short may be followed by whole
  * ones: a reader looks for the next header whose checksum is right. Numbers are in the machine's
  * byte order, as writer and reader are on the same machine.
+ *
+ * And in the process itself the table of its objects, for a debugger's eye: see the view below.
  */
 #ifndef NODEWISE_AGENT_PROTOCOL_H
 #define NODEWISE_AGENT_PROTOCOL_H
@@ -25,12 +39,14 @@
 #include <stdint.h>
 
 #define NODEWISE_AGENT_VARIABLE "NODEWISE_AGENT"
-#define NODEWISE_AGENT_SETTINGS "v1"
+#define NODEWISE_AGENT_SETTINGS "v2"
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
-#define NODEWISE_AGENT_RECORDS 1                  /* version of the records below */
+#define NODEWISE_AGENT_RECORDS 2                  /* version of the records below */
 
-#define NODEWISE_AGENT_MAX_RUNS 1024 /* of equal owners in a row, after merging */
+#define NODEWISE_AGENT_MAX_RUNS 2048 /* of equal owners in a row, of all placements together */
 #define NODEWISE_AGENT_MAX_NODES 1024
+#define NODEWISE_AGENT_MAX_RULES 64
+#define NODEWISE_AGENT_MAX_CODE 1024 /* code ranges of all rules together */
 #define NODEWISE_AGENT_CELLS 64
 #define NODEWISE_AGENT_NAME_BYTES 64 /* longer names are cut off; always ends with a 0 */
 
@@ -39,14 +55,30 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_OBJECT = 2, /* a large object was freed, or lived at the end */
   NODEWISE_AGENT_END = 3,    /* the process ended by exit() or _exit() */
   NODEWISE_AGENT_MADE = 4,   /* the process has its first large object: a header alone */
+  NODEWISE_AGENT_THREAD =
+      5, /* a thread, as it was when the process ended or the thread was pinned */
+};
+
+enum nodewise_agent_object_kind {
+  NODEWISE_AGENT_HEAP = 0,   /* malloc and its family, new, Fortran's allocate */
+  NODEWISE_AGENT_MAP = 1,    /* the program's own mmap */
+  NODEWISE_AGENT_STATIC = 2, /* a static array, found by its ELF symbol */
+  NODEWISE_AGENT_GROUP = 3,  /* many small blocks of one site, in the order of their allocation */
 };
 
 enum nodewise_agent_flag {
   NODEWISE_AGENT_PLACED = 1,    /* the kernel took the whole distribution */
   NODEWISE_AGENT_MAP_LIMIT = 2, /* not placed: the mappings that policies may take are used up */
   NODEWISE_AGENT_REDUCED = 4, /* move_pages was refused: pages asked one by one, perhaps not all */
-  NODEWISE_AGENT_LIVE_AT_END = 8, /* never freed */
-  NODEWISE_AGENT_RESIZED = 16,    /* by realloc, in place: owners as for the size it had before */
+  NODEWISE_AGENT_LIVE_AT_END = 8,   /* never freed */
+  NODEWISE_AGENT_RESIZED = 16,      /* owners as for the size it had before it grew a little */
+  NODEWISE_AGENT_COARSER = 32,      /* cyclic in larger granules than asked: the map limit */
+  NODEWISE_AGENT_INTERLEAVED = 64,  /* cyclic asked, the kernel's interleave given: the map limit */
+  NODEWISE_AGENT_BASE_PAGES = 128,  /* blocks under 8 huge pages: huge pages were switched off */
+  NODEWISE_AGENT_PARTLY_GONE = 256, /* the program unmapped or moved a part of it */
+  NODEWISE_AGENT_MANY_THREADS = 512, /* a group that several threads allocate: left alone */
+  NODEWISE_AGENT_NO_THREADS = 1024,  /* a group, and no thread was started after it: not placed */
+  NODEWISE_AGENT_UNASKED = 2048,     /* no rule and no default fits it: only observed */
 };
 
 /* What a cell of the strip shows where no node's number stands. */
@@ -71,7 +103,9 @@ struct nodewise_agent_start {
   uint32_t
       foreign_malloc; /* 1: the program defines malloc itself, the agent never sees a request */
   uint32_t reserved;
-  char program[NODEWISE_AGENT_NAME_BYTES]; /* the last part of argv[0] */
+  char program[NODEWISE_AGENT_NAME_BYTES];   /* the last part of argv[0] */
+  char allocator[NODEWISE_AGENT_NAME_BYTES]; /* the library of small blocks, "" for the C library's
+                                              */
 };
 
 /* Pages that are on one node. */
@@ -101,7 +135,27 @@ struct nodewise_agent_object {
   uint32_t cells;   /* used of the strip below: as many as pages, if there are fewer */
   int16_t strip[NODEWISE_AGENT_CELLS]; /* the commonest node of each equal part of the object */
   uint32_t shares;
+  uint32_t object_kind; /* enum nodewise_agent_object_kind */
+  uint64_t blocks;      /* of a group, else 1 */
+  int32_t rule;         /* its position among the rules, or -1 for the default */
   uint32_t reserved;
+  char name[NODEWISE_AGENT_NAME_BYTES]; /* of a static array, else "" */
+};
+
+enum nodewise_agent_thread_flag {
+  NODEWISE_AGENT_PINNED = 1,       /* by the agent */
+  NODEWISE_AGENT_OWN_AFFINITY = 2, /* the program bound it itself, which wins */
+  NODEWISE_AGENT_MAIN = 4,         /* the process's first thread */
+};
+
+struct nodewise_agent_thread {
+  struct nodewise_agent_header header;
+  int32_t tid;
+  int32_t ordinal; /* among the threads that the program itself started: 0, 1, ...; else -1 */
+  uint32_t flags;
+  char name[16];                         /* as the kernel has it */
+  char cpus[NODEWISE_AGENT_NAME_BYTES];  /* where it may run: "0-3,8"; ends with "..." if cut off */
+  char start[NODEWISE_AGENT_NAME_BYTES]; /* the module of its start routine, "" if unknown */
 };
 
 struct nodewise_agent_end {
@@ -112,7 +166,32 @@ struct nodewise_agent_end {
   uint64_t map_limited;   /* not placed: too many mappings */
   uint64_t left_out;      /* objects without a record of their own: there were too many */
   uint64_t lost;          /* records that could not be written */
+  uint64_t own_threads;   /* started by the program itself, not by a runtime */
+  uint64_t pinned;        /* of these, by the agent */
+  uint64_t own_affinity;  /* threads that the program bound itself */
+  uint64_t stripped;      /* modules with large static memory and no symbols: left alone */
+  uint64_t groups;        /* sites whose small blocks were put together */
   uint32_t refused_errno; /* the first */
+  uint32_t pin_errno;     /* the first refusal of a thread's place, or 0 */
+};
+
+/* The data symbol `nodewise_agent_view`: the table of live objects. `keys` has `count` words, each
+ * 0 or an object's address; `objects` as many records of `object_bytes`, with 8-byte fields (the
+ * kind has 4 bytes) at the offsets given. `changes` is odd while somebody writes. */
+#define NODEWISE_AGENT_VIEW_MAGIC UINT32_C(0x5657574e) /* "NWWV" */
+struct nodewise_agent_view {
+  uint32_t magic;
+  uint32_t version; /* 1 */
+  uint64_t keys;
+  uint64_t objects;
+  uint64_t count;
+  uint32_t object_bytes;
+  uint32_t at_start;
+  uint32_t at_bytes;
+  uint32_t at_sequence;
+  uint32_t at_caller;
+  uint32_t at_kind;
+  uint32_t changes;
   uint32_t reserved;
 };
 

@@ -3,20 +3,17 @@
 
 #include <cstring>
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/modules.hpp"
+#include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/residency.hpp"
 #include "sys/raw.hpp"
-
-// glibc 2.35 and later: finds a module without a lock, so that a free() inside dlopen() is safe.
-#pragma weak _dl_find_object
 
 namespace nodewise::agent {
 
@@ -37,46 +34,20 @@ bool may_grow(int file, std::size_t bytes) noexcept {
          static_cast<rlim_t>(facts.st_size) + bytes <= limit.rlim_cur;
 }
 
-/// One write() a record, and the file opened anew each time: a program may close descriptors that
-/// it did not open.
-bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
-            std::size_t bytes) noexcept {
-  record.magic = NODEWISE_AGENT_MAGIC;
-  record.version = NODEWISE_AGENT_RECORDS;
-  record.kind = static_cast<std::uint16_t>(kind);
-  record.bytes = static_cast<std::uint32_t>(bytes);
-  record.pid = pid;
-  record.tid = static_cast<std::int32_t>(sys::raw::call(SYS_gettid));
-  record.checksum = nodewise_agent_checksum(&record, bytes);
-  const int kept = errno;
-  const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
-  const bool written = file >= 0 && may_grow(file, bytes) &&
-                       ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
-  if (file >= 0) {
-    ::close(file);
-  }
-  errno = kept;
-  return written;
-}
-
-/// The last part of a path, cut to what fits.
-void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* path) noexcept {
-  const char* const slash = std::strrchr(path, '/');
-  const char* const name = slash == nullptr ? path : slash + 1;
+/// Cut to what fits.
+void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept {
   const std::size_t length = ::strnlen(name, sizeof into - 1);
   std::memcpy(into, name, length);
   std::memset(into + length, 0, sizeof into - length);
 }
 
 void name_caller(nodewise_agent_object& record, const void* caller) noexcept {
-  dl_find_object module;
-  if (_dl_find_object == nullptr || _dl_find_object(const_cast<void*>(caller), &module) != 0) {
-    return;
+  const module_of module(caller);
+  if (caller != nullptr && module.start != nullptr) {
+    record.caller_offset =
+        static_cast<std::uint64_t>(static_cast<const char*>(caller) - module.start);
+    copy_name(record.caller_module, module.name);
   }
-  const auto* const from = static_cast<const char*>(module.dlfo_map_start);
-  record.caller_offset = static_cast<std::uint64_t>(static_cast<const char*>(caller) - from);
-  const char* const path = module.dlfo_link_map->l_name;
-  copy_name(record.caller_module, *path == '\0' ? program_invocation_name : path);
 }
 
 void fill(object_record& record, const object& what) noexcept {
@@ -96,6 +67,10 @@ void fill(object_record& record, const object& what) noexcept {
   fixed.extents = what.extents;
   fixed.cells = record.found.cells;
   std::memcpy(fixed.strip, record.found.strip, sizeof fixed.strip);
+  fixed.object_kind = what.kind;
+  fixed.blocks = what.blocks;
+  fixed.rule = what.rule;
+  copy_name(fixed.name, what.name == nullptr ? "" : what.name);
   name_caller(fixed, what.caller);
   for (int node = 0; node < NODEWISE_AGENT_MAX_NODES; ++node) {
     if (record.found.on_node[node] != 0) {
@@ -104,13 +79,45 @@ void fill(object_record& record, const object& what) noexcept {
   }
 }
 
+/// The library that small blocks come from, unless it is the C library.
+void name_allocator(nodewise_agent_start& record) noexcept {
+  const module_of module(reinterpret_cast<const void*>(next.free));
+  if (!module.is("libc") && !module.is("libnodewise")) {
+    copy_name(record.allocator, module.name);
+  }
+}
+
 } // namespace
+
+// The file is opened anew each time: a program may close descriptors that it did not open.
+bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
+            std::size_t bytes) noexcept {
+  record.magic = NODEWISE_AGENT_MAGIC;
+  record.version = NODEWISE_AGENT_RECORDS;
+  record.kind = static_cast<std::uint16_t>(kind);
+  record.bytes = static_cast<std::uint32_t>(bytes);
+  record.pid = pid;
+  record.tid = static_cast<std::int32_t>(sys::raw::call(SYS_gettid));
+  record.checksum = nodewise_agent_checksum(&record, bytes);
+  const int kept = errno;
+  const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
+  // The last record fits where others did not, so that the reader learns of these.
+  const std::size_t spare = kind == NODEWISE_AGENT_END ? 0 : sizeof(nodewise_agent_end);
+  const bool written = file >= 0 && may_grow(file, bytes + spare) &&
+                       ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
+  if (file >= 0) {
+    ::close(file);
+  }
+  errno = kept;
+  return written;
+}
 
 bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
   nodewise_agent_start record = {};
   record.page_bytes = page_bytes();
   record.foreign_malloc = foreign_malloc ? 1 : 0;
-  copy_name(record.program, program_invocation_name);
+  copy_name(record.program, last_part(program_invocation_name));
+  name_allocator(record);
   return append(asked, NODEWISE_AGENT_START, pid, record.header, sizeof record);
 }
 
@@ -120,19 +127,18 @@ bool write_made(const settings& asked, int pid) noexcept {
 }
 
 bool write_object(const settings& asked, const object& what, int pid) noexcept {
-  void* const memory = ::mmap(nullptr, sizeof(object_record), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  void* const memory = sys::raw::map(sizeof(object_record), PROT_READ | PROT_WRITE, 0);
+  if (memory == nullptr) {
     return false;
   }
   auto& record = *static_cast<object_record*>(memory);
-  bool written = query(asked, what, record.found);
+  bool written = query(what, record.found);
   if (written) {
     fill(record, what);
     written = append(asked, NODEWISE_AGENT_OBJECT, pid, record.fixed.header,
                      sizeof record.fixed + record.fixed.shares * sizeof record.share[0]);
   }
-  ::munmap(memory, sizeof(object_record));
+  sys::raw::unmap(memory, sizeof(object_record));
   return written;
 }
 

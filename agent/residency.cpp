@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/extents.hpp"
 #include "agent/placement.hpp"
 #include "sys/raw.hpp"
 
@@ -117,33 +118,55 @@ class strip_writer {
   int highest_ = -1;
 };
 
-/// Which node owns a page; asked for ascending pages.
+/// Whether a page is where its placement wants it; asked for ascending pages.
 class owner_cursor {
  public:
-  owner_cursor(const settings& asked, const object& what) noexcept : asked_(asked), what_(what) {
-    end_ = asked.runs == 0 ? 0 : end_of_run(asked, 0, what.placed_bytes, what.granule_bytes);
-  }
+  explicit owner_cursor(const object& what) noexcept : what_(what), extents_(what) {}
 
-  /// `absent` if nobody owns anything.
-  [[nodiscard]] int owner(std::size_t offset_bytes) noexcept {
-    while (offset_bytes >= end_ && run_ + 1 < asked_.runs) {
-      ++run_;
-      end_ = end_of_run(asked_, run_, what_.placed_bytes, what_.granule_bytes);
+  [[nodiscard]] bool is_home(int node, std::size_t offset_bytes) noexcept {
+    if (what_.where == nullptr) {
+      return false;
     }
-    return asked_.runs == 0 ? absent : asked_.run[run_].node;
+    switch (what_.where->kind) {
+    case placement_kind::none:
+    case placement_kind::local:
+    case placement_kind::interleave:
+      return false; // no page has a node of its own
+    case placement_kind::bind:
+    case placement_kind::prefer:
+      return is_owner(node);
+    case placement_kind::blocked:
+    case placement_kind::cyclic:
+      break;
+    }
+    if ((what_.flags & NODEWISE_AGENT_INTERLEAVED) != 0) {
+      return false;
+    }
+    while (offset_bytes >= now_.end && extents_.next(now_)) {
+    }
+    return node == now_.node;
   }
 
  private:
-  const settings& asked_;
+  [[nodiscard]] bool is_owner(int node) const noexcept {
+    const owner_list& owners = what_.where->owners;
+    for (std::size_t run = 0; run < owners.runs; ++run) {
+      if (owners.run[run].node == node) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   const object& what_;
-  std::size_t run_ = 0;
-  std::size_t end_ = 0;
+  extent_cursor extents_;
+  extent now_{0, 0, -1};
 };
 
-void count(const settings& asked, const object& what, scratch& s, residency& into) noexcept {
+void count(const object& what, scratch& s, residency& into) noexcept {
   const auto pages = static_cast<std::size_t>(into.pages);
   strip_writer strip(s, into);
-  owner_cursor owners(asked, what);
+  owner_cursor owners(what);
   for (std::size_t first = 0; first < pages; first += batch_pages) {
     const std::size_t now = pages - first < batch_pages ? pages - first : batch_pages;
     ask(s, what, first, now, pages, into.reduced);
@@ -159,7 +182,7 @@ void count(const settings& asked, const object& what, scratch& s, residency& int
         continue;
       }
       ++into.on_node[where];
-      if (where == owners.owner((first + i) * page_bytes())) {
+      if (owners.is_home(where, (first + i) * page_bytes())) {
         ++into.on_owner;
       }
     }
@@ -169,15 +192,14 @@ void count(const settings& asked, const object& what, scratch& s, residency& int
 
 } // namespace
 
-bool query(const settings& asked, const object& what, residency& into) noexcept {
-  void* const memory =
-      ::mmap(nullptr, sizeof(scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+bool query(const object& what, residency& into) noexcept {
+  void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
+  if (memory == nullptr) {
     return false;
   }
   into.pages = round_up(what.bytes, page_bytes()) / page_bytes();
-  count(asked, what, *static_cast<scratch*>(memory), into);
-  ::munmap(memory, sizeof(scratch));
+  count(what, *static_cast<scratch*>(memory), into);
+  sys::raw::unmap(memory, sizeof(scratch));
   return true;
 }
 

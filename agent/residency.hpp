@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "agent/object_table.hpp"
-#include "agent/settings.hpp"
 
 namespace nodewise::agent {
 
@@ -23,6 +22,6 @@ struct residency {
 
 /// Asks the kernel. False if there is no memory for the question. `into` is some kilobytes: not for
 /// a thread's stack.
-[[nodiscard]] bool query(const settings& asked, const object& what, residency& into) noexcept;
+[[nodiscard]] bool query(const object& what, residency& into) noexcept;
 
 } // namespace nodewise::agent

@@ -8,6 +8,33 @@ namespace nodewise::agent {
 
 namespace {
 
+constexpr std::size_t max_slots = std::size_t{1} << 24;
+
+struct kind_name {
+  const char* name;
+  unsigned bit;
+};
+constexpr kind_name kind_names[] = {
+    {"heap", 1U << NODEWISE_AGENT_HEAP},
+    {"map", 1U << NODEWISE_AGENT_MAP},
+    {"static", 1U << NODEWISE_AGENT_STATIC},
+    {"group", 1U << NODEWISE_AGENT_GROUP},
+};
+
+struct placement_name {
+  const char* name;
+  placement_kind kind;
+};
+constexpr placement_name placement_names[] = {
+    {"none", placement_kind::none},
+    {"local", placement_kind::local},
+    {"bind@", placement_kind::bind},
+    {"prefer@", placement_kind::prefer},
+    {"interleave@", placement_kind::interleave},
+    {"blocked", placement_kind::blocked},
+    {"cyclic@", placement_kind::cyclic},
+};
+
 /// Moves `at` past `expected` if that stands there.
 bool take(const char*& at, const char* expected) noexcept {
   const std::size_t length = std::strlen(expected);
@@ -32,70 +59,241 @@ bool take_number(const char*& at, std::size_t limit, std::size_t& value) noexcep
   return true;
 }
 
-/// "0*4,1*4", "0"
-bool take_owners(const char*& at, settings& into) noexcept {
-  constexpr std::size_t max_slots = std::size_t{1} << 24;
-  do {
-    std::size_t node = 0;
-    std::size_t count = 1;
-    if (!take_number(at, NODEWISE_AGENT_MAX_NODES - 1, node) ||
-        (take(at, "*") && !take_number(at, max_slots, count)) || count == 0 ||
-        into.slots + count > max_slots) {
-      return false;
+int hexadecimal(char letter) noexcept {
+  if (letter >= '0' && letter <= '9') {
+    return letter - '0';
+  }
+  return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
+}
+
+/// One byte of an encoded name; `at` moves past it.
+char decoded(const char*& at) noexcept {
+  if (*at != '%') {
+    return *at++;
+  }
+  const int high = hexadecimal(at[1]);
+  const int low = high < 0 ? -1 : hexadecimal(at[2]);
+  if (low < 0) {
+    return *at++;
+  }
+  at += 3;
+  return static_cast<char>(high * 16 + low);
+}
+
+/// A name up to one of `ends`, of at least one byte.
+bool take_name(const char*& at, const char* ends, const char*& name) noexcept {
+  name = at;
+  at += std::strcspn(at, ends);
+  return at != name;
+}
+
+class reader {
+ public:
+  reader(const char* text, settings& into) noexcept : at_(text), into_(into) {}
+
+  const char* read() noexcept {
+    if (!take(at_, NODEWISE_AGENT_SETTINGS) || (*at_ != ';' && *at_ != '\0')) {
+      return "settings of another version";
     }
-    const int number = static_cast<int>(node);
-    if (into.runs == 0 || into.run[into.runs - 1].node != number) {
-      if (into.runs == NODEWISE_AGENT_MAX_RUNS) {
+    while (take(at_, ";")) {
+      const char* const wrong = part();
+      if (wrong != nullptr) {
+        return wrong;
+      }
+    }
+    if (*at_ != '\0') {
+      return "settings that are not separated by semicolons";
+    }
+    if (into_.threshold_bytes == 0) {
+      return "no threshold";
+    }
+    return give_owners(into_.standard) && give_owners_to_rules() ? nullptr
+                                                                 : "blocked without owners";
+  }
+
+ private:
+  const char* part() noexcept {
+    if (take(at_, "threshold=")) {
+      return size(into_.threshold_bytes) ? nullptr : "a threshold that is no size";
+    }
+    if (take(at_, "group=")) {
+      return size(into_.group_bytes) ? nullptr : "a size of groups' blocks that is none";
+    }
+    if (take(at_, "owners=")) {
+      return owners(into_.owners, true) ? nullptr : "a list of owners that makes no sense";
+    }
+    if (take(at_, "default=")) {
+      return where(into_.standard) ? nullptr : "a placement that it does not know";
+    }
+    if (take(at_, "rule=")) {
+      return one_rule();
+    }
+    if (take(at_, "pin=")) {
+      into_.pin = at_;
+      at_ += std::strspn(at_, "0123456789,-|");
+      return nullptr;
+    }
+    if (take(at_, "observe")) {
+      into_.observe = true;
+      return nullptr;
+    }
+    if (take(at_, "quiet")) {
+      into_.quiet = true;
+      return nullptr;
+    }
+    if (take(at_, "report=")) {
+      into_.report = at_;
+      at_ += std::strlen(at_);
+      return nullptr;
+    }
+    return "a setting that it does not know";
+  }
+
+  bool size(std::size_t& value) noexcept {
+    return take_number(at_, PTRDIFF_MAX, value) && value != 0;
+  }
+
+  /// "0*4,1*4", "0"; without `counted` nodes alone.
+  bool owners(owner_list& list, bool counted) noexcept {
+    list = {into_.run + into_.run_count, 0, 0};
+    do {
+      std::size_t node = 0;
+      std::size_t count = 1;
+      if (!take_number(at_, NODEWISE_AGENT_MAX_NODES - 1, node) ||
+          (counted && take(at_, "*") && !take_number(at_, max_slots, count)) || count == 0 ||
+          list.slots + count > max_slots) {
         return false;
       }
-      into.run[into.runs++] = {into.slots, number};
+      const int number = static_cast<int>(node);
+      if (list.runs == 0 || list.run[list.runs - 1].node != number) {
+        if (into_.run_count == NODEWISE_AGENT_MAX_RUNS) {
+          return false;
+        }
+        into_.run[into_.run_count++] = {list.slots, number};
+        ++list.runs;
+      }
+      list.slots += count;
+    } while (take(at_, ","));
+    return true;
+  }
+
+  bool where(placement& into) noexcept {
+    for (const placement_name& each : placement_names) {
+      if (!take(at_, each.name)) {
+        continue;
+      }
+      into.kind = each.kind;
+      switch (each.kind) {
+      case placement_kind::none:
+      case placement_kind::local:
+      case placement_kind::blocked:
+        return true;
+      case placement_kind::cyclic:
+        return take_number(at_, PTRDIFF_MAX, into.granule_bytes) && take(at_, "@") &&
+               owners(into.owners, true);
+      case placement_kind::bind:
+      case placement_kind::prefer:
+      case placement_kind::interleave:
+        return owners(into.owners, false);
+      }
     }
-    into.slots += count;
-  } while (take(at, ","));
-  return true;
-}
+    return false;
+  }
+
+  const char* one_rule() noexcept {
+    if (into_.rule_count == NODEWISE_AGENT_MAX_RULES) {
+      return "too many rules";
+    }
+    rule& made = into_.rules[into_.rule_count];
+    made = {0, 0, PTRDIFF_MAX, nullptr, into_.code_count, 0, {}};
+    do {
+      if (!condition(made)) {
+        return "a rule's condition that makes no sense";
+      }
+    } while (take(at_, ","));
+    if (!take(at_, ":") || !where(made.where)) {
+      return "a rule's placement that makes no sense";
+    }
+    made.kinds = made.kinds == 0 ? ~0U : made.kinds;
+    ++into_.rule_count;
+    return nullptr;
+  }
+
+  bool condition(rule& into) noexcept {
+    if (take(at_, "kind=")) {
+      for (const kind_name& each : kind_names) {
+        if (take(at_, each.name)) {
+          into.kinds |= each.bit;
+          return true;
+        }
+      }
+      return false;
+    }
+    if (take(at_, "least=")) {
+      return take_number(at_, PTRDIFF_MAX, into.least_bytes);
+    }
+    if (take(at_, "most=")) {
+      return take_number(at_, PTRDIFF_MAX, into.most_bytes);
+    }
+    if (take(at_, "symbol=")) {
+      return take_name(at_, ",:;", into.symbol);
+    }
+    return take(at_, "code=") && code(into);
+  }
+
+  bool code(rule& into) noexcept {
+    if (into_.code_count == NODEWISE_AGENT_MAX_CODE) {
+      return false;
+    }
+    code_range& made = into_.code[into_.code_count];
+    if (!take_name(at_, "+,:;", made.module) || !take(at_, "+") ||
+        !take_number(at_, PTRDIFF_MAX, made.first) || !take(at_, "-") ||
+        !take_number(at_, PTRDIFF_MAX, made.last) || made.last <= made.first) {
+      return false;
+    }
+    ++into_.code_count;
+    ++into.codes;
+    return true;
+  }
+
+  /// Whoever is blocked has the threads as owners. False if there are none.
+  [[nodiscard]] bool give_owners(placement& where) const noexcept {
+    if (where.kind == placement_kind::blocked) {
+      where.owners = into_.owners;
+    }
+    return where.kind != placement_kind::blocked || where.owners.slots != 0;
+  }
+
+  bool give_owners_to_rules() noexcept {
+    bool all = true;
+    for (std::size_t i = 0; i < into_.rule_count; ++i) {
+      all = give_owners(into_.rules[i].where) && all;
+    }
+    return all;
+  }
+
+  const char* at_;
+  settings& into_;
+};
 
 } // namespace
 
 const char* parse(const char* text, settings& into) noexcept {
-  const char* at = text;
-  into.threshold_bytes = 0;
-  into.slots = 0;
-  into.runs = 0;
-  into.observe = false;
-  into.quiet = false;
-  into.report = nullptr;
-  if (!take(at, NODEWISE_AGENT_SETTINGS) || (*at != ';' && *at != '\0')) {
-    return "settings of another version";
+  into = settings{};
+  const char* const wrong = reader(text, into).read();
+  if (wrong != nullptr) {
+    into = settings{};
   }
-  while (take(at, ";")) {
-    if (take(at, "threshold=")) {
-      if (!take_number(at, PTRDIFF_MAX, into.threshold_bytes) || into.threshold_bytes == 0) {
-        return "a threshold that is no size";
-      }
-    } else if (take(at, "blocked=")) {
-      into.slots = into.runs = 0;
-      if (!take_owners(at, into)) {
-        return "a list of owners that makes no sense";
-      }
-    } else if (take(at, "observe")) {
-      into.observe = true;
-    } else if (take(at, "quiet")) {
-      into.quiet = true;
-    } else if (take(at, "report=")) {
-      into.report = at;
-      at += std::strlen(at);
-    } else {
-      return "a setting that it does not know";
+  return wrong;
+}
+
+bool is_named(const char* encoded, const char* ends, const char* name) noexcept {
+  while (*encoded != '\0' && std::strchr(ends, *encoded) == nullptr) {
+    if (decoded(encoded) != *name++) {
+      return false;
     }
   }
-  if (*at != '\0') {
-    return "settings that are not separated by semicolons";
-  }
-  if (!into.observe && into.slots == 0) {
-    return "neither owners nor that it should only observe";
-  }
-  return into.threshold_bytes == 0 ? "no threshold" : nullptr;
+  return *name == '\0';
 }
 
 } // namespace nodewise::agent

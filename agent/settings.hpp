@@ -13,18 +13,70 @@ struct owner_run {
   int node;
 };
 
+/// Owners in order, as a part of the settings' runs.
+struct owner_list {
+  const owner_run* run;
+  std::size_t runs;
+  std::size_t slots; ///< owners in all; 0 if nobody knows whose pages are whose
+};
+
+enum class placement_kind {
+  none,       ///< the program's own policy
+  local,      ///< who touches first
+  bind,       ///< one policy for the whole range, as the next two
+  prefer,     ///<
+  interleave, ///<
+  blocked,    ///< one block an owner
+  cyclic,     ///< granules dealt round over the owners
+};
+
+struct placement {
+  placement_kind kind;
+  std::size_t granule_bytes; ///< of cyclic; 0: by the size of the object
+  owner_list owners;         ///< of bind, prefer and interleave: the nodes, once each
+};
+
+/// An address in the program's code, by module. `module` is the file's last part, %-encoded, and
+/// ends at a '+'.
+struct code_range {
+  const char* module;
+  std::size_t first; ///< from the start of the module's first mapping; half-open
+  std::size_t last;
+};
+
+struct rule {
+  unsigned kinds; ///< bit 1 << NODEWISE_AGENT_HEAP, ...
+  std::size_t least_bytes;
+  std::size_t most_bytes;
+  const char* symbol; ///< %-encoded, ends at a ',' or ':'; nullptr for any
+  std::size_t first_code;
+  std::size_t codes; ///< 0 for any caller
+  placement where;
+};
+
 /// What the launcher asked for. A plain value in static storage: nothing here allocates.
 struct settings {
   std::size_t threshold_bytes;
-  std::size_t slots; ///< owners in all; 0 if nobody knows whose pages are whose
-  std::size_t runs;
-  bool observe; ///< owners are who will use the pages: count by them, place nothing
-  bool quiet;
+  std::size_t group_bytes; ///< blocks of at least this size may make a group; 0: none do
+  owner_list owners;
+  placement standard; ///< of large objects that no rule fits
+  rule rules[NODEWISE_AGENT_MAX_RULES];
+  std::size_t rule_count;
+  code_range code[NODEWISE_AGENT_MAX_CODE];
+  std::size_t code_count;
   owner_run run[NODEWISE_AGENT_MAX_RUNS];
+  std::size_t run_count;
+  const char* pin; ///< places of the program's threads, separated by '|'; nullptr: left alone
+  bool observe;    ///< owners are who will use the pages: count by them, place nothing
+  bool quiet;
   const char* report; ///< a path, or nullptr if nobody asked
 };
 
-/// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or what is wrong.
+/// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or what is wrong;
+/// then `into` asks for nothing.
 [[nodiscard]] const char* parse(const char* text, settings& into) noexcept;
+
+/// Whether the plain `name` is what the %-encoded one says, which ends at one of `ends` or 0.
+[[nodiscard]] bool is_named(const char* encoded, const char* ends, const char* name) noexcept;
 
 } // namespace nodewise::agent

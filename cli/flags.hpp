@@ -9,9 +9,10 @@
 namespace nodewise::cli {
 
 enum class flag_kind {
-  toggle, ///< there or not
-  value,  ///< one value; given twice, the last counts
-  list,   ///< may be given several times, all count
+  toggle,         ///< there or not
+  value,          ///< one value; given twice, the last counts
+  optional_value, ///< there or not, perhaps with =VALUE behind it
+  list,           ///< may be given several times, all count
 };
 
 // With a name, so that a flag may leave these out.
@@ -26,6 +27,8 @@ struct flag {
   std::string_view standard = no_text; ///< what holds if it is not given, for the help
   std::string_view group;
   std::string_view help;
+  std::string_view alias = no_text; ///< an older long form that is still taken
+  bool stands_alone = false;        ///< an answer instead of a program that is started
 };
 
 namespace group {
@@ -35,6 +38,7 @@ inline constexpr std::string_view input = "Which machine";
 inline constexpr std::string_view binding = "Where it runs";
 inline constexpr std::string_view memory = "Where its memory lives";
 inline constexpr std::string_view checking = "What is checked";
+inline constexpr std::string_view looking = "What to look at, and when";
 } // namespace group
 
 namespace flags {
@@ -121,13 +125,49 @@ inline constexpr flag cpunodebind{.name = "cpunodebind",
                                   .value = "NODES",
                                   .group = group::binding,
                                   .help =
-                                      "only on processors of these nodes: 0-3, 0,2, +0, !0, all"};
+                                      "only on processors of these nodes: 0-3, 0,2, +0, !0, all",
+                                  .alias = "cpubind"};
 inline constexpr flag physcpubind{.name = "physcpubind",
                                   .letter = 'C',
                                   .kind = flag_kind::value,
                                   .value = "CPUS",
                                   .group = group::binding,
-                                  .help = "only on these processors"};
+                                  .help = "only on these processors; of -N and -C the last counts"};
+inline constexpr flag all_processors{
+    .name = "all",
+    .letter = 'a',
+    .group = group::binding,
+    .help = "leave the affinity that this process was given: all processors of its cpuset"};
+inline constexpr flag pin{.name = "pin",
+                          .letter = 'c',
+                          .kind = flag_kind::value,
+                          .value = "LIST",
+                          .group = group::binding,
+                          .help = "pin the k-th thread to the k-th processor of a list, as "
+                                  "likwid-pin does: 0,2,4, S0:0-3@S1:0-3, M:scatter"};
+inline constexpr flag places{
+    .name = "places",
+    .kind = flag_kind::value,
+    .value = "KIND",
+    .choices = "threads|cores|nodes|packages",
+    .standard = "threads",
+    .group = group::binding,
+    .help = "how far a bound thread may move: not at all, on the hardware threads of its core, in "
+            "its node, in its package"};
+inline constexpr flag smt{.name = "smt",
+                          .kind = flag_kind::value,
+                          .value = "WHICH",
+                          .choices = "on|off",
+                          .group = group::binding,
+                          .help = "off: only the first hardware thread of each core; on: with "
+                                  "--bind a thread for every hardware thread"};
+inline constexpr flag ranks_per{.name = "ranks-per",
+                                .kind = flag_kind::value,
+                                .value = "PART",
+                                .choices = "node|socket|core",
+                                .group = group::binding,
+                                .help = "under an MPI launcher: a node, socket or core for each "
+                                        "rank, its threads inside"};
 inline constexpr flag bind{
     .name = "bind",
     .kind = flag_kind::value,
@@ -152,24 +192,58 @@ inline constexpr flag interleave{.name = "interleave",
                                  .value = "NODES",
                                  .group = group::memory,
                                  .help = "pages in turn over these nodes"};
+inline constexpr flag weighted_interleave{.name = "weighted-interleave",
+                                          .letter = 'w',
+                                          .kind = flag_kind::value,
+                                          .value = "NODES",
+                                          .group = group::memory,
+                                          .help =
+                                              "pages in turn by the kernel's weights (Linux 6.9)"};
 inline constexpr flag preferred{.name = "preferred",
-                                .letter = 'P',
+                                .letter = 'p',
                                 .kind = flag_kind::value,
-                                .value = "NODES",
+                                .value = "NODE",
                                 .group = group::memory,
-                                .help = "memory from these nodes while they have any"};
+                                .help = "memory from this node while it has any"};
+inline constexpr flag preferred_many{.name = "preferred-many",
+                                     .letter = 'P',
+                                     .kind = flag_kind::value,
+                                     .value = "NODES",
+                                     .group = group::memory,
+                                     .help = "memory from these nodes while they have any"};
+inline constexpr flag balancing{.name = "balancing",
+                                .letter = 'b',
+                                .group = group::memory,
+                                .help = "with -m: the kernel may move pages between these nodes"};
+inline constexpr flag show{.name = "show",
+                           .letter = 's',
+                           .group = group::checking,
+                           .help = "print what a program started so would be given, as numactl -s",
+                           .stands_alone = true};
+inline constexpr flag hardware{.name = "hardware",
+                               .letter = 'H',
+                               .group = group::checking,
+                               .help = "print nodes, processors, memory, distances, as numactl -H",
+                               .stands_alone = true};
 inline constexpr flag localalloc{.name = "localalloc",
                                  .letter = 'l',
                                  .group = group::memory,
                                  .help =
                                      "memory from the node of the processor that first touches it"};
-inline constexpr flag memory{.name = "memory",
-                             .kind = flag_kind::value,
-                             .value = "PLACEMENT",
-                             .group = group::memory,
-                             .help =
-                                 "local, bind:NODES, prefer:NODES, interleave[:NODES], or blocked: "
-                                 "each large array in equal parts over the nodes, by address"};
+inline constexpr flag memory{
+    .name = "memory",
+    .kind = flag_kind::value,
+    .value = "PLACEMENT",
+    .group = group::memory,
+    .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; or each "
+            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE"};
+inline constexpr flag rule{
+    .name = "rule",
+    .kind = flag_kind::list,
+    .value = "WHICH:PLACEMENT",
+    .group = group::memory,
+    .help = "for arrays by site=FILE:LINE, site=FUNCTION, symbol=NAME, size>=SIZE, size<SIZE "
+            "(several with commas); the first rule that fits decides"};
 inline constexpr flag threshold{.name = "threshold",
                                 .kind = flag_kind::value,
                                 .value = "SIZE",
@@ -179,6 +253,59 @@ inline constexpr flag threshold{.name = "threshold",
 inline constexpr flag verify{.name = "verify",
                              .group = group::checking,
                              .help = "ask the kernel at the end where the pages are"};
+
+// pages
+inline constexpr flag process{.name = "process",
+                              .letter = 'p',
+                              .kind = flag_kind::list,
+                              .value = "PID",
+                              .group = group::looking,
+                              .help = "the process to look at; may be given several times"};
+inline constexpr flag at{.name = "at",
+                         .kind = flag_kind::value,
+                         .value = "SECONDS",
+                         .standard = "just before the program ends",
+                         .group = group::looking,
+                         .help = "look at the program this long after its start"};
+inline constexpr flag watch{.name = "watch",
+                            .kind = flag_kind::optional_value,
+                            .value = "SECONDS",
+                            .group = group::looking,
+                            .help = "draw again every second, or every so many; q ends it"};
+inline constexpr flag interval{.name = "interval",
+                               .kind = flag_kind::value,
+                               .value = "SECONDS",
+                               .group = group::looking,
+                               .help = "look again and again, with this time between"};
+inline constexpr flag count{.name = "count",
+                            .kind = flag_kind::value,
+                            .value = "N",
+                            .standard = "until the process ends",
+                            .group = group::looking,
+                            .help = "look N times"};
+inline constexpr flag method{
+    .name = "method",
+    .kind = flag_kind::value,
+    .value = "HOW",
+    .choices = "auto|pagemap|move_pages|numa_maps",
+    .standard = "auto",
+    .group = group::looking,
+    .help = "pagemap (frame numbers, which root may read) or the best below it that is permitted; "
+            "auto: page by page only where a mapping is on several nodes"};
+inline constexpr flag all_mappings{
+    .name = "all", .letter = 'a', .group = group::looking, .help = "small mappings, too"};
+inline constexpr flag totals{.name = "totals",
+                             .group = group::looking,
+                             .help = "sums by node in MB, as numastat -p prints them"};
+inline constexpr flag csv{.name = "csv",
+                          .group = group::looking,
+                          .help = "one row a process, time and node: bytes in memory"};
+inline constexpr flag migrate{.name = "migrate",
+                              .kind = flag_kind::value,
+                              .value = "FROM:TO",
+                              .group = group::looking,
+                              .help = "move its pages from these nodes to those, as migratepages "
+                                      "does"};
 
 // lab
 inline constexpr flag verbose{.name = "verbose",

@@ -36,8 +36,10 @@ int guard(const invocation& given, const std::function<int()>& work) {
     complain(e);
     return exit_code_for(e, given);
   } catch (const std::bad_alloc&) {
-    complain({error_kind::system, "memory", "there is none left", "raise the limit (ulimit -v)"});
-    return exit_code::refused;
+    const error e(error_kind::system, "memory", "there is none left",
+                  "raise the limit (ulimit -v)");
+    complain(e);
+    return exit_code_for(e, given);
   } catch (const std::exception& e) {
     complain({error_kind::system, "this command", e.what(),
               "this is a defect of nodewise: please report it with the command line"});

@@ -82,6 +82,9 @@ void write_exit_codes(page& to, const verb* of) {
 std::string flag_heading(const flag& of) {
   std::string text = of.letter != '\0' ? "-" + std::string(1, of.letter) + ", " : "    ";
   text += "--" + std::string(of.name);
+  if (of.kind == flag_kind::optional_value) {
+    return text + "[=" + std::string(of.value) + "]";
+  }
   return of.value.empty() ? text : text + " " + std::string(of.value);
 }
 

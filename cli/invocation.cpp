@@ -5,6 +5,8 @@
 #include <charconv>
 #include <ranges>
 
+#include "base/size_text.hpp"
+
 namespace nodewise::cli {
 
 bool invocation::has(const flag& which) const noexcept {
@@ -52,46 +54,18 @@ std::optional<long long> invocation::number(const flag& which, long long least,
   return value;
 }
 
-namespace {
-
-/// The power of two that a unit stands for, or -1.
-int shift_of(std::string_view unit) {
-  if (unit.ends_with("iB")) {
-    unit.remove_suffix(2);
-    if (unit.empty()) {
-      return -1;
-    }
-  } else if (unit == "B") {
-    return 0;
-  }
-  if (unit.empty()) {
-    return 0;
-  }
-  constexpr std::string_view letters = "KMGTP";
-  const char letter = unit.front() == 'k' ? 'K' : unit.front();
-  const std::size_t at = letters.find(letter);
-  return unit.size() == 1 && at != std::string_view::npos ? 10 * (static_cast<int>(at) + 1) : -1;
-}
-
-} // namespace
-
 std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
   const auto typed = text(which);
   if (!typed) {
     return std::nullopt;
   }
-  const std::string given(*typed);
-  double value = 0;
-  const char* const end = given.data() + given.size();
-  const auto [stop, code] = std::from_chars(given.data(), end, value, std::chars_format::fixed);
-  const int shift = shift_of({stop, static_cast<std::size_t>(end - stop)});
-  const double bytes = value * static_cast<double>(std::uint64_t{1} << std::max(shift, 0));
-  if (code != std::errc{} || shift < 0 || !(value >= 0) || bytes >= 0x1p63) {
-    throw error(error_kind::usage, option_name(which) + " " + given,
+  const auto bytes = parse_size(*typed);
+  if (!bytes) {
+    throw error(error_kind::usage, option_name(which) + " " + std::string(*typed),
                 "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
                 "write for example " + option_name(which) + " 1MiB");
   }
-  return static_cast<std::uint64_t>(bytes);
+  return bytes;
 }
 
 std::vector<std::string>
@@ -103,13 +77,22 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
   for (const option& o : options) {
     if (std::ranges::find(left_out, o.what) == left_out.end()) {
       all.push_back(option_name(*o.what) +
-                    (o.what->kind == flag_kind::toggle ? "" : "=" + o.value));
+                    (o.what->kind == flag_kind::toggle ||
+                             (o.what->kind == flag_kind::optional_value && o.value.empty())
+                         ? ""
+                         : "=" + o.value));
     }
   }
-  if (!operands.empty() || !program.empty()) {
+  const bool words_first = verb != nullptr && verb->takes == operands::names_or_program;
+  if (words_first) {
+    all.insert(all.end(), operands.begin(), operands.end());
+  }
+  if ((!operands.empty() && !words_first) || !program.empty()) {
     all.emplace_back("--");
   }
-  all.insert(all.end(), operands.begin(), operands.end());
+  if (!words_first) {
+    all.insert(all.end(), operands.begin(), operands.end());
+  }
   all.insert(all.end(), program.begin(), program.end());
   return all;
 }

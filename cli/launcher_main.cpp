@@ -2,21 +2,17 @@
 //
 // nodewise: a static executable that does `run` itself, since a launcher's start is waited for
 // every time, and leaves everything else to nodewise-tool.
-#include <exception>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <nodewise/error.hpp>
 
 #include "cli/execute.hpp"
-#include "cli/exit_codes.hpp"
+#include "cli/guard.hpp"
 #include "cli/paths.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "report/error_text.hpp"
 
 namespace nodewise::cli {
 
@@ -31,30 +27,33 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
               failed);
 }
 
+/// A run that is waited for, or that needs line tables or hwloc, need not begin within a
+/// millisecond.
 bool is_plain_run(const invocation& given) {
-  return given.verb != nullptr && given.verb->name == "run" && !given.has(flags::help) &&
-         !given.has(flags::version) && !given.has(flags::on);
+  if (given.verb == nullptr || given.verb->name != "run") {
+    return false;
+  }
+  for (const flag* const other : {&flags::help, &flags::version, &flags::on, &flags::verify,
+                                  &flags::json, &flags::output, &flags::rule}) {
+    if (given.has(*other)) {
+      return false;
+    }
+  }
+  // "numa[hbm]" needs all that hwloc knows of the machine.
+  return std::ranges::none_of(given.options, [](const invocation::option& each) {
+    return each.value.find('[') != std::string::npos;
+  });
 }
 
 int run_command(std::span<const char* const> arguments) {
   invocation given;
-  const auto complain = [&](const error& e) {
-    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
-  };
-  try {
+  return guard(given, [&] {
     if (arguments.empty()) {
       return hand_over_to_tool(arguments);
     }
     given = parse(arguments);
     return is_plain_run(given) ? verbs::run(given) : hand_over_to_tool(arguments);
-  } catch (const error& e) {
-    complain(e);
-    return exit_code_of(e.kind());
-  } catch (const std::exception& e) {
-    complain({error_kind::system, "starting a program", e.what(),
-              "raise the limits of this process (ulimit -a)"});
-    return exit_code::not_started;
-  }
+  });
 }
 
 } // namespace

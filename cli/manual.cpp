@@ -88,7 +88,9 @@ class manual {
       term = "\\fB\\-" + std::string(1, of.letter) + "\\fR, ";
     }
     term += "\\fB\\-\\-" + roff(of.name) + "\\fR";
-    if (!of.value.empty()) {
+    if (of.kind == flag_kind::optional_value) {
+      term += "[=\\fI" + roff(of.value) + "\\fR]";
+    } else if (!of.value.empty()) {
       term += " \\fI" + roff(of.value) + "\\fR";
     }
     entry(term, flag_text(of));

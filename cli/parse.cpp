@@ -101,7 +101,7 @@ class reader {
         refuse_option("-" + std::string(1, letters.front()), {});
       }
       letters.remove_prefix(1);
-      if (found->kind == flag_kind::toggle) {
+      if (found->kind == flag_kind::toggle || found->kind == flag_kind::optional_value) {
         add(*found, "", false);
         continue;
       }
@@ -121,6 +121,10 @@ class reader {
                     option_name(which) + " takes no value",
                     "leave =" + std::string(value) + " out");
       }
+      given_.options.push_back({&which, {}});
+      return;
+    }
+    if (!attached && which.kind == flag_kind::optional_value) {
       given_.options.push_back({&which, {}});
       return;
     }
@@ -195,7 +199,7 @@ class reader {
 
   void take_the_rest() {
     for (const char* const word : rest_) {
-      if (takes_program()) {
+      if (takes_program() || given_.verb->takes == operands::names_or_program) {
         given_.program.emplace_back(word);
       } else {
         take_operand(word);
@@ -213,7 +217,9 @@ class reader {
                   "`nodewise --help` lists the verbs");
     }
     const cli::verb& v = *given_.verb;
-    if (v.takes == operands::program && given_.program.empty()) {
+    const bool alone = std::ranges::any_of(
+        given_.options, [](const invocation::option& o) { return o.what->stands_alone; });
+    if (v.takes == operands::program && given_.program.empty() && !alone) {
       throw error(error_kind::usage, "nodewise " + std::string(v.name), "the program is missing",
                   "write nodewise " + std::string(v.name) + " " + std::string(v.usage));
     }

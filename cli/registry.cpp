@@ -18,7 +18,8 @@ const verb* find_verb(std::string_view name) noexcept {
 }
 
 const flag* find_flag(std::span<const flag* const> flags, std::string_view name) noexcept {
-  const auto found = std::ranges::find_if(flags, [&](const flag* f) { return f->name == name; });
+  const auto found = std::ranges::find_if(
+      flags, [&](const flag* f) { return f->name == name || (f->alias == name && !name.empty()); });
   return found == flags.end() ? nullptr : *found;
 }
 

@@ -18,6 +18,7 @@ enum class operands {
   names,            ///< words that the verb understands
   program,          ///< a program and its arguments, after `--` or from the first non-option on
   optional_program, ///< the same, where the verb can do without
+  names_or_program, ///< words; or a program and its arguments, after `--` only
 };
 
 struct example {
@@ -56,7 +57,7 @@ struct verb {
 
 /// By name or alias; nullptr if there is none.
 [[nodiscard]] const verb* find_verb(std::string_view name) noexcept;
-/// By long name; nullptr if the verb has none of that name.
+/// By long name or its older form; nullptr if the verb has none of that name.
 [[nodiscard]] const flag* find_flag(std::span<const flag* const> flags,
                                     std::string_view name) noexcept;
 [[nodiscard]] const flag* find_flag(std::span<const flag* const> flags, char letter) noexcept;

@@ -44,10 +44,14 @@ constexpr std::array topo_codes = {exit_code::bad_input};
 // run
 
 constexpr auto run_flags =
-    join(std::array<flag_list, 11>{&flags::cpunodebind, &flags::physcpubind, &flags::bind,
-                                   &flags::threads, &flags::membind, &flags::interleave,
-                                   &flags::preferred, &flags::localalloc, &flags::memory,
-                                   &flags::threshold, &flags::verify},
+    join(std::array<flag_list, 9>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
+                                  &flags::bind, &flags::pin, &flags::threads, &flags::places,
+                                  &flags::smt, &flags::ranks_per},
+         std::array<flag_list, 10>{&flags::membind, &flags::balancing, &flags::interleave,
+                                   &flags::weighted_interleave, &flags::preferred,
+                                   &flags::preferred_many, &flags::localalloc, &flags::memory,
+                                   &flags::rule, &flags::threshold},
+         std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
          std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
                                   &flags::quiet},
          on_a_machine, every_verb);
@@ -57,6 +61,9 @@ constexpr std::array run_examples = {
             "threads over all nodes, each array in equal parts beside them; then check the pages"},
     example{"nodewise run --memory interleave --dry-run ./solver",
             "the equivalent numactl and OpenMP settings, nothing is started"},
+    example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "as likwid-pin -c"},
+    example{"mpirun -n 4 --bind-to none nodewise run --ranks-per node --bind close ./solver",
+            "a node for each rank, its threads on the cores of it"},
     example{"mpirun -n 4 nodewise run --bind close --json -o run-%r.json ./solver",
             "one result a rank"},
     example{"nodewise run --memory blocked --verify --on lab:4x2 ./solver",
@@ -79,6 +86,26 @@ constexpr std::array doctor_examples = {
     example{"nodewise doctor --json -o doctor-%h.json", "for a ticket or a cluster's inventory"},
 };
 constexpr std::array doctor_codes = {exit_code::check_failed, exit_code::refused};
+
+// pages
+
+constexpr auto pages_flags =
+    join(std::array<flag_list, 10>{&flags::process, &flags::at, &flags::watch, &flags::interval,
+                                   &flags::count, &flags::method, &flags::all_mappings,
+                                   &flags::totals, &flags::csv, &flags::migrate},
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+         on_a_machine, every_verb);
+constexpr std::array pages_examples = {
+    example{"nodewise pages 4711", "where the pages of process 4711 are"},
+    example{"nodewise pages --watch=2 -p 4711", "the same, drawn again every two seconds"},
+    example{"nodewise pages -- ./solver -n 4096", "of a program, just before it ends"},
+    example{"nodewise pages --csv --interval 1 -o pages.csv 4711 4712",
+            "how much is on each node over time, of two processes"},
+    example{"nodewise pages -p 4711 --migrate 0:1", "its pages from node 0 to node 1"},
+};
+constexpr std::array pages_codes = {exit_code::check_failed, exit_code::refused,
+                                    exit_code::not_started,  exit_code::not_executable,
+                                    exit_code::not_found,    exit_code::signal_base};
 
 // lab
 
@@ -112,6 +139,7 @@ constexpr std::array help_examples = {
 };
 constexpr std::array internal_examples = {
     example{"nodewise internal man run", "the manual page of a verb, as roff"},
+    example{"nodewise internal completion bash", "for a shell to read: bash, zsh or fish"},
 };
 
 constexpr std::array table = {
@@ -146,6 +174,17 @@ constexpr std::array table = {
          .flags = doctor_flags,
          .examples = doctor_examples,
          .exit_codes = doctor_codes},
+    verb{.name = "pages",
+         .summary = "draw where the pages of a process are",
+         .usage = "[options] PID... | [options] -- PROGRAM [arguments]",
+         .description =
+             "Each mapping or array with the nodes of its pages, the first page left. A page that "
+             "is not in memory is on no node, and neither is the kernel's page of zeros. Processes "
+             "of other users need root. A PROGRAM is stopped for a moment just before it ends.",
+         .flags = pages_flags,
+         .takes = operands::names_or_program,
+         .examples = pages_examples,
+         .exit_codes = pages_codes},
     verb{.name = "lab",
          .summary = "virtual NUMA machines: list, describe, open",
          .usage = "[options] ACTION [MACHINE]",
@@ -168,7 +207,7 @@ constexpr std::array table = {
          .exit_codes = {}},
     verb{.name = "internal",
          .summary = "what the build of nodewise needs of the command",
-         .usage = "man [VERB] | man-pages DIRECTORY",
+         .usage = "man [VERB] | man-pages DIRECTORY | completion SHELL",
          .description = "Not an interface: it may change without notice.",
          .flags = every_verb,
          .takes = operands::names,

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "cli/completion.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/manual.hpp"
 #include "cli/terminal.hpp"
@@ -56,8 +57,12 @@ int internal(const invocation& given) {
     write_out(words.size() == 1 ? command_manual() : verb_manual(verb_named(words[1])));
     return exit_code::ok;
   }
+  if (words.size() == 2 && words[0] == "completion") {
+    write_out(completion_script(words[1]));
+    return exit_code::ok;
+  }
   throw error(error_kind::usage, "nodewise internal", "this is no word of it",
-              "write nodewise internal man [VERB] | man-pages DIRECTORY");
+              "write nodewise internal man [VERB] | man-pages DIRECTORY | completion SHELL");
 }
 
 } // namespace nodewise::cli::verbs

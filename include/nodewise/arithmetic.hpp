@@ -33,6 +33,13 @@ __extension__ using wide = unsigned __int128; ///< -Wpedantic knows no 128-bit t
 /// rounded to them: shorter blocks keep base pages.
 inline constexpr std::size_t min_huge_pages_per_block = 8;
 
+/// Whether edges may be rounded to huge pages, by the shortest block. `huge_page_bytes` 0: there
+/// are none.
+[[nodiscard]] constexpr bool huge_pages_fit(std::size_t shortest_block_bytes,
+                                            std::size_t huge_page_bytes) noexcept {
+  return huge_page_bytes != 0 && shortest_block_bytes / huge_page_bytes >= min_huge_pages_per_block;
+}
+
 /// Pages needed to hold `bytes`.
 [[nodiscard]] constexpr std::size_t pages_for(std::size_t bytes, std::size_t page_bytes) noexcept {
   return bytes / page_bytes + (bytes % page_bytes != 0 ? 1 : 0);

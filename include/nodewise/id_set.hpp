@@ -121,10 +121,22 @@ class id_set {
     bool operator==(const iterator& other) const noexcept { return at_ == other.at_; }
 
    private:
+    /// Word by word: a set of one processor may have a high number.
     void settle() noexcept {
-      while (at_ <= set_->highest() && !set_->contains(Id{at_})) {
-        ++at_;
+      const auto& words = set_->words_;
+      std::size_t at = static_cast<std::size_t>(at_) / word_bits;
+      if (at >= words.size()) {
+        return;
       }
+      word rest = words[at] >> (static_cast<std::size_t>(at_) % word_bits);
+      if (rest != 0) {
+        at_ += std::countr_zero(rest);
+        return;
+      }
+      while (++at < words.size() && words[at] == 0) {
+      }
+      at_ = at < words.size() ? static_cast<int>(at * word_bits) + std::countr_zero(words[at])
+                              : set_->highest() + 1;
     }
     const id_set* set_ = nullptr;
     int at_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include <nodewise/error.hpp>
@@ -132,6 +133,57 @@ std::vector<thread_place> lay_out(const std::vector<node_cores>& nodes, bind_pol
   return places;
 }
 
+/// OpenMP's form of a set: "0,4-7" is "0,4:4" there, and a range with a dash a syntax error.
+std::string omp_list(const cpu_set& cpus) {
+  std::string text;
+  for (auto at = cpus.begin(); at != cpus.end();) {
+    const int first = to_int(*at);
+    int length = 0;
+    while (at != cpus.end() && to_int(*at) == first + length) {
+      ++length;
+      ++at;
+    }
+    text += text.empty() ? "" : ",";
+    text += std::to_string(first) + (length > 1 ? ":" + std::to_string(length) : "");
+  }
+  return text;
+}
+
+/// Lets each thread run on the whole core, node or package of its processor.
+void widen(std::vector<thread_place>& threads, const topology& where, place_kind kind) {
+  if (kind == place_kind::threads) {
+    return;
+  }
+  const std::vector<cpu_set> places = where.places(kind);
+  std::map<cpu_id, const cpu_set*> place_of;
+  for (const cpu_set& place : places) {
+    for (const cpu_id cpu : place) {
+      place_of[cpu] = &place;
+    }
+  }
+  for (thread_place& thread : threads) {
+    const auto found = place_of.find(thread.place.first());
+    if (found == place_of.end() || found->second->size() == 1) {
+      continue;
+    }
+    thread.place = *found->second;
+    thread.cpu.reset();
+    const memory_node* const node = where.machine().find_node(thread.node);
+    if (node == nullptr || !node->cpus.includes(thread.place)) {
+      thread.node = unknown_node;
+    }
+  }
+}
+
+/// The same machine with one allowed processor a core.
+topology first_of_each_core(const topology& where) {
+  cpu_set first;
+  for (const cpu_set& core : where.places(place_kind::cores)) {
+    first.insert(core.first());
+  }
+  return {where.machine(), std::move(first), where.allowed_nodes()};
+}
+
 /// Any thread anywhere: it has a node only where all the processors are of one.
 thread_place anywhere(const topology& where, const std::vector<node_cores>& nodes) {
   thread_place place{where.allowed_cpus(), std::nullopt, unknown_node};
@@ -169,7 +221,11 @@ std::optional<bind_policy> parse_bind_policy(std::string_view text) noexcept {
 }
 
 team_layout::team_layout(const topology& where, bind_policy policy, std::size_t threads)
-    : policy_(policy) {
+    : team_layout(where, layout_options{.policy = policy, .threads = threads}) {}
+
+team_layout::team_layout(const topology& everything, const layout_options& options)
+    : policy_(options.policy) {
+  const topology where = options.smt == smt_use::off ? first_of_each_core(everything) : everything;
   const std::vector<node_cores> nodes = nodes_of(where);
   std::size_t cores = 0;
   std::size_t cpus = 0;
@@ -183,16 +239,39 @@ team_layout::team_layout(const topology& where, bind_policy policy, std::size_t 
                                              : "no allowed processor belongs to a node",
                 "select processors of a node; `nodewise topo` shows them");
   }
-  threads = threads == 0 ? cores : threads;
+  const std::size_t standard = options.smt == smt_use::on ? cpus : cores;
+  const std::size_t threads = options.threads == 0 ? standard : options.threads;
   threads_per_cpu_ = (threads + cpus - 1) / cpus;
-  if (policy == bind_policy::none) {
+  if (policy_ == bind_policy::none) {
     threads_.assign(threads, anywhere(where, nodes));
     return;
   }
-  const std::vector<thread_place> places = lay_out(nodes, policy, std::min(threads, cpus));
+  std::vector<thread_place> places = lay_out(nodes, policy_, std::min(threads, cpus));
+  widen(places, where, options.places);
   for (std::size_t thread = 0; thread < threads; ++thread) {
     threads_.push_back(places[thread * places.size() / threads]);
   }
+}
+
+team_layout team_layout::pinned(const topology& where, std::span<const cpu_id> cpus,
+                                std::size_t threads, place_kind kind) {
+  if (cpus.empty()) {
+    throw error(error_kind::usage, "a list of processors to pin threads to", "it is empty",
+                "name one processor or more");
+  }
+  std::vector<thread_place> places;
+  for (const cpu_id cpu : cpus) {
+    places.push_back({{cpu}, cpu, where.node_of(cpu)});
+  }
+  widen(places, where, kind);
+  team_layout layout;
+  std::map<cpu_id, std::size_t> threads_on;
+  for (std::size_t thread = 0; thread < (threads == 0 ? cpus.size() : threads); ++thread) {
+    layout.threads_.push_back(places[thread % places.size()]);
+    std::size_t& here = threads_on[cpus[thread % cpus.size()]];
+    layout.threads_per_cpu_ = std::max(layout.threads_per_cpu_, ++here);
+  }
+  return layout;
 }
 
 std::vector<node_id> team_layout::owners() const {
@@ -200,8 +279,8 @@ std::vector<node_id> team_layout::owners() const {
   for (const thread_place& thread : threads_) {
     if (thread.node == unknown_node) {
       throw error(error_kind::usage, "the owners of memory by thread",
-                  "threads that are bound nowhere have no node",
-                  "bind the threads close or spread");
+                  "a thread that may run on several nodes has none",
+                  "bind the threads close or spread, each within a node");
     }
     nodes.push_back(thread.node);
   }
@@ -223,7 +302,7 @@ std::string team_layout::omp_places() const {
   }
   for (const thread_place& thread : threads_) {
     text += text.empty() ? "{" : ",{";
-    text += thread.place.to_string() + "}";
+    text += omp_list(thread.place) + "}";
   }
   return text;
 }

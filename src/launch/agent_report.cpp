@@ -42,8 +42,38 @@ std::optional<whole_record> next_record(std::string_view bytes) {
   return whole_record{*header, bytes};
 }
 
-std::string text_of(const char (&name)[NODEWISE_AGENT_NAME_BYTES]) {
-  return {name, ::strnlen(name, sizeof name)};
+template <std::size_t Bytes>
+std::string text_of(const char (&name)[Bytes]) {
+  return {name, ::strnlen(name, Bytes)};
+}
+
+object_report::kind kind_of(std::uint32_t number) {
+  switch (number) {
+  case NODEWISE_AGENT_MAP:
+    return object_report::kind::map;
+  case NODEWISE_AGENT_STATIC:
+    return object_report::kind::static_array;
+  case NODEWISE_AGENT_GROUP:
+    return object_report::kind::group;
+  default:
+    return object_report::kind::heap;
+  }
+}
+
+void read_flags(object_report& into, std::uint32_t flags) {
+  const auto has = [&](nodewise_agent_flag flag) { return (flags & std::uint32_t{flag}) != 0; };
+  into.placed = has(NODEWISE_AGENT_PLACED);
+  into.map_limited = has(NODEWISE_AGENT_MAP_LIMIT);
+  into.reduced = has(NODEWISE_AGENT_REDUCED);
+  into.live_at_end = has(NODEWISE_AGENT_LIVE_AT_END);
+  into.resized = has(NODEWISE_AGENT_RESIZED);
+  into.coarser = has(NODEWISE_AGENT_COARSER);
+  into.interleaved = has(NODEWISE_AGENT_INTERLEAVED);
+  into.base_pages = has(NODEWISE_AGENT_BASE_PAGES);
+  into.partly_gone = has(NODEWISE_AGENT_PARTLY_GONE);
+  into.many_threads = has(NODEWISE_AGENT_MANY_THREADS);
+  into.no_threads = has(NODEWISE_AGENT_NO_THREADS);
+  into.unasked = has(NODEWISE_AGENT_UNASKED);
 }
 
 object_report::cell cell_of(std::int16_t number) {
@@ -54,11 +84,13 @@ object_report::cell cell_of(std::int16_t number) {
   return {number == NODEWISE_AGENT_CELL_EMPTY ? content::empty : content::unknown, unknown_node};
 }
 
-/// Nothing if the shares that it announces are not all there.
+/// Nothing if the shares that it announces are not all there, or if its counts contradict each
+/// other.
 std::optional<object_report> object_of(std::string_view record) {
   const auto fixed = copy<nodewise_agent_object>(record);
   if (!fixed || fixed->cells > NODEWISE_AGENT_CELLS ||
-      fixed->shares > (record.size() - sizeof *fixed) / sizeof(nodewise_agent_share)) {
+      fixed->shares > (record.size() - sizeof *fixed) / sizeof(nodewise_agent_share) ||
+      fixed->unknown > fixed->resident || fixed->on_owner > fixed->resident - fixed->unknown) {
     return std::nullopt;
   }
   object_report object;
@@ -73,11 +105,13 @@ std::optional<object_report> object_of(std::string_view record) {
   object.caller_offset = fixed->caller_offset;
   object.refused_errno = static_cast<int>(fixed->refused_errno);
   object.extents = fixed->extents;
-  object.placed = (fixed->flags & NODEWISE_AGENT_PLACED) != 0;
-  object.map_limited = (fixed->flags & NODEWISE_AGENT_MAP_LIMIT) != 0;
-  object.reduced = (fixed->flags & NODEWISE_AGENT_REDUCED) != 0;
-  object.live_at_end = (fixed->flags & NODEWISE_AGENT_LIVE_AT_END) != 0;
-  object.resized = (fixed->flags & NODEWISE_AGENT_RESIZED) != 0;
+  object.what = kind_of(fixed->object_kind);
+  object.name = text_of(fixed->name);
+  object.blocks = fixed->blocks;
+  if (fixed->rule >= 0) {
+    object.rule = static_cast<std::size_t>(fixed->rule);
+  }
+  read_flags(object, fixed->flags);
   for (std::size_t i = 0; i < fixed->cells; ++i) {
     object.strip.push_back(cell_of(fixed->strip[i]));
   }
@@ -91,13 +125,36 @@ std::optional<object_report> object_of(std::string_view record) {
 }
 
 process_totals totals_of(const nodewise_agent_end& end) {
-  return {end.objects,
-          end.placed,
-          end.refused,
-          end.map_limited,
-          end.left_out,
-          end.lost,
-          static_cast<int>(end.refused_errno)};
+  process_totals totals;
+  totals.objects = end.objects;
+  totals.placed = end.placed;
+  totals.refused = end.refused;
+  totals.map_limited = end.map_limited;
+  totals.left_out = end.left_out;
+  totals.lost = end.lost;
+  totals.refused_errno = static_cast<int>(end.refused_errno);
+  totals.own_threads = end.own_threads;
+  totals.pinned = end.pinned;
+  totals.own_affinity = end.own_affinity;
+  totals.stripped = end.stripped;
+  totals.groups = end.groups;
+  totals.pin_errno = static_cast<int>(end.pin_errno);
+  return totals;
+}
+
+thread_report thread_of(const nodewise_agent_thread& record) {
+  thread_report thread;
+  thread.tid = record.tid;
+  if (record.ordinal >= 0) {
+    thread.ordinal = record.ordinal;
+  }
+  thread.name = text_of(record.name);
+  thread.cpus = text_of(record.cpus);
+  thread.start = text_of(record.start);
+  thread.main = (record.flags & NODEWISE_AGENT_MAIN) != 0;
+  thread.pinned = (record.flags & NODEWISE_AGENT_PINNED) != 0;
+  thread.own_affinity = (record.flags & NODEWISE_AGENT_OWN_AFFINITY) != 0;
+  return thread;
 }
 
 /// A process that became another program, and a number that was given out again, start anew.
@@ -122,6 +179,7 @@ bool take(run_report& report, const whole_record& record) {
       started.pid = record.header.pid;
       started.program = text_of(start->program);
       started.page_bytes = start->page_bytes;
+      started.allocator = text_of(start->allocator);
       started.foreign_malloc = start->foreign_malloc != 0;
       report.processes.push_back(std::move(started));
       return true;
@@ -133,6 +191,12 @@ bool take(run_report& report, const whole_record& record) {
   case NODEWISE_AGENT_OBJECT:
     if (auto object = object_of(record.bytes)) {
       process(report, record.header.pid).objects.push_back(*std::move(object));
+      return true;
+    }
+    return false;
+  case NODEWISE_AGENT_THREAD:
+    if (const auto thread = copy<nodewise_agent_thread>(record.bytes)) {
+      process(report, record.header.pid).threads.push_back(thread_of(*thread));
       return true;
     }
     return false;

@@ -25,7 +25,13 @@ struct object_report {
     node_id node = unknown_node; ///< the commonest, if it is a node
   };
 
+  enum class kind { heap, map, static_array, group };
+
   std::uint64_t sequence = 0; ///< in the order of allocation
+  kind what = kind::heap;
+  std::string name;                ///< of a static array: its symbol
+  std::uint64_t blocks = 1;        ///< of a group: the small blocks that make it up
+  std::optional<std::size_t> rule; ///< position of the rule that decided
   std::uint64_t bytes = 0;
   std::uint64_t granule_bytes = 0; ///< edges of blocks are multiples of this
   std::uint64_t pages = 0;
@@ -43,6 +49,13 @@ struct object_report {
   bool reduced = false;     ///< asked page by page, perhaps not for all pages
   bool live_at_end = false;
   bool resized = false;
+  bool coarser = false;      ///< cyclic in larger granules than asked: the map limit
+  bool interleaved = false;  ///< cyclic asked, the kernel's interleave given: the map limit
+  bool base_pages = false;   ///< huge pages were switched off: blocks are too short for them
+  bool partly_gone = false;  ///< the program unmapped or moved a part of it
+  bool many_threads = false; ///< a group that several threads allocate: left alone
+  bool no_threads = false;   ///< a group, and no thread was started after it: left alone
+  bool unasked = false;      ///< nobody asked for a placement: only observed
 
   /// Share of the pages whose place is known that lie on their owner, 0..1.
   [[nodiscard]] std::optional<double> locality() const noexcept;
@@ -57,15 +70,35 @@ struct process_totals {
   std::uint64_t left_out = 0; ///< objects without a report of their own: there were too many
   std::uint64_t lost = 0;     ///< records that could not be written
   int refused_errno = 0;
+  std::uint64_t own_threads = 0;  ///< started by the program itself, not by a runtime
+  std::uint64_t pinned = 0;       ///< of these, by the agent
+  std::uint64_t own_affinity = 0; ///< threads that the program bound itself
+  std::uint64_t stripped = 0;     ///< modules with large static memory and no symbols
+  std::uint64_t groups = 0;       ///< sites whose small blocks were put together
+  int pin_errno = 0;              ///< why a thread could not be bound
+};
+
+/// A thread that lived at the end, or that the agent had bound.
+struct thread_report {
+  int tid = 0;
+  std::optional<int> ordinal; ///< among those that the program itself started
+  std::string name;
+  std::string cpus;  ///< where it may run, as a list; may be cut off, then it ends with "..."
+  std::string start; ///< the module of its start routine; empty if unknown
+  bool main = false;
+  bool pinned = false;       ///< by the agent
+  bool own_affinity = false; ///< by the program, which wins
 };
 
 struct process_report {
   int pid = 0;
   std::string program;
+  std::string allocator;        ///< the library of its small blocks, if it is not the C library
   std::uint64_t page_bytes = 0; ///< 0 if the record of its start is lost
   bool foreign_malloc = false;  ///< it defines malloc itself: the agent sees no request
   bool made_objects = false;    ///< at least one, told when it was made
   std::vector<object_report> objects;
+  std::vector<thread_report> threads;
   /// Nothing if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };

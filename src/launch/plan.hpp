@@ -12,6 +12,7 @@
 #include <nodewise/team_layout.hpp>
 #include <nodewise/topology.hpp>
 
+#include "base/environment.hpp"
 #include "launch/run_options.hpp"
 #include "sys/kernel.hpp"
 
@@ -33,14 +34,38 @@ struct memory_policy {
   friend bool operator==(const memory_policy&, const memory_policy&) = default;
 };
 
+/// Where the agent puts an object.
+struct agent_placement {
+  memory_mode mode = memory_mode::inherited;
+  std::vector<node_id> owners;   ///< of cyclic: in turn, several times in a row for a weight
+  std::size_t granule_bytes = 0; ///< of cyclic; 0: as the agent thinks fit
+
+  friend bool operator==(const agent_placement&, const agent_placement&) = default;
+};
+
+struct agent_rule {
+  std::string text;             ///< as typed
+  std::vector<code_range> code; ///< the object was asked for in one of these; empty: anywhere
+  std::optional<std::string> symbol;
+  std::size_t least_bytes = 0;
+  std::optional<std::size_t> most_bytes;
+  agent_placement where;
+};
+
 /// What the preloaded agent is to do.
 struct agent_orders {
   std::string library;
   /// The node of each thread: of the blocked distribution, or where nothing is placed to count by.
   std::vector<node_id> owners;
-  bool observe = false; ///< place nothing, only report
+  std::optional<agent_placement> standard; ///< of large objects that no rule fits
+  std::vector<agent_rule> rules;           ///< the first that fits decides
+  bool observe = false;                    ///< place nothing, only report
   std::size_t threshold_bytes = 0;
+  std::size_t group_bytes = 0; ///< smaller blocks make no group
   bool quiet = false;
+  std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: left alone
+
+  [[nodiscard]] bool places_memory() const noexcept;
 };
 
 struct plan {
@@ -50,12 +75,12 @@ struct plan {
   std::vector<variable> variables;
   std::optional<agent_orders> agent;
   std::optional<team_layout> layout; ///< where threads are bound
+  bool pinned = false;               ///< by a list, one thread after the other
+  bool widened = false;              ///< the affinity that the caller had set is left
+  std::optional<int> rank;           ///< the local MPI rank whose part of the machine this is
   bool supervised = false;           ///< wait for the program and read the agent's report
   std::vector<std::string> warnings;
 };
-
-/// How the environment is read: std::getenv, or a test's stand-in.
-using environment = const char* (*)(const char* name);
 
 /// How much of the machine `make_plan` has to know.
 [[nodiscard]] sysfs_detail detail_for(const run_options& options) noexcept;

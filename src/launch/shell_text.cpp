@@ -38,6 +38,8 @@ std::string variables_text(const std::vector<variable>& variables) {
 std::string memory_option(const memory_policy& policy) {
   const std::string nodes = policy.nodes.to_string();
   switch (policy.mode) {
+  case sys::policy::bind_and_balance:
+    return "--balancing --membind=" + nodes + " ";
   case sys::policy::bind:
     return "--membind=" + nodes + " ";
   case sys::policy::interleave:
@@ -55,6 +57,62 @@ std::string memory_option(const memory_policy& policy) {
   return "--localalloc ";
 }
 
+/// "0x10f": as srun takes processors and nodes.
+template <class Id>
+std::string mask_of(const id_set<Id>& ids) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (int first = ids.highest() / 4 * 4; first >= 0; first -= 4) {
+    unsigned value = 0;
+    for (int bit = 0; bit < 4; ++bit) {
+      value |= ids.contains(Id{first + bit}) ? 1U << static_cast<unsigned>(bit) : 0U;
+    }
+    text += digits[value];
+  }
+  return "0x" + text;
+}
+
+/// The options of srun for a task that is given the same; no other policy than binding has one.
+std::string srun_options(const plan& what) {
+  std::string text;
+  if (what.affinity) {
+    text += "--cpu-bind=mask_cpu:" + mask_of(*what.affinity) + " ";
+  }
+  if (what.memory && what.memory->mode == sys::policy::bind) {
+    text += "--mem-bind=mask_mem:" + mask_of(what.memory->nodes) + " ";
+  }
+  return text;
+}
+
+/// What the words of the line below leave open, as comments: other tools that do it, and what none
+/// does.
+std::string comments(const plan& what, const std::string& command) {
+  std::string text;
+  if (what.rank) {
+    text += "# This is the line of local rank " + std::to_string(*what.rank) +
+            "; other ranks have other processors.\n";
+  }
+  if (what.agent && !what.agent->thread_places.empty()) {
+    text +=
+        "# The preloaded agent pins threads that are not OpenMP's, one to each place in turn.\n";
+  }
+  if (command.find('\n') + 1 != command.size()) {
+    return text; // a word with a line in it cannot be in a comment
+  }
+  if (const std::string options = srun_options(what); !options.empty() && !what.rank) {
+    text += "# srun " + options + command;
+  }
+  if (!what.pinned || !what.layout) {
+    return text;
+  }
+  std::string list;
+  for (const thread_place& thread : what.layout->threads()) {
+    list += (list.empty() ? "" : ",") + std::to_string(to_int(thread.place.first()));
+  }
+  text += "# likwid-pin -c " + list + " " + command;
+  return text + "# taskset -c " + what.layout->cpus().to_string() + " " + command;
+}
+
 } // namespace
 
 std::string shell_text(const plan& what) {
@@ -64,18 +122,19 @@ std::string shell_text(const plan& what) {
       variables.push_back(std::move(each));
     }
   }
-  std::string text = variables_text(variables);
+  std::string command;
+  for (const std::string& word : what.command) {
+    command += (command.empty() ? "" : " ") + shell_word(word);
+  }
+  command += "\n";
+  std::string text = comments(what, command) + variables_text(variables);
   if (what.affinity || what.memory) {
-    text += "numactl ";
+    text += what.widened ? "numactl --all " : "numactl ";
     text += what.affinity ? "--physcpubind=" + what.affinity->to_string() + " " : "";
     text += what.memory ? memory_option(*what.memory) : "";
     text += "-- ";
   }
-  for (const std::string& word : what.command) {
-    text += shell_word(word) + " ";
-  }
-  text.back() = '\n';
-  return text;
+  return text + command;
 }
 
 } // namespace nodewise::launch

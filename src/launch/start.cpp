@@ -24,9 +24,25 @@ std::string cure_for(int errno_value, const char* otherwise) {
              : otherwise;
 }
 
+/// Some policies are younger than others: EINVAL then says no more than that.
+const char* cure_for_policy(sys::policy mode) {
+  switch (mode) {
+  case sys::policy::weighted_interleave:
+    return "the kernel's weights need Linux 6.9: give --memory weighted:0=3,1=1, which needs none, "
+           "or interleave without weights";
+  case sys::policy::preferred_many:
+    return "several preferred nodes need Linux 5.15: name one";
+  case sys::policy::bind_and_balance:
+    return "balancing within --membind needs Linux 5.12: leave --balancing out";
+  default:
+    return "choose among the nodes that `nodewise topo` shows";
+  }
+}
+
 const char* name_of(sys::policy mode) {
   switch (mode) {
   case sys::policy::bind:
+  case sys::policy::bind_and_balance:
     return "bound to node ";
   case sys::policy::interleave:
     return "interleaved over node ";
@@ -55,6 +71,18 @@ void set_variables(const std::vector<variable>& variables) {
 
 } // namespace
 
+cpu_set widen_affinity(sys::kernel& kernel) {
+  const auto before = kernel.get_affinity(0);
+  // More than any machine has: the kernel takes of it what exists and the cpuset allows.
+  const cpu_set all = cpu_set::range(cpu_id{0}, cpu_id{(1 << 14) - 1});
+  const int refused = before ? kernel.set_affinity(0, all) : before.errno_value;
+  if (refused != 0) {
+    throw error(error_kind::system, "all processors of the cpuset", "sched_setaffinity was refused",
+                cure_for(refused, "leave --all out"), refused);
+  }
+  return before.value;
+}
+
 void apply(const plan& what, const std::string& report_file, sys::kernel& kernel) {
   if (what.affinity) {
     const int refused = kernel.set_affinity(0, *what.affinity);
@@ -71,10 +99,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
       throw error(error_kind::system,
                   "memory " + (name_of(what.memory->mode) + what.memory->nodes.to_string()),
                   "set_mempolicy was refused",
-                  cure_for(refused, what.memory->mode == sys::policy::preferred_many
-                                        ? "several preferred nodes need Linux 5.15: name one"
-                                        : "choose among the nodes that `nodewise topo` shows"),
-                  refused);
+                  cure_for(refused, cure_for_policy(what.memory->mode)), refused);
     }
   }
   set_variables(what.variables);

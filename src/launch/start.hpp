@@ -8,6 +8,10 @@
 
 namespace nodewise::launch {
 
+/// Leaves the affinity that the caller has set, for all processors of the cpuset; returns what it
+/// was. Throws `error` (system) if the kernel refuses.
+[[nodiscard]] cpu_set widen_affinity(sys::kernel& kernel);
+
 /// Gives this thread the plan's processors and memory policy, this process its variables. Throws
 /// `error` (system) for what the kernel refuses.
 void apply(const plan& what, const std::string& report_file, sys::kernel& kernel);

@@ -82,9 +82,9 @@ page_choice choose_pages(sys::kernel& kernel, page_size asked, std::span<const e
     }
     return {asked, thp, {}};
   }
+  const std::size_t shortest = smallest_extent_pages(extents);
   const bool long_enough =
-      thp != 0 &&
-      smallest_extent_pages(extents) >= arithmetic::min_huge_pages_per_block * (thp / page_bytes);
+      arithmetic::huge_pages_fit(std::min(shortest, SIZE_MAX / page_bytes) * page_bytes, thp);
   return long_enough ? page_choice{page_size::transparent_huge, thp, {}}
                      : page_choice{page_size::base, page_bytes, {}};
 }

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "report/output_name.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -9,18 +8,11 @@
 
 #include <nodewise/error.hpp>
 
+#include "base/local_rank.hpp"
+
 namespace nodewise::report {
 
 namespace {
-
-// The launcher's own variable before Slurm's: srun may start mpirun's daemons, whose children
-// inherit the daemon's SLURM_LOCALID.
-constexpr std::array rank_variables = {"OMPI_COMM_WORLD_LOCAL_RANK",
-                                       "SLURM_LOCALID",
-                                       "MPI_LOCALRANKID",
-                                       "PMIX_LOCAL_RANK",
-                                       "PALS_LOCAL_RANKID",
-                                       "MV2_COMM_WORLD_LOCAL_RANK"};
 
 [[noreturn]] void refuse(std::string_view pattern, const std::string& answered,
                          const std::string& cure) {
@@ -38,15 +30,9 @@ const std::string& rank_of(const output_facts& facts, std::string_view pattern) 
 } // namespace
 
 std::optional<std::string> local_mpi_rank() {
-  for (const char* const name : rank_variables) {
-    const char* const value = std::getenv(name);
-    const std::string_view rank = value == nullptr ? std::string_view{} : std::string_view{value};
-    // A rank becomes part of a file name: nothing but digits is believed.
-    if (!rank.empty() && std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; })) {
-      return std::string(rank);
-    }
-  }
-  return std::nullopt;
+  const auto rank =
+      find_local_rank([](const char* name) -> const char* { return std::getenv(name); });
+  return rank ? std::optional(std::to_string(rank->number)) : std::nullopt;
 }
 
 output_facts output_facts::of_this_process() {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ enum class policy : int {
   local = 4,
   preferred_many = 5,
   weighted_interleave = 6,
+  bind_and_balance = 2 | (1 << 13), ///< with MPOL_F_NUMA_BALANCING
 };
 
 inline constexpr unsigned mbind_strict = 1;          ///< MPOL_MF_STRICT
@@ -71,6 +73,13 @@ inline long move_pages(int pid, std::size_t count, void* const* pages, const int
   return call(SYS_move_pages, pid, count, pages, nodes, status, flags);
 }
 
+/// Moves all pages of a process that are on nodes of one mask to those of the other. Returns how
+/// many could not be moved. Both masks have `words` words.
+inline long migrate_pages(int pid, const unsigned long* from, const unsigned long* to,
+                          std::size_t words) noexcept {
+  return call(SYS_migrate_pages, pid, words * sizeof(unsigned long) * 8 + 1, from, to);
+}
+
 /// Whether an entry of /proc/self/pagemap is a page in memory that several mappings share: the zero
 /// page, which is read before anything is written, or a page shared with a forked process. The node
 /// that get_mempolicy gives for the first is where the kernel keeps its zeros, nobody's placement.
@@ -105,6 +114,27 @@ inline long sched_getaffinity(int pid, std::size_t bytes, unsigned long* mask) n
 
 inline long sched_setaffinity(int pid, std::size_t bytes, const unsigned long* mask) noexcept {
   return call(SYS_sched_setaffinity, pid, bytes, mask);
+}
+
+/// Private anonymous memory, or nullptr. Past whatever a program or its libraries put in front of
+/// mmap.
+inline void* map(std::size_t bytes, int protection, int extra_flags) noexcept {
+  const long answer = call(SYS_mmap, nullptr, bytes, protection,
+                           MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1L, 0L);
+  return answer < 0 ? nullptr : reinterpret_cast<void*>(answer);
+}
+
+inline long unmap(void* start, std::size_t bytes) noexcept {
+  return call(SYS_munmap, start, bytes);
+}
+
+/// Lets a range grow, shrink or move, if it is one mapping: its new address, or -errno.
+inline long remap(void* start, std::size_t bytes, std::size_t new_bytes, int flags) noexcept {
+  return call(SYS_mremap, start, bytes, new_bytes, flags, nullptr);
+}
+
+inline long protect(void* start, std::size_t bytes, int protection) noexcept {
+  return call(SYS_mprotect, start, bytes, protection);
 }
 
 inline long madvise(void* start, std::size_t bytes, int advice) noexcept {

@@ -8,10 +8,30 @@ import subprocess
 import unittest
 
 AGENT = pathlib.Path(os.environ["NODEWISE_BUILD"]) / "lib/nodewise/libnodewise-agent.so"
-INTERPOSED = {
+ALLOCATION = {
     "malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign", "valloc",
-    "pvalloc", "malloc_usable_size", "_exit", "_Exit",
+    "pvalloc", "malloc_usable_size", "mmap", "mmap64", "munmap", "mremap",
 }
+OPERATORS = {
+    f"_Z{name}{rest}"
+    for name in ("nw", "na")
+    for rest in ("m", "mRKSt9nothrow_t", "mSt11align_val_t", "mSt11align_val_tRKSt9nothrow_t")
+} | {
+    f"_Z{name}{rest}"
+    for name in ("dlPv", "daPv")
+    for rest in ("", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t")
+}
+THREADS = {"pthread_create", "thrd_create", "pthread_setaffinity_np", "sched_setaffinity"}
+PROCESS = {"_exit", "_Exit", "dlclose"}
+LOOPS = ("static", "dynamic", "guided", "runtime")
+REGIONS = {
+    "GOMP_parallel", "GOMP_parallel_start", "GOMP_parallel_sections", "GOMP_parallel_sections_start",
+    "GOMP_parallel_reductions", "GOMP_teams_reg", "__kmpc_fork_call", "__kmpc_fork_call_if", "__kmpc_fork_teams",
+    "GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+} | {f"GOMP_parallel_loop_{kind}" for kind in LOOPS} | {f"GOMP_parallel_loop_{kind}_start" for kind in LOOPS} | {
+    f"GOMP_parallel_loop_nonmonotonic_{kind}" for kind in ("dynamic", "guided", "runtime")
+}
+INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | REGIONS | {"nodewise_agent_view"}
 
 
 def output(*command):

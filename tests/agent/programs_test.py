@@ -10,10 +10,13 @@ import sys
 import tempfile
 import unittest
 
+import agent_report
+
 BUILD = pathlib.Path(os.environ["NODEWISE_BUILD"])
 AGENT = BUILD / "lib/nodewise/libnodewise-agent.so"
 PROGRAMS = BUILD / "tests/agent"
 DENY = BUILD / "tests/deny"
+ACCEPTANCE = pathlib.Path(__file__).with_name("acceptance.py")
 
 
 def nodes():
@@ -35,7 +38,7 @@ def run(command, settings=None, **options):
 class Torture(unittest.TestCase):
     def check(self, command, report=False):
         with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
-            settings = f"v1;threshold=1048576;blocked={owners()}"
+            settings = f"v2;threshold=1048576;group=256;owners={owners()};default=blocked"
             done = run(command, settings + (f";report={file.name}" if report else ""))
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
             size = os.path.getsize(file.name)
@@ -64,7 +67,7 @@ class Torture(unittest.TestCase):
     def test_pages_are_on_the_nodes_of_their_owners(self):
         for mib in (1, 7, 64, 96):
             with self.subTest(mib=mib, nodes=nodes()):
-                done = run([PROGRAMS / "placed", nodes(), mib], f"v1;threshold=1048576;blocked={owners(3)}")
+                done = run([PROGRAMS / "placed", nodes(), mib], f"v2;threshold=1048576;owners={owners(3)};default=blocked")
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 
@@ -76,7 +79,7 @@ class Degraded(unittest.TestCase):
         self.assertRegex(done.stderr.decode(), r"\A" + pattern + r"\n\Z")
 
     def test_settings_that_make_no_sense(self):
-        for settings in ("v2;threshold=1", "v1;nonsense", "", "v1;threshold=1048576;blocked=0*4;quiet=2"):
+        for settings in ("v1;threshold=1", "v2;nonsense", "", "v2;threshold=1048576;owners=0*4;quiet=2"):
             done = run([PROGRAMS / "malloc_family"], settings)
             self.expect_line(done, r"nodewise: nothing is placed: .* in NODEWISE_AGENT")
 
@@ -86,31 +89,31 @@ class Degraded(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_a_node_that_is_not_there(self):
-        done = run([PROGRAMS / "malloc_family"], "v1;threshold=1048576;blocked=1023")
+        done = run([PROGRAMS / "malloc_family"], "v2;threshold=1048576;owners=1023;default=blocked")
         self.expect_line(done, r"nodewise: malloc_family\[\d+\]: (\d+) of \1 large objects not placed: mbind answered "
                                r"EINVAL \(.*\); .*")
-        done = run([PROGRAMS / "malloc_family"], "v1;threshold=1048576;blocked=1023;quiet")
+        done = run([PROGRAMS / "malloc_family"], "v2;threshold=1048576;owners=1023;default=blocked;quiet")
         self.assertEqual((done.stdout, done.stderr), (b"ok\n", b""))
 
     def test_mbind_forbidden(self):
-        settings = f"v1;threshold=1048576;blocked={owners()}"
+        settings = f"v2;threshold=1048576;group=256;owners={owners()};default=blocked"
         done = run([DENY, "mbind", "EPERM", "--", "env", f"LD_PRELOAD={AGENT}", f"NODEWISE_AGENT={settings}",
                     PROGRAMS / "malloc_family"])
         self.expect_line(done, r"nodewise: malloc_family\[\d+\]: .* mbind answered EPERM .*")
 
     def test_a_program_with_its_own_malloc(self):
-        done = run([PROGRAMS / "own_malloc"], "v1;threshold=1048576;blocked=0")
+        done = run([PROGRAMS / "own_malloc"], "v2;threshold=1048576;owners=0;default=blocked")
         self.expect_line(done, r"nodewise: nothing is placed: own_malloc brings its own malloc")
 
     def test_a_report_that_cannot_be_written_harms_nobody(self):
         for report in ("/dev/full", "/nonexistent/report", "/"):
             done = run([PROGRAMS / "processes", PROGRAMS / "plugin.so"],
-                       f"v1;threshold=1048576;blocked=0;report={report}")
+                       f"v2;threshold=1048576;owners=0;default=blocked;report={report}")
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_little_address_space(self):
         command = ["bash", "-c", f"ulimit -v 200000; exec {PROGRAMS}/placed 1 100"]
-        done = run(command, f"v1;threshold=1048576;blocked={'0*4' if nodes() == 1 else '0'}")
+        done = run(command, f"v2;threshold=1048576;owners={'0*4' if nodes() == 1 else '0'};default=blocked")
         self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
 
 
@@ -150,12 +153,14 @@ class SystemPrograms(unittest.TestCase):
 
     def same(self, make_command, **options):
         outputs = []
-        for settings in (None, f"v1;threshold=65536;blocked={owners()}"):
+        for settings in (None, f"v2;threshold=65536;group=256;owners={owners()};default=blocked",
+                         f"v2;threshold=65536;group=64;default=cyclic@65536@{owners()}"):
             with tempfile.TemporaryDirectory(prefix="nodewise-") as folder:
                 done = run(make_command(folder), settings, **options)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 outputs.append((re.sub(folder.encode(), b"", done.stdout), done.stderr))
         self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0], outputs[2])
         self.assertNotEqual(outputs[0][0], b"")
 
     def test_python(self):
@@ -176,6 +181,93 @@ class SystemPrograms(unittest.TestCase):
     def test_compiler(self):
         source = b"#include <map>\n#include <regex>\nint f() { std::regex r(\"a+\"); return std::map<int,int>{}.size(); }"
         self.same(lambda _: ["c++", "-O2", "-S", "-x", "c++", "-", "-o", "-"], input=source)
+
+
+class RandomOperations(unittest.TestCase):
+    """A million operations of malloc, new and mmap on four threads, forks among them."""
+
+    def check(self, settings):
+        done = run([PROGRAMS / "torture", 1, 1_000_000], f"v2;threshold=65536;group=64;{settings}")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
+
+    def test_the_program_holds_without_the_agent(self):
+        self.assertEqual(run([PROGRAMS / "torture", 1, 50_000]).stdout, b"ok\n")
+
+    def test_blocked(self):
+        self.check(f"owners={owners()};default=blocked")
+
+    def test_cyclic(self):
+        self.check(f"default=cyclic@65536@{owners()}")
+
+
+def library(name):
+    """The path by which the loader finds it; a test that needs it fails where it is missing."""
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    (path, *_) = [line.split(" => ")[1] for line in listed.splitlines() if line.split()[0] == name]
+    return path
+
+
+class Acceptance(unittest.TestCase):
+    """All that programs show (acceptance.py), with and without the agent, over three allocators."""
+
+    SCALE = 10
+    SETTINGS = (f"v2;threshold=65536;group=64;owners={owners()};default=blocked",
+                f"v2;threshold=1048576;default=cyclic@65536@{owners()}")
+    NAMES = ["python", "sort", "xz", "gcc", "sqlite", "redis", "habits", "plugins", "torture"]
+
+    def shown(self, names, preloaded=(), settings=None, report=None):
+        env = dict(os.environ)
+        if preloaded:
+            env["LD_PRELOAD"] = ":".join(map(str, preloaded))
+        if settings is not None:
+            env["NODEWISE_AGENT"] = settings + (f";report={report}" if report else "")
+        done = subprocess.run([sys.executable, ACCEPTANCE, PROGRAMS, str(self.SCALE), *names], env=env,
+                              capture_output=True, text=True, timeout=400, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return done.stdout
+
+    def check(self, names, behind=(), allocator=""):
+        """With `behind` preloaded, too: the same as without the agent, which was at work."""
+        plain = self.shown(names, behind)
+        for settings in self.SETTINGS:
+            with self.subTest(settings), tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
+                self.assertEqual(self.shown(names, (AGENT, *behind), settings, file.name), plain)
+                report = agent_report.read(pathlib.Path(file.name).read_bytes())
+                self.check_at_work(report, names)
+                self.assertEqual({start.allocator for start in report.starts if start.program == "python3"},
+                                 {allocator})
+
+    def check_at_work(self, report, names):
+        programs = {start.pid: start.program for start in report.starts}
+        placed = {programs[each.pid] for each in report.objects if each.flags & agent_report.PLACED}
+        of_name = {"gcc": "cc1", "sqlite": "sqlite3", "redis": "redis-server", "plugins": "cxx_plugin_host"}
+        wanted = {of_name.get(name, name if name != "python" else "python3") for name in names}
+        self.assertLessEqual(wanted, placed)
+
+    def test_with_the_c_library(self):
+        self.check([*self.NAMES, "own_operators"])
+
+    def test_with_jemalloc_behind(self):
+        self.check(self.NAMES, [library("libjemalloc.so.2")], "libjemalloc.so.2")
+
+    def test_with_tcmalloc_behind(self):
+        self.check(self.NAMES, [library("libtcmalloc_minimal.so.4")], "libtcmalloc_minimal.so.4")
+
+    def test_an_allocator_in_front_keeps_everything(self):
+        for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
+            with self.subTest(name):
+                first = library(name)
+                names = ["python", "sort", "sqlite", "habits", "plugins", "torture"]
+                self.assertEqual(self.shown(names, [first, AGENT], self.SETTINGS[0] + ";quiet"),
+                                 self.shown(names, [first]))
+
+    def test_redis_brings_its_own_allocator_and_writes_over_its_environment(self):
+        with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
+            self.shown(["redis"], [AGENT], self.SETTINGS[0], file.name)
+            report = agent_report.read(pathlib.Path(file.name).read_bytes())
+            (server, *_) = [each for each in report.starts if each.program == "redis-server"]
+            self.assertEqual((server.allocator, server.foreign_malloc), ("libjemalloc.so.2", 0))
+            self.assertEqual(len(report.of(server.pid).ends), 1)
 
 
 if __name__ == "__main__":

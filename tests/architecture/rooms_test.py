@@ -19,13 +19,17 @@ MAY_INCLUDE = {
     "topology": {"base", "sys"},
     "place": {"base", "sys", "raw", "arithmetic", "topology"},
     "bind": {"base", "sys", "topology"},
-    "launch": {"base", "sys", "topology", "place", "bind", "arithmetic", "protocol"},
+    "spec": {"base", "sys", "topology"},
+    "launch": {"base", "sys", "topology", "place", "bind", "spec", "arithmetic", "protocol"},
     "doctor": {"base", "sys", "topology"},
     "report": {"base"},
+    "symbols": {"base"},
+    "observe": {"base", "sys", "raw", "topology", "symbols", "protocol"},
     "agent": {"raw", "arithmetic", "protocol"},
     "lab": set(),
     "examples": set(),
-    "cli": {"base", "sys", "topology", "place", "bind", "launch", "doctor", "report"},
+    "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
+            "symbols", "observe"},
 }
 
 # The umbrella includes all public headers and belongs to no room.

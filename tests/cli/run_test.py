@@ -38,7 +38,7 @@ class Start(CommandTest):
     def test_errors_say_what_was_asked_and_a_cure(self):
         for arguments in (["-m", "1000"], ["-N", "1000"], ["-C", "100000"], ["-m", "x"], ["-m", "!all"],
                           ["--memory", "heap"], ["--memory", "bind"], ["--memory", "blocked:0"], ["-m", "0", "-l"],
-                          ["-i", "all", "--memory", "local"], ["-N", "all", "-C", "0"], ["--threads", "0"]):
+                          ["-i", "all", "--memory", "local"], ["--threads", "0"]):
             with self.subTest(arguments):
                 done = self.expect(2, "run", *arguments, "--", "echo", "started")
                 self.assertEqual(done.stdout, "")
@@ -60,13 +60,11 @@ class Start(CommandTest):
     def test_the_policy_is_numactls(self):
         if not shutil.which("numactl"):
             self.skipTest("numactl is not installed")
-        for options in (["-m", "0"], ["-i", "all"], ["-P", "0"], ["-l"], ["-N", "0", "-m", "0"], ["-m", "+0"]):
+        for options in (["-m", "0"], ["-i", "all"], ["-p", "0"], ["-P", "0"], ["-l"], ["-N", "0", "-m", "0"], ["-m", "+0"]):
             with self.subTest(options):
                 script = "grep -o '^Cpus_allowed_list.*' /proc/self/status; grep heap /proc/self/numa_maps | cut -d' ' -f2"
                 ours = self.expect(0, "run", *options, "--", "bash", "-c", script).stdout
-                # Debian 12's numactl still calls a single preferred node -p.
-                theirs = ["-p" if word == "-P" else word for word in options]
-                numactl = subprocess.run(["numactl", *theirs, "bash", "-c", script], capture_output=True, text=True,
+                numactl = subprocess.run(["numactl", *options, "bash", "-c", script], capture_output=True, text=True,
                                          check=True).stdout
                 self.assertEqual(ours, numactl)
 
@@ -90,13 +88,13 @@ class Start(CommandTest):
 
     def test_dry_run_prints_a_line_for_a_shell_and_starts_nothing(self):
         done = self.expect(0, "run", "--dry-run", "-C", "0", "--bind", "close", "-m", "0", "--", "echo", "a b")
-        self.assertEqual(done.stdout, "OMP_NUM_THREADS=1 OMP_PLACES='{0}' OMP_PROC_BIND=close "
-                                      "numactl --physcpubind=0 --membind=0 -- echo 'a b'\n")
+        self.assertRegex(done.stdout, r"\A(# .*\n)*OMP_NUM_THREADS=1 OMP_PLACES='\{0\}' OMP_PROC_BIND=close "
+                                      r"LD_PRELOAD=.* numactl --physcpubind=0 --membind=0 -- echo 'a b'\n\Z")
         if shutil.which("numactl"):
             again = subprocess.run(["sh", "-c", done.stdout], capture_output=True, text=True, check=False)
             self.assertEqual((again.returncode, again.stdout), (0, "a b\n"), again.stderr)
         blocked = self.expect(0, "run", "--dry-run", "--memory", "blocked", "--bind", "close", "--", "true").stdout
-        self.assertRegex(blocked, r"LD_PRELOAD=\S+/lib/nodewise/libnodewise-agent.so NODEWISE_AGENT='v1;.*blocked=0")
+        self.assertRegex(blocked, r"LD_PRELOAD=\S+/lib/nodewise/libnodewise-agent.so NODEWISE_AGENT='v[0-9]+;.*blocked")
 
 
 class Supervised(CommandTest):
@@ -187,7 +185,7 @@ class Report(CommandTest):
         done = self.expect(0, "run", "--memory", "blocked", "--bind", "close", "--verify", "--", *BIG)
         self.assertEqual(done.stdout, f"{8 << 20}\n")
         self.assertRegex(done.stderr, r"python[^ ]*\[\d+\]: \d+ objects of 1.00 MiB or more\n")
-        self.assertRegex(done.stderr, r"#\d+ +8.00 MiB +100 % .*N0 100 %")
+        self.assertRegex(done.stderr, r"#\d+ \S+ +8.00 MiB +100 % .*N0 100 %")
         nothing = self.expect(0, "run", "--verify", "--", "true").stderr
         self.assertIn("no object of 1.00 MiB or more was seen", nothing)
 

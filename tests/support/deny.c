@@ -26,6 +26,7 @@ static const struct {
     {"sched_setaffinity", SYS_sched_setaffinity},
     {"sched_getaffinity", SYS_sched_getaffinity},
     {"perf_event_open", SYS_perf_event_open},
+    {"ptrace", SYS_ptrace},
 };
 static const struct {
   const char* name;

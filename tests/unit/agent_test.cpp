@@ -5,100 +5,16 @@
 #include <cerrno>
 #include <map>
 #include <random>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <nodewise/distribution.hpp>
 
 #include "agent/object_table.hpp"
 #include "agent/placement.hpp"
-#include "agent/settings.hpp"
 
 namespace nodewise::agent {
 namespace {
-
-settings parsed(const char* text) {
-  settings read{};
-  EXPECT_EQ(parse(text, read), nullptr) << text;
-  return read;
-}
-
-TEST(AgentSettings, AreRead) {
-  const settings read =
-      parsed("v1;threshold=1048576;blocked=0*4,1*4,1,255*2;quiet;report=/tmp/a;b=c");
-  EXPECT_EQ(read.threshold_bytes, 1048576U);
-  EXPECT_EQ(read.slots, 11U);
-  ASSERT_EQ(read.runs, 3U); // equal neighbours merged
-  EXPECT_EQ(read.run[1].node, 1);
-  EXPECT_EQ(read.run[1].first_slot, 4U);
-  EXPECT_EQ(read.run[2].node, 255);
-  EXPECT_EQ(read.run[2].first_slot, 9U);
-  EXPECT_TRUE(read.quiet);
-  EXPECT_STREQ(read.report, "/tmp/a;b=c");
-  EXPECT_EQ(parsed("v1;threshold=1;observe").runs, 0U);
-  EXPECT_TRUE(parsed("v1;threshold=1;observe;blocked=0*4,1*4").observe);
-  EXPECT_EQ(parsed("v1;threshold=1;observe;blocked=0*4,1*4").runs, 2U);
-}
-
-TEST(AgentSettings, NonsenseIsRefused) {
-  std::string too_many = "v1;threshold=1;blocked=0";
-  for (int i = 1; i <= NODEWISE_AGENT_MAX_RUNS; ++i) {
-    too_many += "," + std::to_string(i % 2);
-  }
-  for (const char* text : {"",
-                           "v1",
-                           "v2;threshold=1;blocked=0",
-                           "v10;threshold=1;blocked=0",
-                           "v1;threshold=1",
-                           "v1;blocked=0",
-                           "v1;threshold=0;blocked=0",
-                           "v1;threshold=x;blocked=0",
-                           "v1;threshold=1;blocked=",
-                           "v1;threshold=1;blocked=1024",
-                           "v1;threshold=1;blocked=-1",
-                           "v1;threshold=1;blocked=0*0",
-                           "v1;threshold=1;blocked=0*",
-                           "v1;threshold=1;blocked=0,",
-                           "v1;threshold=1;blocked=0*99999999",
-                           "v1;threshold=1;blocked=0;colour=red",
-                           "v1;threshold=1;blocked=0x",
-                           "v1;;",
-                           "v1threshold=1",
-                           "v1;threshold=99999999999999999999;blocked=0",
-                           too_many.c_str()}) {
-    settings read{};
-    EXPECT_NE(parse(text, read), nullptr) << text;
-  }
-}
-
-/// The agent's edges are those of the library's distribution.
-TEST(AgentPlacement, BlocksAreTheLibrarysBlocks) {
-  for (const std::string owners : {"0", "0*4,1*4", "0,1,2,3", "3*2,1*5,0*1", "0*3,1,0*3"}) {
-    const settings asked = parsed(("v1;threshold=1;blocked=" + owners).c_str());
-    std::vector<node_id> nodes;
-    for (std::size_t run = 0; run < asked.runs; ++run) {
-      const std::size_t end = run + 1 < asked.runs ? asked.run[run + 1].first_slot : asked.slots;
-      nodes.resize(end, node_id{asked.run[run].node});
-    }
-    const blocked library(nodes);
-    for (const std::size_t granule : {page_bytes(), std::size_t{2} << 20}) {
-      for (std::size_t pages = 1; pages < 200; ++pages) {
-        std::vector<extent> found;
-        std::size_t begin = 0;
-        for (std::size_t run = 0; run < asked.runs; ++run) {
-          const std::size_t end = end_of_run(asked, run, pages * granule, granule) / granule;
-          nodewise::detail::append(found, {begin, end}, node_id{asked.run[run].node});
-          begin = end;
-        }
-        ASSERT_EQ(found, library.extents(pages)) << owners << ", " << pages << " pages";
-      }
-    }
-  }
-}
 
 TEST(AgentPlacement, MapsWithTheAlignmentAsked) {
   for (std::size_t alignment = 1; alignment <= std::size_t{1} << 30; alignment *= 2) {
@@ -158,6 +74,27 @@ TEST(AgentObjects, TheTableIsAMap) {
   const auto all = table.snapshot(true);
   EXPECT_EQ(all.count, live);
   object_table::release(all);
+}
+
+TEST(AgentObjects, MappingsAreFoundByAnyByte) {
+  object_table table;
+  for (const std::uintptr_t page : {10U, 20U, 30U}) {
+    object made = at(page * 4096);
+    made.mapped_bytes = 5 * std::size_t{4096};
+    made.kind = page == 30 ? NODEWISE_AGENT_HEAP : NODEWISE_AGENT_MAP;
+    ASSERT_TRUE(table.insert(made));
+  }
+  const auto take = [&](std::uintptr_t first, std::uintptr_t last) {
+    object found{};
+    return table.take_overlapping(static_cast<const char*>(pointer(first)),
+                                  static_cast<const char*>(pointer(last)), found)
+               ? found.bytes / 4096
+               : 0;
+  };
+  EXPECT_EQ(take(15 * 4096, 20 * 4096), 0U);
+  EXPECT_EQ(take(15 * 4096 - 1, 20 * 4096), 10U);
+  EXPECT_EQ(take(15 * 4096 - 1, 20 * 4096 + 1), 20U);
+  EXPECT_EQ(take(0, 100 * 4096), 0U); // what malloc gave is not the program's to unmap
 }
 
 TEST(AgentObjects, AnEmptyTableHoldsNothing) {

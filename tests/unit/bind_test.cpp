@@ -168,6 +168,58 @@ TEST(TeamLayout, HoldsItsPromisesOnEveryGrid) {
   }
 }
 
+TEST(TeamLayout, PlacesOfCoresAndNodesLetThreadsMoveWithin) {
+  const topology where{grid(2, 2, 2)}; // cores {0,4} {1,5} | {2,6} {3,7}
+  const team_layout cores(where, {.threads = 4, .places = place_kind::cores});
+  EXPECT_EQ(cores.omp_places(), "{0,4},{1,5},{2,6},{3,7}");
+  EXPECT_THAT(cpus_of(cores), ElementsAre(-1, -1, -1, -1)) << "none is pinned to one";
+  EXPECT_THAT(nodes_of(cores), ElementsAre(0, 0, 1, 1));
+  const team_layout nodes(where, {.threads = 3, .places = place_kind::nodes});
+  EXPECT_EQ(nodes.omp_places(), "{0:2,4:2},{0:2,4:2},{2:2,6:2}");
+  EXPECT_THAT(nodes_of(nodes), ElementsAre(0, 0, 1));
+  const team_layout far(where, {bind_policy::spread, 2, place_kind::nodes});
+  EXPECT_EQ(far.omp_places(), "{0:2,4:2},{2:2,6:2}");
+}
+
+TEST(TeamLayout, APackageOfSeveralNodesIsNoNodesOwn) {
+  machine two_nodes_in_one = grid(2, 2);
+  two_nodes_in_one.packages = {{0, cpu_set::range(cpu_id{0}, cpu_id{3})}};
+  const team_layout layout(topology{two_nodes_in_one}, {.places = place_kind::packages});
+  EXPECT_EQ(layout.omp_places(), "{0:4},{0:4},{0:4},{0:4}");
+  EXPECT_THROW((void)layout.owners(), error);
+}
+
+TEST(TeamLayout, SecondHardwareThreadsCanBeLeftOutOrCounted) {
+  const topology where{grid(2, 2, 2)};
+  const team_layout off(where, {.threads = 8, .smt = smt_use::off});
+  EXPECT_EQ(off.cpus().to_string(), "0-3");
+  EXPECT_EQ(off.threads_per_cpu(), 2U);
+  const team_layout alone(where, {.places = place_kind::cores, .smt = smt_use::off});
+  EXPECT_EQ(alone.omp_places(), "{0},{1},{2},{3}");
+  EXPECT_EQ(team_layout(where, {.smt = smt_use::on}).size(), 8U);
+  EXPECT_EQ(team_layout(where, {.threads = 4, .smt = smt_use::on}).cpus().to_string(), "0-3");
+}
+
+TEST(TeamLayout, APinnedListKeepsItsOrderAndStartsAgain) {
+  const topology where{grid(2, 2)};
+  const std::vector<cpu_id> list = {cpu_id{3}, cpu_id{0}, cpu_id{2}};
+  const team_layout three = team_layout::pinned(where, list);
+  EXPECT_THAT(cpus_of(three), ElementsAre(3, 0, 2));
+  EXPECT_THAT(nodes_of(three), ElementsAre(1, 0, 1));
+  EXPECT_EQ(three.omp_places(), "{3},{0},{2}");
+  EXPECT_EQ(three.omp_proc_bind(), "close");
+  EXPECT_EQ(three.threads_per_cpu(), 1U);
+  const team_layout five = team_layout::pinned(where, list, 5);
+  EXPECT_THAT(cpus_of(five), ElementsAre(3, 0, 2, 3, 0));
+  EXPECT_EQ(five.threads_per_cpu(), 2U);
+  EXPECT_THAT(cpus_of(team_layout::pinned(where, list, 2)), ElementsAre(3, 0));
+  const std::vector<cpu_id> twice = {cpu_id{1}, cpu_id{1}};
+  EXPECT_EQ(team_layout::pinned(where, twice).threads_per_cpu(), 2U);
+  EXPECT_EQ(team_layout::pinned(where, list, 0, place_kind::nodes).omp_places(),
+            "{2:2},{0:2},{2:2}");
+  EXPECT_THROW((void)team_layout::pinned(where, {}), error);
+}
+
 TEST(BindPolicy, HasTheNamesOfTheCommandLine) {
   for (const auto policy : {bind_policy::none, bind_policy::close, bind_policy::spread}) {
     EXPECT_EQ(parse_bind_policy(to_string(policy)), policy);

@@ -40,8 +40,8 @@ class Plan : public testing::Test {
     return make_plan(options, here, lookup);
   }
   void memory(memory_mode mode, const char* nodes) {
-    options.memory = mode;
-    options.memory_nodes = {nodes, "--memory"};
+    options.memory.mode = mode;
+    options.memory.nodes = {nodes, "--memory"};
   }
 
   run_options options = [] {
@@ -66,7 +66,9 @@ TEST_F(Plan, NumactlsOptionsMeanTheSame) {
   const plan what = make();
   EXPECT_EQ(what.affinity->to_string(), "2-3");
   EXPECT_EQ(what.memory->mode, sys::policy::bind);
-  EXPECT_EQ(shell_text(what), "numactl --physcpubind=2-3 --membind=0-1 -- /bin/sh -c true\n");
+  EXPECT_EQ(shell_text(what),
+            "# srun --cpu-bind=mask_cpu:0xc --mem-bind=mask_mem:0x3 /bin/sh -c true\n"
+            "numactl --physcpubind=2-3 --membind=0-1 -- /bin/sh -c true\n");
 }
 
 TEST_F(Plan, OnePreferredNodeNeedsNoNewKernel) {
@@ -77,7 +79,7 @@ TEST_F(Plan, OnePreferredNodeNeedsNoNewKernel) {
 }
 
 TEST_F(Plan, InterleavesOverAllMemoryUnlessTold) {
-  options.memory = memory_mode::interleave;
+  options.memory.mode = memory_mode::interleave;
   EXPECT_EQ(make().memory->nodes.to_string(), "0-1");
 }
 
@@ -91,10 +93,40 @@ TEST_F(Plan, ErrorsNameTheOption) {
   }
 }
 
-TEST_F(Plan, NodesAndProcessorsTogetherAreRefused) {
-  options.cpu_nodes = {"0", "-N"};
-  options.cpus = {"0", "-C"};
+TEST_F(Plan, OnePreferredNodeIsOne) {
+  memory(memory_mode::prefer_one, "1");
+  EXPECT_EQ(make().memory->mode, sys::policy::preferred);
+  memory(memory_mode::prefer_one, "0-1");
   EXPECT_THROW((void)make(), error);
+  memory(memory_mode::prefer_many, "1");
+  EXPECT_EQ(make().memory->mode, sys::policy::preferred_many);
+}
+
+TEST_F(Plan, BalancingHoldsForBoundMemoryOnly) {
+  options.balancing = true;
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("--balancing: it changes what --membind")));
+  memory(memory_mode::bind, "0");
+  const plan what = make();
+  EXPECT_EQ(what.memory->mode, sys::policy::bind_and_balance);
+  EXPECT_THAT(what.warnings, IsEmpty());
+  EXPECT_THAT(shell_text(what), HasSubstr("numactl --balancing --membind=0 -- "));
+}
+
+TEST_F(Plan, AListOutsideTheAffinityIsRefusedWithTheWayOut) {
+  const topology narrowed(grid(2, 2), {cpu_id{0}}, {node_id{0}, node_id{1}});
+  options.cpu_nodes = {"1", "-N"};
+  try {
+    (void)make(narrowed);
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_THAT(e.cure(), HasSubstr("--all leaves the affinity"));
+  }
+}
+
+TEST_F(Plan, TheLineForAWidenedAffinityIsWideAsWell) {
+  options.widen = true;
+  EXPECT_THAT(shell_text(make()),
+              HasSubstr("\nnumactl --all --physcpubind=0-3 -- /bin/sh -c true\n"));
 }
 
 TEST_F(Plan, BindingTellsOpenMPAndEverybodyElse) {
@@ -105,8 +137,88 @@ TEST_F(Plan, BindingTellsOpenMPAndEverybodyElse) {
               ElementsAre(variable{"OMP_NUM_THREADS", "3"}, variable{"OMP_PLACES", "{0},{1},{2}"},
                           variable{"OMP_PROC_BIND", "close"}));
   EXPECT_EQ(what.affinity->to_string(), "0-2");
-  EXPECT_EQ(shell_text(what), "OMP_NUM_THREADS=3 OMP_PLACES='{0},{1},{2}' OMP_PROC_BIND=close "
-                              "numactl --physcpubind=0-2 -- /bin/sh -c true\n");
+  EXPECT_THAT(shell_text(what), HasSubstr("\nOMP_NUM_THREADS=3 OMP_PLACES='{0},{1},{2}' "
+                                          "OMP_PROC_BIND=close "));
+  EXPECT_THAT(shell_text(what), HasSubstr("numactl --physcpubind=0-2 -- /bin/sh -c true\n"));
+}
+
+TEST_F(Plan, BoundThreadsAreTheAgentsToPinAsWell) {
+  options.bind = bind_policy::spread;
+  options.threads = 2;
+  const plan what = make();
+  ASSERT_TRUE(what.agent);
+  EXPECT_THAT(what.agent->thread_places, ElementsAre(cpu_set{cpu_id{0}}, cpu_set{cpu_id{2}}));
+  EXPECT_FALSE(what.supervised);
+  options.agent = "/nonexistent/agent.so";
+  const plan without = make();
+  EXPECT_FALSE(without.agent);
+  EXPECT_THAT(without.warnings, ElementsAre(HasSubstr("threads of its own making are not")));
+  EXPECT_TRUE(without.layout) << "OpenMP's are";
+}
+
+TEST_F(Plan, APinnedListSaysHowManyThreadsThereAre) {
+  variables["OMP_NUM_THREADS"] = "7";
+  options.pin = {"3,0", "--pin"};
+  const plan what = make();
+  EXPECT_THAT(what.variables, Contains(variable{"OMP_NUM_THREADS", "2"}));
+  EXPECT_THAT(what.variables, Contains(variable{"OMP_PLACES", "{3},{0}"}));
+  EXPECT_EQ(what.affinity->to_string(), "0,3");
+  EXPECT_THAT(shell_text(what), HasSubstr("\n# taskset -c 0,3 /bin/sh -c true\n"));
+  options.threads = 3;
+  EXPECT_EQ(make().layout->size(), 3U);
+  options.pin = {"9", "--pin"};
+  EXPECT_THROW((void)make(), error);
+}
+
+TEST_F(Plan, SecondHardwareThreadsAreLeftOutAlsoWhereNothingIsBound) {
+  options.smt = smt_use::off;
+  EXPECT_EQ(make(topology{grid(2, 2, 2)}).affinity->to_string(), "0-3");
+  options.cpu_nodes = {"1", "-N"};
+  EXPECT_EQ(make(topology{grid(2, 2, 2)}).affinity->to_string(), "2-3");
+}
+
+TEST_F(Plan, EachRankHasItsOwnPart) {
+  options.ranks_per = place_kind::nodes;
+  EXPECT_THROW((void)make(), error) << "no launcher";
+  variables["OMPI_COMM_WORLD_LOCAL_RANK"] = "1";
+  variables["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
+  options.bind = bind_policy::close;
+  options.memory.mode = memory_mode::blocked;
+  const plan what = make();
+  EXPECT_EQ(what.affinity->to_string(), "2-3");
+  EXPECT_EQ(what.rank, 1);
+  EXPECT_THAT(what.agent->owners, ElementsAre(node_id{1}, node_id{1}));
+  EXPECT_THAT(shell_text(what), HasSubstr("# This is the line of local rank 1;"));
+  options.cpu_nodes = {"0", "-N"};
+  EXPECT_EQ(make().affinity->to_string(), "1") << "two ranks share what was chosen";
+}
+
+TEST_F(Plan, TheFirstRankSaysThatTheLaunchersBindingIsReplaced) {
+  options.ranks_per = place_kind::nodes;
+  options.affinity_was = cpu_set{cpu_id{1}};
+  variables["MPI_LOCALRANKID"] = "0";
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("mpirun --bind-to none")));
+  variables["MPI_LOCALRANKID"] = "1";
+  EXPECT_THAT(make().warnings, IsEmpty());
+  variables["MPI_LOCALRANKID"] = "2";
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("does not say how many ranks there are")));
+}
+
+TEST_F(Plan, SettingsThatContradictEachOtherAreSaidUnlessReplaced) {
+  variables["OMP_PLACES"] = "cores";
+  variables["KMP_AFFINITY"] = "compact";
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("libomp follows KMP_AFFINITY alone")));
+  options.bind = bind_policy::close;
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("OMP_PLACES=cores replaced"),
+                                           HasSubstr("KMP_AFFINITY=compact removed")));
+}
+
+TEST_F(Plan, WhatIsAWarningIsAnErrorUnderStrict) {
+  variables["OMP_PLACES"] = "cores";
+  options.bind = bind_policy::close;
+  EXPECT_NO_THROW((void)make());
+  options.strict = true;
+  EXPECT_THROW((void)make(), not_started);
 }
 
 TEST_F(Plan, BindsWithinTheChosenNodes) {
@@ -124,7 +236,7 @@ TEST_F(Plan, WhatTheUserSetIsReplacedAndSaid) {
   EXPECT_THAT(what.warnings, ElementsAre("OMP_PROC_BIND=false replaced by close",
                                          HasSubstr("KMP_AFFINITY=compact removed")));
   EXPECT_THAT(what.variables, Contains(variable{"KMP_AFFINITY", std::nullopt}));
-  EXPECT_THAT(shell_text(what), HasSubstr("env -u KMP_AFFINITY OMP_NUM_THREADS=4"));
+  EXPECT_THAT(shell_text(what), HasSubstr("\nenv -u KMP_AFFINITY OMP_NUM_THREADS=4"));
 }
 
 TEST_F(Plan, TheUsersNumberOfThreadsHolds) {
@@ -148,7 +260,7 @@ TEST_F(Plan, TooManyThreadsAreSaid) {
 }
 
 TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
-  options.memory = memory_mode::blocked;
+  options.memory.mode = memory_mode::blocked;
   options.bind = bind_policy::close;
   options.threads = 3;
   const plan what = make();
@@ -156,11 +268,12 @@ TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
   EXPECT_THAT(what.agent->owners, ElementsAre(node_id{0}, node_id{0}, node_id{1}));
   EXPECT_THAT(what.warnings, IsEmpty());
   EXPECT_FALSE(what.supervised);
-  EXPECT_THAT(shell_text(what), HasSubstr("NODEWISE_AGENT='v1;threshold=1048576;blocked=0*2,1*1'"));
+  EXPECT_THAT(shell_text(what), HasSubstr("NODEWISE_AGENT='v2;threshold=1048576;group=256;"
+                                          "owners=0*2,1*1;default=blocked;pin=0|1|2'"));
 }
 
 TEST_F(Plan, BlockedMemoryWithoutBoundThreadsIsSaid) {
-  options.memory = memory_mode::blocked;
+  options.memory.mode = memory_mode::blocked;
   EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("without --bind")));
   EXPECT_THAT(make(topology{grid(1, 2)}).warnings, IsEmpty());
 }
@@ -168,7 +281,7 @@ TEST_F(Plan, BlockedMemoryWithoutBoundThreadsIsSaid) {
 TEST_F(Plan, BlockedMemoryOnANodeWithoutAnyIsRefused) {
   machine mixed = grid(2, 2);
   mixed.nodes[1].memory_bytes = 0;
-  options.memory = memory_mode::blocked;
+  options.memory.mode = memory_mode::blocked;
   options.bind = bind_policy::close;
   EXPECT_THROW((void)make(topology{mixed}), error);
 }
@@ -178,10 +291,10 @@ TEST_F(Plan, ReportingAloneObserves) {
   const plan what = make();
   ASSERT_TRUE(what.agent);
   EXPECT_TRUE(what.supervised);
-  EXPECT_THAT(
-      agent_variables(*what.agent, "/tmp/r", lookup),
-      ElementsAre(variable{"LD_PRELOAD", "/bin/sh"},
-                  variable{"NODEWISE_AGENT", "v1;threshold=1048576;observe;quiet;report=/tmp/r"}));
+  EXPECT_THAT(agent_variables(*what.agent, "/tmp/r", lookup),
+              ElementsAre(variable{"LD_PRELOAD", "/bin/sh"},
+                          variable{"NODEWISE_AGENT",
+                                   "v2;threshold=1048576;group=256;observe;quiet;report=/tmp/r"}));
 }
 
 TEST_F(Plan, ReportingOnBoundThreadsCountsByThem) {
@@ -192,18 +305,19 @@ TEST_F(Plan, ReportingOnBoundThreadsCountsByThem) {
   EXPECT_TRUE(what.agent->observe);
   EXPECT_EQ(what.agent->owners, what.layout->owners());
   EXPECT_THAT(agent_variables(*what.agent, "", lookup)[1].value,
-              ::testing::Optional(::testing::HasSubstr(";observe;blocked=")));
+              ::testing::Optional(::testing::HasSubstr(";owners=0*2,1*2;pin=0|1|2|3;observe")));
 }
 
 TEST_F(Plan, WithoutTheAgentMemoryIsInterleavedAndThatIsSaid) {
-  options.memory = memory_mode::blocked;
+  options.memory.mode = memory_mode::blocked;
   options.bind = bind_policy::close;
   options.agent = "/nonexistent/agent.so";
   const plan what = make();
   EXPECT_FALSE(what.agent);
   EXPECT_EQ(what.memory->mode, sys::policy::interleave);
   EXPECT_EQ(what.memory->nodes.to_string(), "0-1");
-  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("interleaved over node 0-1 instead")));
+  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("threads of its own making are not"),
+                                         HasSubstr("interleaved over node 0-1 instead")));
 
   options.strict = true;
   try {
@@ -215,7 +329,7 @@ TEST_F(Plan, WithoutTheAgentMemoryIsInterleavedAndThatIsSaid) {
 }
 
 TEST_F(Plan, StrictWaitsForTheReport) {
-  options.memory = memory_mode::blocked;
+  options.memory.mode = memory_mode::blocked;
   options.bind = bind_policy::close;
   options.strict = true;
   EXPECT_TRUE(make().supervised);
@@ -223,10 +337,12 @@ TEST_F(Plan, StrictWaitsForTheReport) {
 
 TEST_F(Plan, WhatTheUserPreloadsStaysPreloaded) {
   variables["LD_PRELOAD"] = "/lib/libjemalloc.so:/lib/other.so";
-  const agent_orders orders{"/opt/agent.so", {}, true, 4096, false};
+  agent_orders orders;
+  orders.library = "/opt/agent.so";
   EXPECT_EQ(agent_variables(orders, "", lookup)[0].value,
             "/opt/agent.so:/lib/libjemalloc.so:/lib/other.so");
-  EXPECT_THROW((void)agent_variables({"/my agent.so", {}, true, 1, false}, "", lookup), error);
+  orders.library = "/my agent.so";
+  EXPECT_THROW((void)agent_variables(orders, "", lookup), error);
 }
 
 TEST_F(Plan, ShellTextQuotes) {

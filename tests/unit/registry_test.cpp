@@ -81,9 +81,11 @@ TEST(Registry, EveryFlagIsDocumentedAndThereOnce) {
 
 TEST(Registry, OneNameIsOneMeaning) {
   std::map<std::string_view, const flag*> known;
+  known["all"] = nullptr; // numactl's word in `run`; elsewhere everything instead of a choice
   for (const verb& v : all_verbs()) {
     for (const flag* const f : v.flags) {
-      EXPECT_EQ(known.try_emplace(f->name, f).first->second, f) << f->name;
+      const flag* const first = known.try_emplace(f->name, f).first->second;
+      EXPECT_TRUE(first == f || first == nullptr) << f->name;
     }
   }
 }

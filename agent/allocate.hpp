@@ -1,0 +1,35 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where a request goes: to the next allocator, to a group of its site, or to a mapping of its own.
+#pragma once
+
+#include <cstddef>
+
+#include "agent/groups.hpp"
+#include "agent/large.hpp"
+#include "agent/next.hpp"
+
+namespace nodewise::agent {
+
+/// Requests below this are the next allocator's; the only thing that most requests pay for.
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
+extern constinit std::size_t small_bytes;
+
+/// For requests of at least `small_bytes`. Where even the kernel has no range left, the C library
+/// may still have memory, and sets errno.
+[[nodiscard]] void* allocate_noticed(std::size_t bytes, const void* caller) noexcept;
+
+/// malloc().
+[[nodiscard]] inline void* allocate(std::size_t bytes, const void* caller) noexcept {
+  return bytes < small_bytes ? next.malloc(bytes) : allocate_noticed(bytes, caller);
+}
+
+/// False if the block is not the agent's.
+[[nodiscard]] inline bool release(void* start) noexcept {
+  if (is_grouped(start)) {
+    return release_grouped(start);
+  }
+  return is_large(start) && release_large(start);
+}
+
+} // namespace nodewise::agent

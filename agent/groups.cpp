@@ -1,0 +1,370 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/groups.hpp"
+
+#include <atomic>
+
+#include <sys/mman.h>
+
+#include "agent/arena.hpp"
+#include "agent/large.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+#include "agent/rules.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+constinit std::uintptr_t arenas_start = 0;
+constinit std::size_t arenas_bytes = 0;
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::size_t max_groups = 32;
+constexpr std::size_t max_parts = 32; ///< arrays that one site makes, one after the other
+constexpr std::size_t max_marks = 64;
+constexpr std::size_t opening_bytes = std::size_t{64} << 10;
+constexpr std::uint32_t most_foreign = 1U << 16; ///< counted; threads that ask at once would wait
+constexpr std::size_t least_part_bytes = std::size_t{256} << 10;
+constexpr std::size_t most_arena_bytes = std::size_t{16} << 30; ///< address space, not memory
+constexpr std::size_t least_arena_bytes = std::size_t{64} << 20;
+
+/// A request between two blocks of a group that may have been for the index of the ones to come.
+struct mark {
+  std::uint32_t number; ///< of the block that follows
+  std::size_t offset;   ///< where it begins
+  std::size_t bytes;    ///< of the request
+  const void* caller;
+};
+
+struct group {
+  arena blocks;
+  const void* caller;
+  std::atomic<std::uint32_t> foreign; ///< requests of the site by other threads
+  std::size_t settled_bytes;          ///< placed up to here
+  std::atomic<bool> reported;
+  std::size_t marks;
+  mark marked[max_marks];
+  std::size_t parts;
+  object part[max_parts];
+  bool told[max_parts]; ///< its part is in the report
+};
+
+/// A place in the program that asks for blocks.
+struct site {
+  std::atomic<const void*> caller;
+  std::atomic<std::size_t> bytes; ///< so far; a lost update does no harm
+  std::atomic<group*> members;
+};
+
+constexpr std::size_t site_count = 1024;
+constinit site sites[site_count] = {};
+constinit std::atomic<std::size_t> group_count{0};
+constinit group* all_groups = nullptr;
+constinit std::size_t arena_bytes = 0;
+constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+constinit pthread_mutex_t settling = PTHREAD_MUTEX_INITIALIZER;
+constinit std::atomic<group*> latest{nullptr}; ///< that a block came from
+
+site& site_of(const void* caller) noexcept {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(caller));
+  return sites[(address * 0x9e3779b97f4a7c15U) >> 54];
+}
+
+/// Address space for all arenas at once, so that free() can tell their blocks by one comparison.
+bool reserve_arenas() noexcept {
+  if (arenas_bytes != 0) {
+    return true;
+  }
+  constexpr std::size_t side_rights = PROT_READ | PROT_WRITE;
+  all_groups = static_cast<group*>(sys::raw::map(sizeof(group) * max_groups, side_rights, 0));
+  if (all_groups == nullptr) {
+    return false;
+  }
+  for (std::size_t each = most_arena_bytes; each >= least_arena_bytes; each /= 2) {
+    void* const space = sys::raw::map(each * max_groups, PROT_NONE, MAP_NORESERVE);
+    if (space != nullptr) {
+      arena_bytes = each;
+      arenas_start = reinterpret_cast<std::uintptr_t>(space);
+      std::atomic_thread_fence(std::memory_order_release);
+      arenas_bytes = each * max_groups;
+      return true;
+    }
+  }
+  return false;
+}
+
+group* open_group(const void* caller) noexcept {
+  if (group_count.load(relaxed) == max_groups || !reserve_arenas()) {
+    return nullptr;
+  }
+  void* const side =
+      sys::raw::map(arena::side_bytes(arena_bytes), PROT_READ | PROT_WRITE, MAP_NORESERVE);
+  if (side == nullptr) {
+    return nullptr;
+  }
+  const std::size_t number = group_count.load(relaxed);
+  group& made = all_groups[number];
+  made.caller = caller;
+  made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side);
+  group_count.store(number + 1, std::memory_order_release);
+  return &made;
+}
+
+/// The site's group when it is time for one. Only one thread makes it.
+group* group_for(site& from, const void* caller) noexcept {
+  group* found = nullptr;
+  if (::pthread_mutex_trylock(&opening) == 0) {
+    found = from.members.load(relaxed);
+    if (found == nullptr) {
+      found = open_group(caller);
+      from.members.store(found, std::memory_order_release);
+    }
+    ::pthread_mutex_unlock(&opening);
+  }
+  return found;
+}
+
+/// By the bytes that a site has asked for, and the last block. An array's index is asked for at
+/// once, a group in many small parts.
+bool is_time_for_group(std::size_t so_far, std::size_t block) noexcept {
+  constexpr std::size_t least_blocks = 16;
+  return so_far >= opening_bytes && block * least_blocks <= so_far;
+}
+
+group& group_of(const void* block) noexcept {
+  return all_groups[(reinterpret_cast<std::uintptr_t>(block) - arenas_start) / arena_bytes];
+}
+
+/// An index of `blocks` has a pointer for each, or a small record with one: a vector is three
+/// words.
+bool is_index(std::size_t bytes, std::size_t blocks) noexcept {
+  constexpr std::size_t largest_record = 64;
+  return bytes >= blocks * sizeof(void*) && bytes <= blocks * largest_record;
+}
+
+/// Blocks first..last of a group, half-open, and where they lie.
+struct block_range {
+  std::uint32_t first;
+  std::uint32_t last;
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// Enters or renews a part, and places it.
+void place_part(group& of, std::size_t position, const block_range& range,
+                bool with_threads) noexcept {
+  object& what = of.part[position];
+  give_back_extents(what);
+  const object before = what;
+  what = {};
+  what.sequence = before.sequence;
+  what.pid = before.pid;
+  what.kind = NODEWISE_AGENT_GROUP;
+  const std::size_t first_page = round_up(range.begin, page_bytes()) / page_bytes();
+  const std::size_t end = round_up(range.end, page_bytes());
+  what.start = of.blocks.start() + first_page * page_bytes();
+  what.mapped_bytes = end - first_page * page_bytes();
+  what.bytes = what.placed_bytes = what.mapped_bytes;
+  what.blocks = range.last - range.first;
+  what.caller = of.caller;
+  what.first_block = of.blocks.first_block() + first_page;
+  what.first_number = range.first;
+  if (of.foreign.load(relaxed) > (what.blocks < most_foreign ? what.blocks : most_foreign) / 8) {
+    what.flags |= NODEWISE_AGENT_MANY_THREADS;
+  } else if (!with_threads) {
+    what.flags |= NODEWISE_AGENT_NO_THREADS;
+  }
+  of.parts = position < of.parts ? of.parts : position + 1;
+  const bool left_alone = what.flags != 0;
+  if (!choose(asked, what)) {
+    what.bytes = 0; // too small for anybody to ask
+    return;
+  }
+  if (left_alone) {
+    what.granule_bytes = page_bytes();
+  } else {
+    place(what, present_pages::move);
+  }
+  if (before.pid == 0) {
+    count_made(what);
+  }
+}
+
+/// Whether what was asked for at a mark is an index of the blocks from there to a later mark.
+bool begins_array(const group& of, std::size_t position, std::uint32_t last) noexcept {
+  const mark& at = of.marked[position];
+  for (std::size_t i = position + 1; i < of.marks; ++i) {
+    if (is_index(at.bytes, of.marked[i].number - at.number)) {
+      return true;
+    }
+  }
+  return last > at.number && is_index(at.bytes, last - at.number);
+}
+
+/// Whether what was asked for at a mark is an index that grows as a vector does, by half or to
+/// twice its size whenever it is full: then no more blocks follow than there are already.
+bool is_grown_index(const group& of, std::size_t position, std::uint32_t first,
+                    std::uint32_t last) noexcept {
+  constexpr std::uint32_t unseen = 512; // blocks that were asked for before the group was opened
+  const mark& at = of.marked[position];
+  const std::uint32_t next = position + 1 < of.marks ? of.marked[position + 1].number : last;
+  if (next - at.number > at.number - first + unseen) {
+    return false;
+  }
+  for (std::size_t i = position; i > 0; --i) {
+    const mark& before = of.marked[i - 1];
+    if (before.caller == at.caller) {
+      return at.bytes > before.bytes && at.bytes <= before.bytes * 2 + 64;
+    }
+  }
+  return false;
+}
+
+/// The arrays that the group's blocks make: a new one begins where an index of it was asked for.
+template <class Each>
+void for_each_part(const group& of, Each each) noexcept {
+  block_range now{0, of.blocks.blocks(), 0, of.blocks.used_bytes()};
+  const block_range all = now;
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < of.marks && position + 1 < max_parts; ++i) {
+    const mark& at = of.marked[i];
+    if (at.offset - now.begin >= least_part_bytes && begins_array(of, i, all.last) &&
+        !is_grown_index(of, i, now.first, all.last)) {
+      each(position++, block_range{now.first, at.number, now.begin, at.offset});
+      now = {at.number, all.last, at.offset, all.end};
+    }
+  }
+  each(position, now);
+}
+
+void settle(group& of, bool with_threads) noexcept {
+  const std::size_t used = of.blocks.used_bytes();
+  if (used == of.settled_bytes) {
+    return;
+  }
+  const std::size_t settled_before = of.settled_bytes;
+  for_each_part(of, [&](std::size_t position, const block_range& range) {
+    if (range.end > settled_before) {
+      place_part(of, position, range, with_threads);
+    }
+  });
+  of.settled_bytes = used;
+  of.reported = false;
+}
+
+void report(group& of) noexcept {
+  if (of.reported.exchange(true)) {
+    return;
+  }
+  for (std::size_t i = 0; i < of.parts; ++i) {
+    object& each = of.part[i];
+    if (each.bytes != 0 && !of.told[i]) {
+      of.told[i] = true;
+      if (of.blocks.freed() < of.blocks.blocks()) {
+        each.flags |= NODEWISE_AGENT_LIVE_AT_END;
+      }
+      report_freed(each);
+    }
+  }
+}
+
+template <class Each>
+void for_each_group(Each each) noexcept {
+  const std::size_t count = group_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    each(all_groups[i]);
+  }
+}
+
+} // namespace
+
+void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
+  site& from = site_of(caller);
+  const void* known = from.caller.load(relaxed);
+  if (known != caller &&
+      (known != nullptr ||
+       (!from.caller.compare_exchange_strong(known, caller, relaxed) && known != caller))) {
+    return nullptr; // the slot is another site's
+  }
+  group* members = from.members.load(std::memory_order_acquire);
+  if (members == nullptr) {
+    const std::size_t before = from.bytes.load(relaxed);
+    if (before >= opening_bytes * 2) { // it was tried; many threads may ask here at once
+      return nullptr;
+    }
+    from.bytes.store(before + bytes, relaxed);
+    members = is_time_for_group(before + bytes, bytes) ? group_for(from, caller) : nullptr;
+  }
+  if (members == nullptr) {
+    return nullptr;
+  }
+  if (!members->blocks.is_mine()) {
+    if (members->foreign.load(relaxed) < most_foreign) {
+      members->foreign.fetch_add(1, relaxed);
+    }
+    return nullptr;
+  }
+  void* const made = members->blocks.allocate(bytes);
+  if (made != nullptr && latest.load(relaxed) != members) {
+    latest.store(members, relaxed);
+  }
+  return made;
+}
+
+void note_other_request(std::size_t bytes, const void* caller) noexcept {
+  group* const last = latest.load(relaxed);
+  if (last == nullptr || !last->blocks.is_mine() || last->marks == max_marks) {
+    return;
+  }
+  const std::uint32_t number = last->blocks.blocks();
+  const bool again = last->marks != 0 && last->marked[last->marks - 1].number == number;
+  mark& at = last->marked[again ? last->marks - 1 : last->marks];
+  if (!again || at.bytes < bytes) {
+    at = {number, last->blocks.used_bytes(), bytes, caller};
+  }
+  last->marks += again ? 0 : 1;
+}
+
+bool release_grouped(void* start) noexcept {
+  group& of = group_of(start);
+  if (of.settled_bytes != 0 && !of.reported.load(relaxed)) {
+    report(of);
+  }
+  return of.blocks.release(start);
+}
+
+std::size_t grouped_bytes(const void* start) noexcept {
+  return arena::usable_bytes(start);
+}
+
+void settle_groups() noexcept {
+  if (group_count.load(std::memory_order_acquire) == 0 || ::pthread_mutex_trylock(&settling) != 0) {
+    return;
+  }
+  for_each_group([](group& each) { settle(each, true); });
+  ::pthread_mutex_unlock(&settling);
+}
+
+void report_groups() noexcept {
+  for_each_group([](group& each) {
+    settle(each, false);
+    report(each);
+  });
+}
+
+void lock_groups() noexcept {
+  ::pthread_mutex_lock(&settling);
+  ::pthread_mutex_lock(&opening);
+}
+
+void unlock_groups() noexcept {
+  ::pthread_mutex_unlock(&opening);
+  ::pthread_mutex_unlock(&settling);
+}
+
+std::uint64_t count_groups() noexcept {
+  return group_count.load(relaxed);
+}
+
+} // namespace nodewise::agent

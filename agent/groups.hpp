@@ -1,0 +1,49 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Many small blocks of one site (the rows of a jagged array, the nodes of a list) as one object: an
+// arena a site, filled in the order of allocation, and placed by that order once it stops growing.
+//
+// A site makes a group when it has asked for 64 KiB in small parts, and one thread fills it. Blocks
+// that a site frees soon are not worth an arena: it is closed when a quarter of them is free again,
+// and the next allocator serves the site from then on. Free blocks are not given out again, since
+// the next one in order has another owner; 64 KiB without a block go back to the kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/object_table.hpp"
+
+namespace nodewise::agent {
+
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit
+extern constinit std::uintptr_t arenas_start; ///< of all arenas; they follow each other
+extern constinit std::size_t arenas_bytes;    ///< 0 until there is one
+// NOLINTEND(bugprone-dynamic-static-initializers)
+
+[[nodiscard]] inline bool is_grouped(const void* start) noexcept {
+  return reinterpret_cast<std::uintptr_t>(start) - arenas_start < arenas_bytes;
+}
+
+/// A block of the caller's group; nullptr if it has none (yet, or any more): then the request is
+/// the next allocator's. Aligned to 16.
+[[nodiscard]] void* allocate_grouped(std::size_t bytes, const void* caller) noexcept;
+/// A request that goes another way. If it is as large as an index of the blocks that follow, these
+/// are a new array, unless it is the old index that has grown.
+void note_other_request(std::size_t bytes, const void* caller) noexcept;
+/// False if it is free already.
+[[nodiscard]] bool release_grouped(void* start) noexcept;
+[[nodiscard]] std::size_t grouped_bytes(const void* start) noexcept;
+
+/// Places the groups that have grown since they were placed last. To be called before threads start
+/// to use them; cheap if nothing has grown.
+void settle_groups() noexcept;
+/// Reports the groups that have not been reported yet: the process ends.
+void report_groups() noexcept;
+// Around fork(): the child must not inherit groups that another thread was placing.
+void lock_groups() noexcept;
+void unlock_groups() noexcept;
+/// Sites that made a group.
+[[nodiscard]] std::uint64_t count_groups() noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,218 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The program's own mmap, munmap and mremap: private anonymous writable mappings are placed like
+// large objects of malloc.
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/interposed.hpp"
+#include "agent/large.hpp"
+#include "agent/modules.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+#include "agent/rules.hpp"
+#include "sys/raw.hpp"
+
+using namespace nodewise::agent;
+
+namespace {
+
+using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
+using munmap_function = int(void*, std::size_t);
+using mremap_function = void*(void*, std::size_t, std::size_t, int, ...);
+
+mmap_function& next_mmap() noexcept {
+  static constinit next_function<mmap_function> found{"mmap"};
+  return found.get();
+}
+munmap_function& next_munmap() noexcept {
+  static constinit next_function<munmap_function> found{"munmap"};
+  return found.get();
+}
+mremap_function& next_mremap() noexcept {
+  static constinit next_function<mremap_function> found{"mremap"};
+  return found.get();
+}
+
+/// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
+/// shared, or that has page sizes of its own, is not ours to place.
+bool is_plain_memory(int protection, int flags) noexcept {
+  constexpr int wanted = MAP_PRIVATE | MAP_ANONYMOUS;
+  constexpr int strange = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_NORESERVE | MAP_GROWSDOWN |
+                          MAP_STACK | MAP_HUGETLB | MAP_SHARED;
+  return (protection & PROT_WRITE) != 0 && (flags & wanted) == wanted && (flags & strange) == 0;
+}
+
+/// An allocator's mapping holds many objects: its pages have no owner by address.
+bool is_allocator(const void* caller) noexcept {
+  const module_of module(caller);
+  for (const char* const name :
+       {"libc", "ld-linux", "ld-linux-x86", "libjemalloc", "libtcmalloc", "libtcmalloc_minimal",
+        "libmimalloc", "libtbbmalloc", "librpmalloc", "libsnmalloc", "libhoard"}) {
+    if (module.is(name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void enter(void* start, std::size_t bytes, int flags, const void* caller) noexcept {
+  object made{};
+  made.kind = NODEWISE_AGENT_MAP;
+  made.start = static_cast<char*>(start);
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = caller;
+  if (!choose(asked, made)) {
+    return;
+  }
+  const bool filled = (flags & (MAP_POPULATE | MAP_LOCKED)) != 0;
+  place(made, filled ? present_pages::move : present_pages::stay);
+  count_made(made);
+  if (!objects.insert(made)) {
+    reset(made);
+  }
+}
+
+/// The program takes a part of what we placed, or all of it, for something else.
+void forget(const void* start, std::size_t bytes) noexcept {
+  const char* const first = static_cast<const char*>(start);
+  object what;
+  while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
+    const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
+    if (!whole) {
+      what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    }
+    report_freed(what);
+    give_back_extents(what);
+  }
+}
+
+void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
+                 const void* caller) noexcept {
+  if (gate_bytes == SIZE_MAX) {
+    return next_mmap()(hint, bytes, protection, flags, file, offset);
+  }
+  if ((flags & MAP_FIXED) != 0 && bytes <= PTRDIFF_MAX) {
+    forget(hint, bytes);
+  }
+  void* const start = next_mmap()(hint, bytes, protection, flags, file, offset);
+  if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
+      !has_foreign_malloc() && !is_allocator(caller)) {
+    const int kept = errno;
+    enter(start, bytes, flags, caller);
+    errno = kept;
+  }
+  return start;
+}
+
+/// The kernel moves and grows one mapping only. Policies of ours, of an object that the program has
+/// cut since, may have made several of what the program knows as one.
+void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                   void* address) noexcept {
+  void* const moved = next_mremap()(old, old_bytes, bytes, flags, address);
+  if (moved != MAP_FAILED || errno != EFAULT ||
+      nodewise::sys::raw::mbind(old, round_up(old_bytes, page_bytes()),
+                                nodewise::sys::policy::system_default, nullptr, 0, 0) < 0) {
+    return moved;
+  }
+  return next_mremap()(old, old_bytes, bytes, flags, address);
+}
+
+/// In a forked child the pieces of a mapping stay pieces, as each has its own record of the pages
+/// that it shares with the parent. Then the content moves, not the pages.
+void* remap_by_copy(const object& what, std::size_t bytes, int flags, void* address) noexcept {
+  if ((flags & MREMAP_MAYMOVE) == 0) {
+    return MAP_FAILED;
+  }
+  const int fixed = (flags & MREMAP_FIXED) != 0 ? MAP_FIXED : 0;
+  void* const made = next_mmap()(address, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+  if (made == MAP_FAILED) {
+    return made;
+  }
+  // Not memcpy: the program may have taken its own right to read.
+  const iovec from{what.start, what.mapped_bytes < bytes ? what.mapped_bytes : bytes};
+  const iovec into{made, from.iov_len};
+  if (::process_vm_readv(::getpid(), &into, 1, &from, 1, 0) != static_cast<ssize_t>(from.iov_len)) {
+    (void)next_munmap()(made, bytes);
+    errno = EFAULT;
+    return MAP_FAILED;
+  }
+  (void)next_munmap()(what.start, what.mapped_bytes);
+  return made;
+}
+
+/// Grows, shrinks or moves one of ours as a whole.
+void* remap_placed(object& what, std::size_t bytes, int flags, void* address) noexcept {
+  reset(what);
+  void* moved = remap_joined(what.start, what.mapped_bytes, bytes, flags, address);
+  if (moved == MAP_FAILED && errno == EFAULT) {
+    moved = remap_by_copy(what, bytes, flags, address);
+  }
+  const int kept = errno;
+  if (moved != MAP_FAILED) {
+    what.start = static_cast<char*>(moved);
+    what.bytes = bytes;
+    what.mapped_bytes = round_up(bytes, page_bytes());
+  }
+  place_resized(what);
+  (void)objects.insert(what);
+  errno = kept;
+  return moved;
+}
+
+} // namespace
+
+NODEWISE_INTERPOSED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int file,
+                               off_t offset) noexcept {
+  return map_placed(hint, bytes, protection, flags, file, offset, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED void* mmap64(void* hint, std::size_t bytes, int protection, int flags, int file,
+                                 off64_t offset) noexcept {
+  return map_placed(hint, bytes, protection, flags, file, offset, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED int munmap(void* start, std::size_t bytes) noexcept {
+  if (gate_bytes != SIZE_MAX && bytes <= PTRDIFF_MAX) {
+    forget(start, bytes);
+  }
+  return next_munmap()(start, bytes);
+}
+
+NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                                 ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
+  va_end(rest);
+  if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
+    return next_mremap()(old, old_bytes, bytes, flags, address);
+  }
+  if ((flags & MREMAP_FIXED) != 0) {
+    forget(address, bytes);
+  }
+  object what;
+  const std::size_t length = round_up(old_bytes, page_bytes());
+  if (objects.find(old, what) && what.kind == NODEWISE_AGENT_MAP && what.mapped_bytes == length &&
+      (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
+    return remap_placed(what, bytes, flags, address);
+  }
+  // A part of one of ours: it must be one mapping again for the kernel to move it.
+  while (
+      objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
+    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    report_freed(what);
+    reset(what);
+  }
+  return remap_joined(old, old_bytes, bytes, flags, address);
+}

@@ -1,0 +1,125 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// C++'s operators new and delete, by their mangled names: in front of the standard library's, so
+// that the site of an allocation is who wrote `new`, not the library. Whoever brings an operator of
+// its own keeps it.
+#include <cstddef>
+#include <new>
+
+#include "agent/allocate.hpp"
+#include "agent/interposed.hpp"
+#include "agent/large.hpp"
+#include "agent/next.hpp"
+#include "agent/next_operator.hpp"
+
+using namespace nodewise::agent;
+
+namespace {
+
+using new_function = void*(std::size_t);
+using new_nothrow_function = void*(std::size_t, const std::nothrow_t&);
+using new_aligned_function = void*(std::size_t, std::align_val_t);
+using new_aligned_nothrow_function = void*(std::size_t, std::align_val_t, const std::nothrow_t&);
+using delete_function = void(void*);
+using delete_sized_function = void(void*, std::size_t);
+using delete_aligned_function = void(void*, std::align_val_t);
+using delete_sized_aligned_function = void(void*, std::size_t, std::align_val_t);
+using delete_nothrow_function = void(void*, const std::nothrow_t&);
+using delete_aligned_nothrow_function = void(void*, std::align_val_t, const std::nothrow_t&);
+
+/// malloc's way, and where that fails the operator's own: it calls the new handler and throws.
+template <class Function, class... Rest>
+void* make(next_operator<Function>& next_one, std::size_t bytes, const void* caller, Rest... rest) {
+  if (operators_use_malloc()) [[likely]] {
+    void* const made = allocate(bytes == 0 ? 1 : bytes, caller);
+    if (made != nullptr) [[likely]] {
+      return made;
+    }
+  }
+  return next_one.get(caller)(bytes, rest...);
+}
+
+template <class Function, class... Rest>
+void* make_aligned(next_operator<Function>& next_one, std::size_t bytes, std::align_val_t alignment,
+                   const void* caller, Rest... rest) {
+  if (bytes >= gate_bytes && operators_use_malloc()) {
+    void* const made = allocate_large(bytes, static_cast<std::size_t>(alignment), caller);
+    if (made != nullptr) {
+      return made;
+    }
+  }
+  return next_one.get(caller)(bytes, alignment, rest...);
+}
+
+template <class Function, class... Rest>
+void destroy(next_operator<Function>& next_one, void* start, const void* caller,
+             Rest... rest) noexcept {
+  if (!operators_use_malloc()) [[unlikely]] {
+    next_one.get(caller)(start, rest...);
+  } else if (!release(start)) {
+    next.free(start);
+  }
+}
+
+} // namespace
+
+#define NODEWISE_NEW(name)                                                                         \
+  NODEWISE_INTERPOSED void* name(std::size_t bytes) {                                              \
+    static constinit next_operator<new_function> next_one(#name);                                  \
+    return make(next_one, bytes, NODEWISE_CALLER);                                                 \
+  }
+#define NODEWISE_NEW_NOTHROW(name)                                                                 \
+  NODEWISE_INTERPOSED void* name(std::size_t bytes, const std::nothrow_t& tag) noexcept {          \
+    static constinit next_operator<new_nothrow_function> next_one(#name);                          \
+    return make<new_nothrow_function, const std::nothrow_t&>(next_one, bytes, NODEWISE_CALLER,     \
+                                                             tag);                                 \
+  }
+#define NODEWISE_NEW_ALIGNED(name)                                                                 \
+  NODEWISE_INTERPOSED void* name(std::size_t bytes, std::align_val_t alignment) {                  \
+    static constinit next_operator<new_aligned_function> next_one(#name);                          \
+    return make_aligned(next_one, bytes, alignment, NODEWISE_CALLER);                              \
+  }
+#define NODEWISE_NEW_ALIGNED_NOTHROW(name)                                                         \
+  NODEWISE_INTERPOSED void* name(std::size_t bytes, std::align_val_t alignment,                    \
+                                 const std::nothrow_t& tag) noexcept {                             \
+    static constinit next_operator<new_aligned_nothrow_function> next_one(#name);                  \
+    return make_aligned<new_aligned_nothrow_function, const std::nothrow_t&>(                      \
+        next_one, bytes, alignment, NODEWISE_CALLER, tag);                                         \
+  }
+#define NODEWISE_DELETE(name, function, parameters, ...)                                           \
+  NODEWISE_INTERPOSED void name parameters noexcept {                                              \
+    static constinit next_operator<function> next_one(#name);                                      \
+    destroy(next_one, start, NODEWISE_CALLER __VA_OPT__(, ) __VA_ARGS__);                          \
+  }
+
+NODEWISE_NEW(_Znwm)
+NODEWISE_NEW(_Znam)
+NODEWISE_NEW_NOTHROW(_ZnwmRKSt9nothrow_t)
+NODEWISE_NEW_NOTHROW(_ZnamRKSt9nothrow_t)
+NODEWISE_NEW_ALIGNED(_ZnwmSt11align_val_t)
+NODEWISE_NEW_ALIGNED(_ZnamSt11align_val_t)
+NODEWISE_NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NODEWISE_NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)
+
+NODEWISE_DELETE(_ZdlPv, delete_function, (void* start))
+NODEWISE_DELETE(_ZdaPv, delete_function, (void* start))
+NODEWISE_DELETE(_ZdlPvm, delete_sized_function, (void* start, std::size_t bytes), bytes)
+NODEWISE_DELETE(_ZdaPvm, delete_sized_function, (void* start, std::size_t bytes), bytes)
+NODEWISE_DELETE(_ZdlPvSt11align_val_t, delete_aligned_function,
+                (void* start, std::align_val_t alignment), alignment)
+NODEWISE_DELETE(_ZdaPvSt11align_val_t, delete_aligned_function,
+                (void* start, std::align_val_t alignment), alignment)
+NODEWISE_DELETE(_ZdlPvmSt11align_val_t, delete_sized_aligned_function,
+                (void* start, std::size_t bytes, std::align_val_t alignment), bytes, alignment)
+NODEWISE_DELETE(_ZdaPvmSt11align_val_t, delete_sized_aligned_function,
+                (void* start, std::size_t bytes, std::align_val_t alignment), bytes, alignment)
+NODEWISE_DELETE(_ZdlPvRKSt9nothrow_t, delete_nothrow_function,
+                (void* start, const std::nothrow_t& tag), tag)
+NODEWISE_DELETE(_ZdaPvRKSt9nothrow_t, delete_nothrow_function,
+                (void* start, const std::nothrow_t& tag), tag)
+NODEWISE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, delete_aligned_nothrow_function,
+                (void* start, std::align_val_t alignment, const std::nothrow_t& tag), alignment,
+                tag)
+NODEWISE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, delete_aligned_nothrow_function,
+                (void* start, std::align_val_t alignment, const std::nothrow_t& tag), alignment,
+                tag)

@@ -1,0 +1,71 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/runtimes.hpp"
+
+#include <cstring>
+
+namespace nodewise::agent {
+
+namespace {
+
+/// A name ends before the version, which begins with a '.', a '-' or a digit; with a '*' anything
+/// may follow.
+constexpr const char* runtimes[] = {
+    // OpenMP and tasks
+    "libgomp",
+    "libomp",
+    "libiomp",
+    "libnvomp",
+    "libcraymp",
+    "libtbb*",
+    // MPI and what it stands on
+    "libmpi*",
+
+    "libpmi*",
+    "libprrte",
+    "libopen-pal",
+    "libopen-rte",
+    "libevent*",
+    "libucs",
+    "libucp",
+    "libuct",
+    "libucm",
+    "libfabric",
+    "libpsm*",
+    "libibverbs",
+    "librdmacm",
+    "libhwloc",
+    // accelerators
+    "libcuda*",
+    "libnccl",
+    "librccl",
+    "libamdhip*",
+    "libhsa-runtime*",
+    "libze_*",
+    "libOpenCL",
+    // numerics that start workers of their own
+    "libopenblas*",
+    "libscipy_openblas*",
+    "libblis*",
+};
+
+bool names(const char* runtime, const char* file) noexcept {
+  const std::size_t length = std::strcspn(runtime, "*");
+  if (std::strncmp(runtime, file, length) != 0) {
+    return false;
+  }
+  const char after = file[length];
+  return runtime[length] == '*' || after == '.' || after == '-' || (after >= '0' && after <= '9');
+}
+
+} // namespace
+
+bool is_runtime(const char* file) noexcept {
+  for (const char* const each : runtimes) {
+    if (names(each, file)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace nodewise::agent

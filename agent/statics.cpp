@@ -1,0 +1,364 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/statics.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "agent/elf_symbols.hpp"
+#include "agent/interposed.hpp"
+#include "agent/large.hpp"
+#include "agent/module_memory.hpp"
+#include "agent/modules.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+#include "agent/rules.hpp"
+#include "agent/runtimes.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+/// A module with large zero-initialised memory. It lives in its own memory.
+struct known_module {
+  known_module* next;
+  module_memory memory;
+  ElfW(Addr) base;
+  const ElfW(Phdr) * headers;
+  const char* path;
+  char** start; ///< of the objects in it
+  std::size_t count;
+  bool loaded; ///< still, as of this walk
+};
+
+/// An array that may be placed: the whole pages inside a symbol.
+struct candidate {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::uint64_t bytes; ///< of the symbol
+  bool is_public;
+  const char* name;
+  candidate* before; ///< in the order of finding
+};
+
+// Changed under the loader's lock only, which dl_iterate_phdr holds.
+constinit known_module* modules = nullptr;
+constinit unsigned long long adds = 0;
+constinit std::atomic<unsigned long long> removals{0};
+
+constinit std::atomic<std::uint64_t> stripped{0};
+constinit std::atomic<bool> at_work{false};
+/// The last module that was there when the program began, which is never unloaded. Modules that are
+/// loaded later follow it. nullptr: not begun, or given up.
+constinit std::atomic<link_map*> last_of_start{nullptr};
+constinit std::atomic<bool> begun{false};
+
+constinit next_function<int(void*)> next_dlclose{"dlclose"};
+
+/// The part of a module's memory that is zero at first and no file's: what follows the file's bytes
+/// in a writable segment.
+struct zero_memory {
+  static constexpr std::size_t most = 4;
+  struct range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  } ranges[most] = {};
+  std::size_t count = 0;
+
+  explicit zero_memory(const dl_phdr_info& module) noexcept {
+    for (std::size_t i = 0; i < module.dlpi_phnum && count < most; ++i) {
+      const ElfW(Phdr)& segment = module.dlpi_phdr[i];
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0 &&
+          segment.p_memsz > segment.p_filesz) {
+        const std::uintptr_t start = module.dlpi_addr + segment.p_vaddr;
+        ranges[count++] = {start + segment.p_filesz, start + segment.p_memsz};
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += ranges[i].end - ranges[i].begin;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] bool holds(std::uintptr_t begin, std::uint64_t bytes) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (begin >= ranges[i].begin && begin < ranges[i].end && bytes <= ranges[i].end - begin) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// The arrays of one file, in the memory of the module.
+struct found_arrays {
+  candidate* last = nullptr;
+  std::size_t count = 0;
+  bool complete = false; ///< nothing was stripped off
+};
+
+void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base,
+                 module_memory& memory, found_arrays& into) noexcept {
+  const std::uintptr_t page = page_bytes();
+  const std::uint64_t least = least_bytes(asked);
+  data_symbol symbol{};
+  while (file.next(least, symbol)) {
+    const std::uintptr_t start = base + symbol.address;
+    if (!zero.holds(start, symbol.bytes)) {
+      continue;
+    }
+    const std::uintptr_t begin = (start + page - 1) & ~(page - 1);
+    const std::uintptr_t end = (start + symbol.bytes) & ~(page - 1);
+    auto* const made =
+        begin < end ? static_cast<candidate*>(memory.take(sizeof(candidate))) : nullptr;
+    const char* const name = made == nullptr ? nullptr : memory.copy(symbol.name);
+    if (name != nullptr) {
+      *made = {begin, end, symbol.bytes, symbol.is_public, name, into.last};
+      into.last = made;
+      ++into.count;
+    }
+  }
+}
+
+/// Places one array and enters it among the objects.
+void place_array(const candidate& array, known_module& in) noexcept {
+  object made{};
+  made.kind = NODEWISE_AGENT_STATIC;
+  made.start = std::bit_cast<char*>(array.begin);
+  made.placed_bytes = made.mapped_bytes = array.end - array.begin;
+  made.bytes = array.bytes;
+  made.blocks = 1;
+  made.name = array.name;
+  if (!choose(asked, made)) {
+    return;
+  }
+  made.bytes = made.mapped_bytes;   // the pages at its edges may be another array's, too
+  place(made, present_pages::move); // constructors may have written to it
+  count_made(made);
+  if (!objects.insert(made)) {
+    reset(made);
+    return;
+  }
+  in.start[in.count++] = made.start;
+}
+
+/// By address; of several names for one array the best comes first.
+bool comes_before(const candidate* a, const candidate* b) noexcept {
+  if (a->begin != b->begin) {
+    return a->begin < b->begin;
+  }
+  if (a->end != b->end) {
+    return a->end > b->end;
+  }
+  if (a->is_public != b->is_public) {
+    return a->is_public;
+  }
+  const std::size_t length_a = std::strlen(a->name);
+  const std::size_t length_b = std::strlen(b->name);
+  return length_a != length_b ? length_a < length_b : std::strcmp(a->name, b->name) < 0;
+}
+
+/// Of symbols for the same memory the largest counts. Returns how many bytes have a name.
+std::uint64_t place_arrays(const found_arrays& found, known_module& in) noexcept {
+  auto** const all = static_cast<candidate**>(in.memory.take(found.count * sizeof(candidate*)));
+  in.start = static_cast<char**>(in.memory.take(found.count * sizeof(char*)));
+  if (all == nullptr || in.start == nullptr) {
+    return 0;
+  }
+  candidate* each = found.last;
+  for (std::size_t i = 0; i < found.count; ++i, each = each->before) {
+    all[i] = each;
+  }
+  std::sort(all, all + found.count, comes_before);
+  std::uint64_t named = 0;
+  std::uintptr_t placed_to = 0;
+  for (std::size_t i = 0; i < found.count; ++i) {
+    if (all[i]->begin >= placed_to) {
+      place_array(*all[i], in);
+      placed_to = all[i]->end;
+      named += all[i]->bytes;
+    }
+  }
+  return named;
+}
+
+bool is_own_module(const zero_memory& zero) noexcept {
+  return zero.holds(reinterpret_cast<std::uintptr_t>(&modules), 1);
+}
+
+/// False if that is not the module's file.
+bool read_file(const char* path, const dl_phdr_info& module, const zero_memory& zero,
+               module_memory& memory, found_arrays& into) noexcept {
+  symbol_file file(path);
+  if (!file.was_loaded_as(module.dlpi_phdr, module.dlpi_phnum)) {
+    return false;
+  }
+  into.complete = file.has_symtab();
+  find_arrays(file, zero, module.dlpi_addr, memory, into);
+  return true;
+}
+
+void read_module(const dl_phdr_info& module, const zero_memory& zero, known_module& into) noexcept {
+  found_arrays found;
+  const bool program = *into.path == '\0';
+  // Of a program that is started as an argument of the loader, /proc/self/exe is the loader.
+  if (!read_file(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
+      program) {
+    (void)read_file(program_invocation_name, module, zero, into.memory, found);
+  }
+  const std::uint64_t named = place_arrays(found, into);
+  if (!found.complete && zero.bytes() - named >= asked.threshold_bytes) {
+    ++stripped;
+  }
+}
+
+void add_module(const dl_phdr_info& module, const zero_memory& zero) noexcept {
+  module_memory memory;
+  auto* const made = static_cast<known_module*>(memory.take(sizeof(known_module)));
+  const char* const path = memory.copy(module.dlpi_name);
+  if (made == nullptr || path == nullptr) {
+    memory.give_back();
+    return;
+  }
+  *made = {modules, memory, module.dlpi_addr, module.dlpi_phdr, path, nullptr, 0, true};
+  read_module(module, zero, *made);
+  modules = made;
+}
+
+/// One of the modules of the loader's list.
+int look_at(dl_phdr_info* module, std::size_t /*bytes*/, void* /*nothing*/) {
+  for (known_module* each = modules; each != nullptr; each = each->next) {
+    if (each->base == module->dlpi_addr && each->headers == module->dlpi_phdr &&
+        std::strcmp(each->path, module->dlpi_name) == 0) {
+      each->loaded = true;
+      return 0;
+    }
+  }
+  const zero_memory zero(*module);
+  if (zero.bytes() >= least_bytes(asked) && !is_own_module(zero) &&
+      !is_runtime(last_part(module->dlpi_name))) {
+    add_module(*module, zero);
+  }
+  return 0;
+}
+
+/// Memory that went with its module: somebody else may have the addresses by now.
+void drop(known_module& gone) noexcept {
+  for (std::size_t i = 0; i < gone.count; ++i) {
+    object what;
+    if (!objects.take(gone.start[i], what)) {
+      continue;
+    }
+    if (what.kind != NODEWISE_AGENT_STATIC) {
+      (void)objects.insert(what);
+      continue;
+    }
+    give_back_extents(what);
+    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    report_freed(what);
+  }
+  module_memory memory = gone.memory;
+  memory.give_back();
+}
+
+void drop_what_is_gone() noexcept {
+  for (known_module** link = &modules; *link != nullptr;) {
+    known_module* const each = *link;
+    if (each->loaded) {
+      link = &each->next;
+      continue;
+    }
+    *link = each->next;
+    drop(*each);
+  }
+}
+
+/// Called for the first module only: within it the loader's lock is held, and its list does not
+/// change.
+int look_at_all(dl_phdr_info* first, std::size_t /*bytes*/, void* /*nothing*/) {
+  if (first->dlpi_adds == adds && first->dlpi_subs == removals) {
+    return 1;
+  }
+  at_work = true;
+  adds = first->dlpi_adds;
+  removals = first->dlpi_subs;
+  for (known_module* each = modules; each != nullptr; each = each->next) {
+    each->loaded = false;
+  }
+  ::dl_iterate_phdr(look_at, nullptr);
+  drop_what_is_gone();
+  at_work = false;
+  return 1;
+}
+
+/// Keeps the module for good, in case a constructor had loaded it.
+void watch_loader() noexcept {
+  link_map* last = _r_debug.r_map;
+  while (last != nullptr && last->l_next != nullptr) {
+    last = last->l_next;
+  }
+  if (last != nullptr && ::dlopen(last->l_name, RTLD_LAZY | RTLD_NOLOAD) != nullptr) {
+    last_of_start = last;
+    return;
+  }
+  last_of_start = _r_debug.r_map; // has successors: then the loader is asked each time
+}
+
+bool may_be_new() noexcept {
+  const link_map* const last = last_of_start.load(std::memory_order_relaxed);
+  return last != nullptr && __atomic_load_n(&last->l_next, __ATOMIC_RELAXED) != nullptr;
+}
+
+} // namespace
+
+void place_statics() noexcept {
+  if (may_be_new()) {
+    ::dl_iterate_phdr(look_at_all, nullptr);
+  } else if (!begun.load(std::memory_order_relaxed) && asked.threshold_bytes != 0 &&
+             !begun.exchange(true)) {
+    const int kept = errno;
+    (void)next_dlclose.find();
+    watch_loader();
+    ::dl_iterate_phdr(look_at_all, nullptr);
+    errno = kept;
+  }
+}
+
+std::uint64_t stripped_modules() noexcept {
+  return stripped;
+}
+
+unsigned long long unloaded_modules() noexcept {
+  return removals.load(std::memory_order_relaxed);
+}
+
+void forget_statics() noexcept {
+  // Another thread had the loader's lock when this process was forked, and is not here to give it
+  // back.
+  if (at_work) {
+    last_of_start = nullptr;
+  }
+}
+
+} // namespace nodewise::agent
+
+using namespace nodewise::agent;
+
+/// The objects of a module that goes must go before somebody else has its addresses.
+NODEWISE_INTERPOSED int dlclose(void* handle) noexcept {
+  const int answer = next_dlclose.get()(handle);
+  if (last_of_start.load(std::memory_order_relaxed) != nullptr) {
+    ::dl_iterate_phdr(look_at_all, nullptr);
+  }
+  return answer;
+}

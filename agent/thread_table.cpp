@@ -1,0 +1,148 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/thread_table.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::uint32_t state_mask = 3;
+constexpr std::uint32_t taken_once = 4;
+
+constinit known_thread table[max_known_threads]{};
+constinit std::atomic<std::size_t> next_entry{0};
+constinit pthread_key_t at_thread_end = 0;
+constinit bool is_open = false;
+
+/// The key's value: which entry, and which of its threads, so that a forked child's only thread
+/// does not end one that the table no longer means. Never null.
+void* ticket_of(const known_thread& entry) noexcept {
+  const auto at = static_cast<std::uintptr_t>(&entry - table);
+  const std::uintptr_t turn = entry.mark.load(relaxed) / taken_once;
+  return std::bit_cast<void*>(((turn << 10 | at) << 1) | 1U);
+}
+static_assert(max_known_threads == std::size_t{1} << 10);
+
+void set_state(known_thread& entry, thread_state state) noexcept {
+  entry.mark.store((entry.mark.load(relaxed) & ~state_mask) | static_cast<std::uint32_t>(state),
+                   std::memory_order_release);
+}
+
+/// By the thread that ends. What was not pinned is of no further interest.
+void end_thread(void* ticket) noexcept {
+  known_thread& entry =
+      table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
+  if (ticket_of(entry) != ticket || entry.state() != thread_state::running) {
+    return;
+  }
+  if ((entry.flags.load(relaxed) & NODEWISE_AGENT_PINNED) == 0) {
+    set_state(entry, thread_state::none);
+    return;
+  }
+  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, entry.name, 0L, 0L, 0L);
+  set_state(entry, thread_state::ended);
+}
+
+/// Entries that were ever taken; reading the others would bring the whole table into memory.
+std::size_t used_entries() noexcept {
+  const std::size_t taken = next_entry.load(relaxed);
+  return taken < max_known_threads ? taken : max_known_threads;
+}
+
+bool is_at_work(const known_thread& entry) noexcept {
+  const thread_state state = entry.state();
+  return state == thread_state::starting || state == thread_state::running;
+}
+
+} // namespace
+
+void open_thread_table() noexcept {
+  is_open = ::pthread_key_create(&at_thread_end, end_thread) == 0;
+}
+
+void empty_thread_table() noexcept {
+  // Tickets of before are void: whoever takes an entry counts its turns on.
+  for (std::size_t at = 0; at < used_entries(); ++at) {
+    set_state(table[at], thread_state::none);
+  }
+}
+
+known_thread* take_entry() noexcept {
+  if (!is_open) {
+    return nullptr;
+  }
+  for (std::size_t tries = 0; tries < max_known_threads; ++tries) {
+    known_thread& entry = table[next_entry.fetch_add(1, relaxed) % max_known_threads];
+    std::uint32_t mark = entry.mark.load(relaxed);
+    if (is_at_work(entry) ||
+        !entry.mark.compare_exchange_strong(mark,
+                                            ((mark & ~state_mask) + taken_once) |
+                                                static_cast<std::uint32_t>(thread_state::starting),
+                                            std::memory_order_acquire)) {
+      continue;
+    }
+    entry.flags.store(0, relaxed);
+    entry.tid.store(0, relaxed);
+    entry.self.store(pthread_t{}, relaxed);
+    entry.name[0] = '\0';
+    return &entry;
+  }
+  return nullptr;
+}
+
+void give_back(known_thread& entry) noexcept {
+  set_state(entry, thread_state::none);
+}
+
+void enter_running(known_thread& entry) noexcept {
+  entry.tid.store(static_cast<int>(sys::raw::call(SYS_gettid)), relaxed);
+  entry.self.store(::pthread_self());
+  set_state(entry, thread_state::running);
+  (void)::pthread_setspecific(at_thread_end, ticket_of(entry));
+}
+
+known_thread* find_by_tid(int tid) noexcept {
+  for (std::size_t at = 0; at < used_entries(); ++at) {
+    if (table[at].state() == thread_state::running && table[at].tid.load(relaxed) == tid) {
+      return &table[at];
+    }
+  }
+  return nullptr;
+}
+
+known_thread* find_by_handle(pthread_t thread) noexcept {
+  for (std::size_t at = 0; at < used_entries(); ++at) {
+    if (is_at_work(table[at]) && ::pthread_equal(table[at].self.load(), thread) != 0) {
+      return &table[at];
+    }
+  }
+  return nullptr;
+}
+
+bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
+  if (i >= used_entries()) {
+    return false;
+  }
+  const known_thread& entry = table[i];
+  const std::uint32_t before = entry.mark.load(std::memory_order_acquire);
+  if (entry.state() != thread_state::ended) {
+    return false;
+  }
+  into.tid = entry.tid.load(relaxed);
+  into.ordinal = entry.ordinal;
+  into.flags = entry.flags.load(relaxed);
+  std::memcpy(into.name, entry.name, sizeof into.name);
+  std::memcpy(into.start, entry.start_module, sizeof into.start);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return entry.mark.load(relaxed) == before; // nobody has taken the entry meanwhile
+}
+
+} // namespace nodewise::agent

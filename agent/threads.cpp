@@ -1,0 +1,359 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/threads.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "agent/groups.hpp"
+#include "agent/interposed.hpp"
+#include "agent/modules.hpp"
+#include "agent/pin.hpp"
+#include "agent/runtimes.hpp"
+#include "agent/statics.hpp"
+#include "agent/thread_facts.hpp"
+#include "agent/thread_table.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+using counter = std::atomic<std::uint64_t>;
+constexpr auto relaxed = std::memory_order_relaxed;
+
+struct thread_facts {
+  std::atomic<int> pid{0}; ///< 0 until the settings are read
+  pthread_t main{};
+  place_list places;
+  counter ordinals{0};
+  counter own_threads{0};
+  counter pinned{0};
+  counter own_affinity{0};
+  std::atomic<int> pin_errno{0};
+  std::atomic<std::uint32_t> main_flags{NODEWISE_AGENT_MAIN};
+};
+
+constinit thread_facts facts;
+
+using pthread_creator = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+using c11_creator = int(thrd_t*, thrd_start_t, void*);
+using thread_binder = int(pthread_t, std::size_t, const cpu_set_t*);
+using task_binder = int(pid_t, std::size_t, const cpu_set_t*);
+
+constinit next_function<pthread_creator> next_pthread_create{"pthread_create"};
+constinit next_function<c11_creator> next_thrd_create{"thrd_create"};
+constinit next_function<thread_binder> next_pthread_setaffinity{"pthread_setaffinity_np"};
+constinit next_function<task_binder> next_sched_setaffinity{"sched_setaffinity"};
+
+/// In a child of vfork() the table is the parent's.
+bool is_this_process() noexcept {
+  return facts.pid.load(relaxed) != 0 && facts.pid.load(relaxed) == ::getpid();
+}
+
+/// The file of the code at `address`, its last part; "" if nobody knows.
+const char* module_name(const void* address) noexcept {
+  const module_of found(address);
+  if (found.start != nullptr) {
+    return found.name;
+  }
+  Dl_info older{}; // the C library before 2.35
+  return ::dladdr(address, &older) != 0 && older.dli_fname != nullptr ? last_part(older.dli_fname)
+                                                                      : "";
+}
+
+/// The program, or one of its libraries that is no runtime, has bound a thread.
+void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
+  if ((flags.fetch_or(NODEWISE_AGENT_OWN_AFFINITY) & NODEWISE_AGENT_OWN_AFFINITY) == 0) {
+    ++facts.own_affinity;
+  }
+}
+
+/// Threads that were bound before they had begun to run: whoever starts one has its handle at once.
+class bound_early {
+ public:
+  void add(pthread_t thread) noexcept { handle_[next_.fetch_add(1) % count] = thread; }
+  [[nodiscard]] bool take(pthread_t thread) noexcept {
+    for (auto& each : handle_) {
+      pthread_t found = thread;
+      if (each.load() == thread && each.compare_exchange_strong(found, pthread_t{})) {
+        return true;
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] bool any() const noexcept { return next_.load() != 0; }
+
+ private:
+  static constexpr std::size_t count = 64;
+  std::atomic<pthread_t> handle_[count]{};
+  std::atomic<std::size_t> next_{0};
+};
+
+constinit bound_early early;
+
+/// What a new thread does first.
+known_thread& enter(void* entry) noexcept {
+  auto& mine = *static_cast<known_thread*>(entry);
+  enter_running(mine);
+  if (early.any() && early.take(::pthread_self())) {
+    note_own_affinity(mine.flags);
+  }
+  return mine;
+}
+void* run_entered(void* entry) {
+  const known_thread& mine = enter(entry);
+  return mine.run(mine.argument);
+}
+void* run_entered_c11(void* entry) {
+  const known_thread& mine = enter(entry);
+  return std::bit_cast<void*>(static_cast<std::intptr_t>(mine.run_c11(mine.argument)));
+}
+
+/// A thread that somebody asked for.
+struct wanted_thread {
+  pthread_t* into;
+  const pthread_attr_t* attributes;
+  void* (*run)(void*);
+  int (*run_c11)(void*); ///< instead of `run`
+  void* argument;
+
+  [[nodiscard]] const void* code() const noexcept {
+    return run != nullptr ? reinterpret_cast<const void*>(run)
+                          : reinterpret_cast<const void*>(run_c11);
+  }
+};
+
+/// C11's threads are the C library's POSIX threads, whose result is cut to an int where they are
+/// joined; so without an entry the function may be called through the other type.
+int create(const wanted_thread& wanted, const pthread_attr_t* attributes,
+           known_thread* entry) noexcept {
+  auto& next = next_pthread_create.get();
+  if (entry != nullptr) {
+    return next(wanted.into, attributes, wanted.run != nullptr ? run_entered : run_entered_c11,
+                entry);
+  }
+  void* (*const run)(void*) =
+      wanted.run != nullptr ? wanted.run : std::bit_cast<void* (*)(void*)>(wanted.run_c11);
+  return next(wanted.into, attributes, run, wanted.argument);
+}
+
+void note_flags(known_thread* entry, std::uint32_t flags) noexcept {
+  if (entry != nullptr) {
+    entry->flags.store(flags, relaxed);
+  }
+}
+
+/// On its place if the kernel lets it; a refusal never costs the program its thread.
+int create_on_place(const wanted_thread& wanted, std::size_t place, known_thread* entry) noexcept {
+  cpu_mask where;
+  facts.places.mask(place, where);
+  const placed_attributes placed(wanted.attributes, where);
+  int refusal = placed.failure();
+  if (refusal == 0) {
+    note_flags(entry, NODEWISE_AGENT_PINNED);
+    int cancellable = 0; // where the kernel refuses, the C library waits, and that can be cancelled
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    refusal = create(wanted, placed.get(), entry);
+    ::pthread_setcancelstate(cancellable, nullptr);
+    if (refusal == 0 || refusal == EAGAIN) { // EAGAIN: no more threads, wherever
+      facts.pinned += refusal == 0 ? 1 : 0;
+      return refusal;
+    }
+    note_flags(entry, 0);
+  }
+  const int answer = create(wanted, wanted.attributes, entry);
+  if (answer == 0) {
+    int none = 0;
+    facts.pin_errno.compare_exchange_strong(none, refusal);
+  }
+  return answer;
+}
+
+known_thread* enter_starting(const wanted_thread& wanted, const char* module,
+                             int ordinal) noexcept {
+  known_thread* const entry = take_entry();
+  if (entry != nullptr) {
+    entry->ordinal = ordinal;
+    const std::size_t length = ::strnlen(module, sizeof entry->start_module - 1);
+    std::memcpy(entry->start_module, module, length);
+    std::memset(entry->start_module + length, 0, sizeof entry->start_module - length);
+    entry->run = wanted.run;
+    entry->run_c11 = wanted.run_c11;
+    entry->argument = wanted.argument;
+  }
+  return entry;
+}
+
+int start_known(const wanted_thread& wanted) noexcept {
+  const char* const module = module_name(wanted.code());
+  const bool own = !is_runtime(module);
+  const std::uint64_t ordinal = own ? facts.ordinals++ : 0;
+  known_thread* const entry = enter_starting(wanted, module, own ? static_cast<int>(ordinal) : -1);
+  const bool bound = own && have_affinity(wanted.attributes);
+  note_flags(entry, bound ? NODEWISE_AGENT_OWN_AFFINITY : 0);
+  const bool place = own && !bound && facts.places.count() != 0;
+  const int answer = place ? create_on_place(wanted, ordinal % facts.places.count(), entry)
+                           : create(wanted, wanted.attributes, entry);
+  if (answer == 0) {
+    facts.own_threads += own ? 1 : 0;
+    facts.own_affinity += bound ? 1 : 0;
+    return 0; // *wanted.into may be gone: the thread may own it, and have ended
+  }
+  if (entry != nullptr) {
+    give_back(*entry);
+  }
+  std::uint64_t after = ordinal + 1;
+  if (own) {
+    facts.ordinals.compare_exchange_strong(after, ordinal); // unless another has taken its turn
+  }
+  return answer;
+}
+
+bool is_own_call(const void* caller) noexcept {
+  return is_this_process() && !is_runtime(module_name(caller));
+}
+
+void note_bound(pthread_t thread) noexcept {
+  if (::pthread_equal(thread, facts.main) != 0) {
+    note_own_affinity(facts.main_flags);
+    return;
+  }
+  known_thread* entry = find_by_handle(thread);
+  if (entry == nullptr) {
+    early.add(thread);
+    entry = find_by_handle(thread); // it has begun meanwhile, and may have missed that
+    if (entry != nullptr && !early.take(thread)) {
+      return;
+    }
+  }
+  if (entry != nullptr) {
+    note_own_affinity(entry->flags);
+  }
+}
+
+int own_tid() noexcept {
+  return static_cast<int>(sys::raw::call(SYS_gettid));
+}
+
+/// A thread or a process that is none of ours is nobody's business here.
+void note_bound(int tid) noexcept {
+  known_thread* const entry = find_by_tid(tid);
+  if (entry != nullptr) {
+    note_own_affinity(entry->flags);
+  } else if (tid == facts.pid.load()) {
+    note_own_affinity(facts.main_flags);
+  }
+}
+
+int c11_answer(int answer) noexcept {
+  switch (answer) {
+  case 0:
+    return thrd_success;
+  case ENOMEM:
+    return thrd_nomem;
+  case EBUSY:
+    return thrd_busy;
+  case ETIMEDOUT:
+    return thrd_timedout;
+  default:
+    return thrd_error;
+  }
+}
+
+} // namespace
+
+void start_threads(const settings& asked) noexcept {
+  // Looked up while nobody else runs: dlsym waits for a dlopen, which may wait for a thread.
+  (void)next_pthread_create.find();
+  (void)next_pthread_setaffinity.find();
+  (void)next_sched_setaffinity.find();
+  facts.main = ::pthread_self();
+  if (!facts.places.read(asked.pin)) {
+    facts.pin_errno = ENOMEM;
+  }
+  open_thread_table();
+  facts.pid = ::getpid();
+}
+
+void count_threads(nodewise_agent_end& totals) noexcept {
+  totals.own_threads = facts.own_threads;
+  totals.pinned = facts.pinned;
+  totals.own_affinity = facts.own_affinity;
+  totals.pin_errno = static_cast<std::uint32_t>(facts.pin_errno.load());
+}
+
+void forget_threads() noexcept {
+  forget_statics();
+  if (facts.pid == 0) {
+    return;
+  }
+  empty_thread_table();
+  for (counter* each : {&facts.ordinals, &facts.own_threads, &facts.pinned, &facts.own_affinity}) {
+    *each = 0;
+  }
+  facts.pin_errno = 0;
+  facts.main_flags = NODEWISE_AGENT_MAIN;
+  facts.main = ::pthread_self();
+  facts.pid = ::getpid();
+}
+
+void prepare_for_threads() noexcept {
+  place_statics();
+  settle_groups();
+}
+
+std::uint32_t main_thread_flags() noexcept {
+  return facts.main_flags;
+}
+
+void place_text(int ordinal, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
+  facts.places.text(static_cast<std::size_t>(ordinal) % facts.places.count(), into);
+}
+
+} // namespace nodewise::agent
+
+using namespace nodewise::agent;
+
+NODEWISE_INTERPOSED int pthread_create(pthread_t* into, const pthread_attr_t* attributes,
+                                       void* (*run)(void*), void* argument) noexcept {
+  if (!is_this_process()) {
+    return next_pthread_create.get()(into, attributes, run, argument);
+  }
+  prepare_for_threads();
+  return start_known({into, attributes, run, nullptr, argument});
+}
+
+NODEWISE_INTERPOSED int thrd_create(thrd_t* into, thrd_start_t run, void* argument) {
+  if (!is_this_process()) {
+    return next_thrd_create.get()(into, run, argument);
+  }
+  prepare_for_threads();
+  return c11_answer(start_known({into, nullptr, nullptr, run, argument}));
+}
+
+NODEWISE_INTERPOSED int pthread_setaffinity_np(pthread_t thread, std::size_t bytes,
+                                               const cpu_set_t* mask) noexcept {
+  const int answer = next_pthread_setaffinity.get()(thread, bytes, mask);
+  if (answer == 0 && is_own_call(NODEWISE_CALLER)) {
+    note_bound(thread);
+  }
+  return answer;
+}
+
+NODEWISE_INTERPOSED int sched_setaffinity(pid_t tid, std::size_t bytes,
+                                          const cpu_set_t* mask) noexcept {
+  const int answer = next_sched_setaffinity.get()(tid, bytes, mask);
+  if (answer == 0 && is_own_call(NODEWISE_CALLER)) {
+    note_bound(tid == 0 ? own_tid() : static_cast<int>(tid));
+  }
+  return answer;
+}

@@ -1,0 +1,20 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/sites.hpp"
+
+#include "launch/plan.hpp"
+
+namespace nodewise::cli {
+
+topology machine_for(const launch::run_options& options) {
+  return topology::from_sysfs("/", launch::detail_for(options));
+}
+
+launch::site_finder make_site_finder() {
+  return {};
+}
+
+site_namer make_site_namer(const std::string&) {
+  return {};
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,141 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/numactl_text.hpp"
+
+#include <charconv>
+#include <string_view>
+
+namespace nodewise::cli {
+
+namespace {
+
+/// "physcpubind: 0 1 2 " with the blank that numactl leaves at the end.
+template <class Id>
+std::string numbers_line(std::string_view name, const id_set<Id>& numbers) {
+  std::string text = std::string(name) + ": ";
+  for (const Id id : numbers) {
+    text += std::to_string(to_int(id)) + " ";
+  }
+  return text + "\n";
+}
+
+std::string_view name_of(sys::policy mode) {
+  switch (mode) {
+  case sys::policy::system_default:
+    return "default";
+  case sys::policy::preferred:
+    return "preferred";
+  case sys::policy::bind:
+    return "bind";
+  case sys::policy::bind_and_balance:
+    return "bind (balancing)"; // numactl 2.0 prints the number
+  case sys::policy::interleave:
+    return "interleave";
+  case sys::policy::local:
+    return "local";
+  case sys::policy::preferred_many:
+    return "preferred-many";
+  case sys::policy::weighted_interleave:
+    return "weighted-interleave";
+  }
+  return "unknown";
+}
+
+bool interleaves(const sys::task_policy& policy) {
+  return policy.mode == sys::policy::interleave || policy.mode == sys::policy::weighted_interleave;
+}
+
+std::string preferred_node(const sys::task_policy& policy) {
+  if (interleaves(policy)) {
+    return std::to_string(to_int(policy.next_node)) + " (interleave next)";
+  }
+  if (policy.mode == sys::policy::preferred_many) {
+    return std::to_string(to_int(policy.next_node)) + " (preferred-many)";
+  }
+  return policy.nodes.empty() ? "current" : std::to_string(to_int(policy.nodes.first()));
+}
+
+std::string padded(int number, std::size_t width) {
+  const std::string text = std::to_string(number);
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+/// "Node 0 MemFree:   1024 kB", in MB as numactl counts them; "<not available>" if it is not there.
+std::string free_memory(node_id node, sys::kernel& kernel) {
+  const std::string file =
+      "/sys/devices/system/node/node" + std::to_string(to_int(node)) + "/meminfo";
+  const auto text = kernel.read_file(file.c_str());
+  constexpr std::string_view key = "MemFree:";
+  std::string_view rest = text.value;
+  const std::size_t at = rest.find(key);
+  if (at != std::string_view::npos) {
+    rest.remove_prefix(at + key.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    unsigned long long kib = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), kib).ec == std::errc{}) {
+      return std::to_string(kib >> 10) + " MB";
+    }
+  }
+  return "<not available>";
+}
+
+std::string distances_text(const machine& what) {
+  if (what.nodes.size() > 1 && what.distances.empty()) {
+    return "No distance information available.\n";
+  }
+  std::string text = "node distances:\nnode ";
+  for (const memory_node& node : what.nodes) {
+    text += padded(to_int(node.id), 3) + " ";
+  }
+  for (const memory_node& from : what.nodes) {
+    text += "\n" + padded(to_int(from.id), 3) + ": ";
+    for (const memory_node& to : what.nodes) {
+      // A single node's is not read, and is always this.
+      const int standard = from.id == to.id ? 10 : 0;
+      text += padded(what.distance(from.id, to.id).value_or(standard), 3) + " ";
+    }
+  }
+  return text + "\n";
+}
+
+} // namespace
+
+std::string show_text(const topology& here, const cpu_set& affinity,
+                      const sys::task_policy& policy) {
+  std::string text = "policy: " + std::string(name_of(policy.mode)) + "\n";
+  text += "preferred node: " + preferred_node(policy) + "\n";
+  if (interleaves(policy)) {
+    text += numbers_line("interleavemask", policy.nodes);
+    text += "interleavenode: " + std::to_string(to_int(policy.next_node)) + "\n";
+  }
+  node_set nodes;
+  for (const memory_node& node : here.machine().nodes) {
+    if (node.cpus.intersects(affinity)) {
+      nodes.insert(node.id);
+    }
+  }
+  const bool bound =
+      policy.mode == sys::policy::bind || policy.mode == sys::policy::bind_and_balance;
+  text += numbers_line("physcpubind", affinity);
+  text += numbers_line("cpubind", nodes);
+  text += numbers_line("nodebind", nodes);
+  text += numbers_line("membind", bound ? policy.nodes : here.memory_nodes());
+  return text + numbers_line("preferred", policy.nodes);
+}
+
+std::string hardware_text(const topology& here, sys::kernel& kernel) {
+  const machine& all = here.machine();
+  std::string text = "available: " + std::to_string(all.nodes.size()) + " nodes (" +
+                     all.node_ids().to_string() + ")\n";
+  for (const memory_node& node : all.nodes) {
+    const std::string name = "node " + std::to_string(to_int(node.id));
+    text += name + " cpus:";
+    for (const cpu_id cpu : node.cpus) {
+      text += " " + std::to_string(to_int(cpu));
+    }
+    text += "\n" + name + " size: " + std::to_string(node.memory_bytes >> 20) + " MB\n";
+    text += name + " free: " + free_memory(node.id, kernel) + "\n";
+  }
+  return text + distances_text(all);
+}
+
+} // namespace nodewise::cli

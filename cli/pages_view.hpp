@@ -1,0 +1,47 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `pages` has found, for people and for programs.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "observe/observer.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// Several processes at one time.
+struct pages_sample {
+  std::chrono::system_clock::time_point when;
+  std::vector<observe::page_map> processes;
+};
+
+struct pages_view_options {
+  bool all = false;     ///< mappings of less than 64 KiB, too
+  bool totals = false;  ///< numastat's sums instead of the mappings
+  std::string settings; ///< "numa_balancing 0, THP madvise", for the heading
+};
+
+/// A heading and a table. Every line ends with a newline.
+[[nodiscard]] std::string pages_text(const observe::page_map& map, const report::style& how,
+                                     const pages_view_options& options);
+
+/// `nodewise/pages/1`.
+[[nodiscard]] nlohmann::ordered_json pages_json(const std::vector<pages_sample>& samples,
+                                                const machine& on, nlohmann::ordered_json settings);
+
+inline constexpr std::string_view pages_csv_header =
+    "time_s,process,node,resident_bytes,threads,active_threads\n";
+/// One row a process and node; seconds since 1970.
+[[nodiscard]] std::string pages_csv(const pages_sample& sample, const machine& on);
+
+/// "64.0 MiB on node 1 ..." is more than a cell can hold: bytes in memory by node, of all areas.
+[[nodiscard]] std::vector<observe::area::share> shares_of(const observe::page_map& map);
+
+} // namespace nodewise::cli

@@ -1,0 +1,103 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/pages_watch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/terminal.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+volatile std::sig_atomic_t end_asked = 0;
+
+void ask_to_end(int) {
+  end_asked = 1;
+}
+
+constexpr std::array ending = {SIGINT, SIGTERM, SIGHUP};
+
+} // namespace
+
+watch_screen::watch_screen(bool drawn) : drawn_(drawn) {
+  struct sigaction handler{};
+  handler.sa_handler = ask_to_end;
+  for (const int number : ending) {
+    ::sigaction(number, &handler, nullptr); // without SA_RESTART: it ends the wait
+  }
+  if (!drawn_) {
+    return;
+  }
+  if (::tcgetattr(STDIN_FILENO, &before_) == 0) {
+    termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    keys_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+  }
+  write_out("\x1b[?1049h\x1b[?25l"); // another screen, no cursor
+}
+
+watch_screen::~watch_screen() {
+  if (drawn_) {
+    try {
+      write_out("\x1b[?25h\x1b[?1049l");
+    } catch (const error&) {
+      end_asked = 1; // the terminal is gone: nobody to tell
+    }
+  }
+  if (keys_) {
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  for (const int number : ending) {
+    std::signal(number, SIG_DFL);
+  }
+}
+
+void watch_screen::draw(const std::string& text) const {
+  if (!drawn_) {
+    write_out(text);
+    return;
+  }
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+  std::size_t lines_left = known ? size.ws_row - 1U : 24U;
+  std::string out = "\x1b[H";
+  std::size_t at = 0;
+  while (at < text.size() && lines_left-- > 0) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    // No wrapping: a line that is too long would push others off the screen.
+    out += "\x1b[?7l" + text.substr(at, end - at) + "\x1b[K\n";
+    at = end + 1;
+  }
+  write_out(out + "\x1b[J\x1b[?7h");
+}
+
+bool watch_screen::wait(std::chrono::milliseconds time) const {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (end_asked == 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      return true;
+    }
+    pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&keyboard, keys_ ? 1 : 0, static_cast<int>(left.count()));
+    char key = 0;
+    if (ready > 0 && (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q')) {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool watch_screen::is_ended() noexcept {
+  return end_asked != 0;
+}
+
+} // namespace nodewise::cli

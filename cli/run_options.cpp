@@ -1,0 +1,119 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/run_options.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "cli/paths.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using launch::run_options;
+
+[[noreturn]] void refuse(const std::string& asked, const std::string& answered,
+                         const std::string& cure) {
+  throw error(error_kind::usage, asked, answered, cure);
+}
+
+/// numactl applies -N and -C one after the other, so that the last holds.
+void read_processors(run_options& options, const invocation& given) {
+  for (const invocation::option& each : given.options) {
+    if (each.what == &flags::cpunodebind) {
+      options.cpu_nodes = {each.value, option_name(flags::cpunodebind)};
+      options.cpus.reset();
+    } else if (each.what == &flags::physcpubind) {
+      options.cpus = {each.value, option_name(flags::physcpubind)};
+      options.cpu_nodes.reset();
+    }
+  }
+  options.widen = given.has(flags::all_processors);
+}
+
+// The parser has checked the words below against the choices of their flags.
+
+place_kind place_kind_of(std::string_view word) {
+  return word == "cores"      ? place_kind::cores
+         : word == "nodes"    ? place_kind::nodes
+         : word == "packages" ? place_kind::packages
+                              : place_kind::threads;
+}
+
+place_kind rank_part_of(std::string_view word) {
+  return word == "node"     ? place_kind::nodes
+         : word == "socket" ? place_kind::packages
+                            : place_kind::cores;
+}
+
+void read_pin(run_options& options, const invocation& given) {
+  const auto list = given.text(flags::pin);
+  if (!list) {
+    return;
+  }
+  for (const flag* const other : {&flags::bind, &flags::smt, &flags::ranks_per}) {
+    if (given.has(*other)) {
+      refuse(option_name(flags::pin) + " and " + option_name(*other),
+             "the list alone says where threads run", "leave one of both out");
+    }
+  }
+  options.pin = {std::string(*list), option_name(flags::pin)};
+}
+
+void read_threads(run_options& options, const invocation& given) {
+  const auto bind = given.text(flags::bind);
+  options.bind = parse_bind_policy(bind.value_or("none")).value_or(bind_policy::none);
+  read_pin(options, given);
+  const bool bound = options.pin || options.bind != bind_policy::none;
+  // A place takes up to 8 bytes of OMP_PLACES, and the kernel takes variables of 128 KiB.
+  constexpr long long max_threads = 1 << 13;
+  if (const auto threads = given.number(flags::threads, 1, max_threads)) {
+    options.threads = static_cast<std::size_t>(*threads);
+  }
+  if (const auto kind = given.text(flags::places)) {
+    if (!bound) {
+      refuse(option_name(flags::places) + " " + std::string(*kind),
+             "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
+    }
+    options.places = place_kind_of(*kind);
+  }
+  if (const auto smt = given.text(flags::smt)) {
+    if (*smt == "on" && !bound) {
+      refuse(option_name(flags::smt) + " on", "without --bind it means nothing",
+             "add --bind close or --bind spread");
+    }
+    options.smt = *smt == "on" ? smt_use::on : smt_use::off;
+  }
+  if (const auto part = given.text(flags::ranks_per)) {
+    options.ranks_per = rank_part_of(*part);
+  }
+}
+
+void read_threshold(run_options& options, const invocation& given) {
+  if (const auto threshold = given.bytes(flags::threshold)) {
+    constexpr std::size_t least = 4096; // no system has smaller pages, and placement is by page
+    if (*threshold < least) {
+      refuse("--threshold " + std::string(given.text(flags::threshold).value_or("")),
+             "memory is placed by pages, and no page is smaller than 4 KiB", "give 4K or more");
+    }
+    options.threshold_bytes = *threshold;
+  }
+}
+
+} // namespace
+
+run_options read_run_options(const invocation& given) {
+  run_options options;
+  read_processors(options, given);
+  read_threads(options, given);
+  read_memory_options(options, given);
+  read_threshold(options, given);
+  options.report = given.has(flags::verify) || given.has(flags::json) || given.has(flags::output);
+  options.strict = given.has(flags::strict);
+  options.quiet = given.has(flags::quiet);
+  options.agent = paths::of_this_process().prefix + "/lib/nodewise/libnodewise-agent.so";
+  options.command = given.program;
+  return options;
+}
+
+} // namespace nodewise::cli

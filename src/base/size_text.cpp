@@ -1,0 +1,44 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "base/size_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace nodewise {
+
+namespace {
+
+/// The power of two that a unit stands for, or -1.
+int shift_of(std::string_view unit) noexcept {
+  if (unit.ends_with("iB")) {
+    unit.remove_suffix(2);
+    if (unit.empty()) {
+      return -1;
+    }
+  } else if (unit == "B") {
+    return 0;
+  }
+  if (unit.empty()) {
+    return 0;
+  }
+  constexpr std::string_view letters = "KMGTP";
+  const char letter = unit.front() == 'k' ? 'K' : unit.front();
+  const std::size_t at = letters.find(letter);
+  return unit.size() == 1 && at != std::string_view::npos ? 10 * (static_cast<int>(at) + 1) : -1;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const int shift = shift_of({stop, static_cast<std::size_t>(end - stop)});
+  const double bytes = value * static_cast<double>(std::uint64_t{1} << std::max(shift, 0));
+  if (code != std::errc{} || shift < 0 || !(value >= 0) || bytes >= 0x1p63) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+} // namespace nodewise

@@ -1,0 +1,139 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The agent's orders as the text that agent/protocol.h describes.
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include <nodewise/error.hpp>
+
+#include "agent/protocol.h"
+#include "launch/plan.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+/// "0*4,1*4"
+std::string run_lengths(const std::vector<node_id>& owners) {
+  std::string text;
+  for (std::size_t i = 0; i < owners.size();) {
+    std::size_t end = i;
+    while (end < owners.size() && owners[end] == owners[i]) {
+      ++end;
+    }
+    text += text.empty() ? "" : ",";
+    text += std::to_string(to_int(owners[i])) + "*" + std::to_string(end - i);
+    i = end;
+  }
+  return text;
+}
+
+std::string node_list(const std::vector<node_id>& nodes) {
+  std::string text;
+  for (const node_id node : nodes) {
+    text += (text.empty() ? "" : ",") + std::to_string(to_int(node));
+  }
+  return text;
+}
+
+/// A name in which nothing means anything to the reader of the settings.
+std::string encoded(const std::string& name) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+      "_-./";
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string text;
+  for (const char letter : name) {
+    if (plain.find(letter) != std::string_view::npos) {
+      text += letter;
+    } else {
+      const auto byte = static_cast<unsigned char>(letter);
+      text += {'%', digits[byte / 16U], digits[byte % 16U]};
+    }
+  }
+  return text;
+}
+
+std::string text_of(const agent_placement& where) {
+  switch (where.mode) {
+  case memory_mode::local:
+    return "local";
+  case memory_mode::bind:
+    return "bind@" + node_list(where.owners);
+  case memory_mode::prefer:
+    return "prefer@" + node_list(where.owners);
+  case memory_mode::interleave:
+    return "interleave@" + node_list(where.owners);
+  case memory_mode::blocked:
+    return "blocked";
+  case memory_mode::cyclic:
+    return "cyclic@" + std::to_string(where.granule_bytes) + "@" + run_lengths(where.owners);
+  default:
+    return "none";
+  }
+}
+
+std::string text_of(const agent_rule& rule) {
+  std::string text;
+  const auto add = [&](const std::string& condition) {
+    text += (text.empty() ? "" : ",") + condition;
+  };
+  add("least=" + std::to_string(rule.least_bytes));
+  if (rule.most_bytes) {
+    add("most=" + std::to_string(*rule.most_bytes));
+  }
+  if (rule.symbol) {
+    add("symbol=" + encoded(*rule.symbol));
+  }
+  for (const code_range& range : rule.code) {
+    add("code=" + encoded(range.module) + "+" + std::to_string(range.first) + "-" +
+        std::to_string(range.last));
+  }
+  return text + ":" + text_of(rule.where);
+}
+
+std::string settings_text(const agent_orders& orders, const std::string& report) {
+  const bool watches_memory = orders.places_memory() || orders.observe;
+  std::string text = NODEWISE_AGENT_SETTINGS;
+  text += ";threshold=" +
+          std::to_string(watches_memory ? orders.threshold_bytes
+                                        : std::size_t{std::numeric_limits<std::ptrdiff_t>::max()});
+  if (watches_memory && orders.group_bytes != 0) {
+    text += ";group=" + std::to_string(orders.group_bytes);
+  }
+  text += orders.owners.empty() ? "" : ";owners=" + run_lengths(orders.owners);
+  text += orders.standard ? ";default=" + text_of(*orders.standard) : "";
+  for (const agent_rule& rule : orders.rules) {
+    text += ";rule=" + text_of(rule);
+  }
+  std::string places;
+  for (const cpu_set& place : orders.thread_places) {
+    places += (places.empty() ? "" : "|") + place.to_string();
+  }
+  text += places.empty() ? "" : ";pin=" + places;
+  text += orders.observe ? ";observe" : "";
+  text += orders.quiet ? ";quiet" : "";
+  text += report.empty() ? "" : ";report=" + report;
+  return text;
+}
+
+} // namespace
+
+std::vector<variable> agent_variables(const agent_orders& orders, const std::string& report,
+                                      environment get) {
+  if (orders.library.find_first_of(": ") != std::string::npos) {
+    throw error(error_kind::system, "the agent " + orders.library,
+                "LD_PRELOAD cannot hold a path with a blank or a colon",
+                "install nodewise under a path without them");
+  }
+  // In front of what the user preloads, which it calls: behind another malloc it would see nothing.
+  const char* const others = get == nullptr ? std::getenv("LD_PRELOAD") : get("LD_PRELOAD");
+  std::string preload = orders.library;
+  if (others != nullptr && *others != '\0') {
+    preload += std::string(":") + others;
+  }
+  return {{"LD_PRELOAD", preload}, {NODEWISE_AGENT_VARIABLE, settings_text(orders, report)}};
+}
+
+} // namespace nodewise::launch

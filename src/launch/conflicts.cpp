@@ -1,0 +1,53 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The settings that contradict each other, as the program would find them.
+#include "bind/conflicts.hpp"
+
+#include <string>
+
+#include "launch/planning.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+/// The option that says which processors there are; empty where they are the caller's.
+std::string chooser_of_processors(const run_options& options) {
+  if (options.ranks_per) {
+    return "--ranks-per";
+  }
+  const auto& list = options.cpus ? options.cpus : options.cpu_nodes;
+  if (list) {
+    return list->option + " " + list->text;
+  }
+  return options.smt == smt_use::off ? "--smt off" : options.widen ? "--all" : "";
+}
+
+} // namespace
+
+void warn_of_conflicts(const planning& now) {
+  bind::settings said = bind::read_settings(now.get);
+  for (const variable& each : now.into.variables) {
+    if (each.value) {
+      said.insert_or_assign(each.name, *each.value);
+    } else {
+      said.erase(each.name);
+    }
+  }
+  bind::intentions ours{now.into.layout.has_value(),
+                        now.options.ranks_per.has_value(),
+                        chooser_of_processors(now.options),
+                        {}};
+  if (now.into.memory) {
+    ours.memory = now.options.memory.nodes
+                      ? now.options.memory.nodes->option + " " + now.options.memory.nodes->text
+                      : std::string("the placement of memory");
+  }
+  const cpu_set& allowed = now.into.affinity ? *now.into.affinity : now.here.allowed_cpus();
+  for (const bind::conflict& each : bind::find_conflicts(said, allowed, ours)) {
+    now.warn(each.said + ": " + each.outcome + " (" + each.cure + ")", each.said, each.outcome,
+             each.cure);
+  }
+}
+
+} // namespace nodewise::launch

@@ -1,0 +1,307 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which memory policy the program inherits, and what the agent places by itself.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "launch/executable.hpp"
+#include "launch/planning.hpp"
+#include "spec/spec.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+node_set memory_nodes(const planning& now, const std::optional<typed_list>& list) {
+  return resolved(list.value_or(typed_list{"all", "all memory"}), [&](const std::string& text) {
+    return spec::resolve_nodes(text, now.here, spec::node_purpose::memory);
+  });
+}
+
+bool is_agents(memory_mode mode) {
+  return mode == memory_mode::weighted || mode == memory_mode::blocked ||
+         mode == memory_mode::cyclic;
+}
+
+memory_policy preferred(const planning& now, const memory_choice& choice) {
+  node_set nodes = memory_nodes(now, choice.nodes);
+  if (choice.mode == memory_mode::prefer_one && nodes.size() != 1) {
+    throw error(error_kind::usage, choice.nodes->option + " " + choice.nodes->text,
+                "it takes one node", "--preferred-many (-P) takes several");
+  }
+  const bool one = nodes.size() == 1 && choice.mode != memory_mode::prefer_many;
+  return {one ? sys::policy::preferred : sys::policy::preferred_many, std::move(nodes)};
+}
+
+/// The policy of the whole process, where the choice is one that the kernel knows.
+std::optional<memory_policy> process_policy(const planning& now) {
+  const memory_choice& choice = now.options.memory;
+  const auto on_nodes = [&](sys::policy mode) {
+    return memory_policy{mode, memory_nodes(now, choice.nodes)};
+  };
+  switch (choice.mode) {
+  case memory_mode::inherited:
+  case memory_mode::weighted:
+  case memory_mode::blocked:
+  case memory_mode::cyclic:
+    return std::nullopt;
+  case memory_mode::local:
+    return memory_policy{sys::policy::local, {}};
+  case memory_mode::bind:
+    return on_nodes(now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind);
+  case memory_mode::interleave:
+    return on_nodes(sys::policy::interleave);
+  case memory_mode::interleave_by_weight:
+    return on_nodes(sys::policy::weighted_interleave);
+  case memory_mode::prefer:
+  case memory_mode::prefer_one:
+  case memory_mode::prefer_many:
+    return preferred(now, choice);
+  }
+  return std::nullopt;
+}
+
+/// The node of each thread, in order: the blocks of memory are to meet them.
+std::vector<node_id> owners_of_blocks(const planning& now) {
+  const plan& so_far = now.into;
+  if (!so_far.layout && now.here.domains().size() > 1) {
+    now.cannot("--memory blocked", "without --bind its threads may run anywhere",
+               "give --bind close", "memory is placed as for threads bound close");
+  }
+  std::vector<node_id> nodes = so_far.layout ? so_far.layout->owners() : close_layout(now).owners();
+  const node_set usable = now.here.memory_nodes();
+  for (const node_id node : nodes) {
+    if (!usable.contains(node)) {
+      throw error(error_kind::usage, "memory of node " + std::to_string(to_int(node)),
+                  "threads run there, but this process may only use memory of " +
+                      usable.to_string(),
+                  "choose nodes with memory by -N");
+    }
+  }
+  return nodes;
+}
+
+/// Whose pages are whose if the program's loops are static; nothing where a thread has no node.
+std::vector<node_id> owners_to_count_by(const team_layout& layout) {
+  std::vector<node_id> nodes;
+  for (const thread_place& thread : layout.threads()) {
+    if (thread.node == unknown_node) {
+      return {};
+    }
+    nodes.push_back(thread.node);
+  }
+  return nodes;
+}
+
+/// Where the threads are that use the memory, each node once; or where they might be.
+node_set nodes_of_threads(const planning& now) {
+  node_set nodes;
+  if (now.into.layout) {
+    for (const thread_place& thread : now.into.layout->threads()) {
+      if (thread.node != unknown_node) {
+        nodes.insert(thread.node);
+      }
+    }
+  }
+  if (nodes.empty()) {
+    for (const domain& each : now.here.domains()) {
+      nodes.insert(each.node);
+    }
+  }
+  node_set with_memory = nodes & now.here.memory_nodes();
+  return with_memory.empty() ? now.here.memory_nodes() : with_memory;
+}
+
+std::vector<node_id> in_order(const node_set& nodes) {
+  return {nodes.begin(), nodes.end()};
+}
+
+std::vector<node_id> weighted_owners(const planning& now, const memory_choice& choice) {
+  std::vector<node_id> owners;
+  for (const memory_choice::weight& each : choice.weights) {
+    for (const node_id node : memory_nodes(now, each.nodes)) {
+      owners.insert(owners.end(), each.value, node);
+    }
+  }
+  if (owners.empty()) {
+    throw error(error_kind::usage, choice.weights.front().nodes.option + " weighted",
+                "all weights are 0", "give one node a weight above 0");
+  }
+  return owners;
+}
+
+agent_placement placement_of(const planning& now, const memory_choice& choice) {
+  agent_placement made{choice.mode, {}, choice.granule_bytes};
+  switch (choice.mode) {
+  case memory_mode::weighted:
+    made = {memory_mode::cyclic, weighted_owners(now, choice), 0};
+    break;
+  case memory_mode::cyclic:
+    made.owners = in_order(choice.nodes ? memory_nodes(now, choice.nodes) : nodes_of_threads(now));
+    break;
+  case memory_mode::bind:
+  case memory_mode::prefer:
+  case memory_mode::interleave:
+    made.owners = in_order(memory_nodes(now, choice.nodes));
+    break;
+  default:
+    break;
+  }
+  return made;
+}
+
+/// "module+0x1234-0x1240", as reports print an unknown site; decimal numbers will do.
+std::optional<code_range> raw_range(const std::string& site) {
+  const std::size_t plus = site.rfind('+');
+  if (plus == std::string::npos || plus == 0) {
+    return std::nullopt;
+  }
+  const auto number = [](std::string_view text, std::uint64_t& value) {
+    const bool hexadecimal = text.starts_with("0x");
+    text.remove_prefix(hexadecimal ? 2 : 0);
+    const auto [stop, code] =
+        std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+    return code == std::errc{} && stop == text.data() + text.size() && value < UINT64_MAX / 2;
+  };
+  code_range made{site.substr(0, plus), 0, 0};
+  const std::string_view numbers = std::string_view(site).substr(plus + 1);
+  const std::size_t dash = numbers.find('-');
+  if (!number(numbers.substr(0, dash), made.first)) {
+    return std::nullopt;
+  }
+  if (dash == std::string_view::npos) {
+    // A report gives the address behind the call; the agent looks a byte before it.
+    made.last = made.first;
+    made.first -= made.first != 0 ? 1 : 0;
+    return made.last > made.first ? std::optional(made) : std::nullopt;
+  }
+  return number(numbers.substr(dash + 1), made.last) && made.last > made.first ? std::optional(made)
+                                                                               : std::nullopt;
+}
+
+std::vector<code_range> resolve_site(const planning& now, const memory_rule& rule,
+                                     const std::string& site, const std::string& program) {
+  if (const auto raw = raw_range(site)) {
+    return {*raw};
+  }
+  std::vector<code_range> found;
+  if (now.options.find_site) {
+    found = now.options.find_site(site, program);
+  }
+  if (found.empty()) {
+    throw error(error_kind::usage, "--rule " + rule.text,
+                program + " has no code of '" + site + "'",
+                "build it with -g, or write MODULE+OFFSET as `nodewise run --verify` prints it");
+  }
+  return found;
+}
+
+agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
+                          const std::string& program) {
+  agent_rule made;
+  made.text = rule.text;
+  for (const std::string& site : rule.sites) {
+    const auto found = resolve_site(now, rule, site, program);
+    made.code.insert(made.code.end(), found.begin(), found.end());
+  }
+  made.symbol = rule.symbol;
+  made.least_bytes = rule.least_bytes;
+  made.most_bytes = rule.most_bytes;
+  made.where = placement_of(now, rule.where);
+  return made;
+}
+
+bool needs_owners(const run_options& options) {
+  return options.memory.mode == memory_mode::blocked ||
+         std::ranges::any_of(options.rules, [](const memory_rule& rule) {
+           return rule.where.mode == memory_mode::blocked;
+         });
+}
+
+agent_orders orders_for(const planning& now, const std::string& program) {
+  const run_options& options = now.options;
+  agent_orders made;
+  made.library = options.agent;
+  if (needs_owners(options)) {
+    made.owners = owners_of_blocks(now);
+  } else if (now.into.layout) {
+    made.owners = owners_to_count_by(*now.into.layout);
+  }
+  if (is_agents(options.memory.mode)) {
+    made.standard = placement_of(now, options.memory);
+  }
+  for (const memory_rule& rule : options.rules) {
+    made.rules.push_back(rule_for_agent(now, rule, program));
+  }
+  made.observe = !made.places_memory() && options.report;
+  made.threshold_bytes = options.threshold_bytes;
+  made.group_bytes = options.group_bytes;
+  made.quiet = options.quiet || now.into.supervised;
+  if (now.into.layout) {
+    for (const thread_place& thread : now.into.layout->threads()) {
+      made.thread_places.push_back(thread.place);
+    }
+  }
+  return made;
+}
+
+/// The agent cannot be loaded: what each part of the orders comes to without it.
+void do_without(const planning& now, const agent_orders& orders, const obstacle& why) {
+  if (!orders.thread_places.empty()) {
+    now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.cure,
+               "its OpenMP threads are pinned, threads of its own making are not");
+  }
+  if (!orders.rules.empty()) {
+    now.cannot("--rule", why.why, why.cure, "its rules are left out");
+  }
+  if (orders.standard) {
+    node_set nodes;
+    for (const node_id node :
+         orders.standard->mode == memory_mode::blocked ? orders.owners : orders.standard->owners) {
+      nodes.insert(node);
+    }
+    const char* const word = now.options.memory.mode == memory_mode::blocked  ? "blocked"
+                             : now.options.memory.mode == memory_mode::cyclic ? "cyclic"
+                                                                              : "weighted";
+    now.cannot(std::string("--memory ") + word, why.why, why.cure,
+               "its memory is interleaved over node " + nodes.to_string() + " instead");
+    now.into.memory = {sys::policy::interleave, std::move(nodes)};
+  } else if (now.options.report) {
+    now.cannot("--verify", why.why, why.cure, "it runs without");
+  }
+}
+
+} // namespace
+
+bool agent_orders::places_memory() const noexcept {
+  return standard.has_value() || !rules.empty();
+}
+
+sysfs_detail memory_detail_for(const run_options& options) noexcept {
+  return needs_owners(options) ? sysfs_detail::cores : sysfs_detail::nodes;
+}
+
+void plan_memory(const planning& now) {
+  const run_options& options = now.options;
+  if (options.balancing && options.memory.mode != memory_mode::bind) {
+    now.cannot("--balancing", "it changes what --membind does, and there is none",
+               "give --membind NODES, too", "it is left out");
+  }
+  now.into.memory = process_policy(now);
+  const bool places = is_agents(options.memory.mode) || !options.rules.empty();
+  if (options.command.empty() || (!places && !options.report && !now.into.layout)) {
+    return; // nothing to load an agent into
+  }
+  now.into.supervised = options.report || (places && options.strict);
+  const std::string program = find_executable(options.command.front(), now.get("PATH"));
+  agent_orders orders = orders_for(now, program);
+  const auto why = why_not_preloaded(program, options.agent);
+  if (why) {
+    do_without(now, orders, *why);
+  } else {
+    now.into.agent = std::move(orders);
+  }
+}
+
+} // namespace nodewise::launch

@@ -1,0 +1,66 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What --memory and --rule say, as values: not yet of any machine or program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nodewise::launch {
+
+enum class memory_mode {
+  inherited,            ///< whatever policy this process has
+  local,                ///< the node of the processor that touches first
+  bind,                 ///< these nodes only
+  prefer,               ///< these nodes while they have any
+  prefer_one,           ///< the same, and naming several is an error
+  prefer_many,          ///< several of these nodes while they have any
+  interleave,           ///< pages in turn
+  interleave_by_weight, ///< pages in turn, as many on each node as the kernel's weights say
+  // By the agent, object by object:
+  weighted, ///< granules in turn, as many on each node as its weight here says
+  blocked,  ///< in equal parts over the nodes of the threads
+  cyclic,   ///< granules of a given size in turn
+};
+
+/// A list of nodes or processors as typed, and how errors name the option that it came with.
+struct typed_list {
+  std::string text;
+  std::string option;
+};
+
+/// One placement of memory.
+struct memory_choice {
+  memory_mode mode = memory_mode::inherited;
+  std::optional<typed_list> nodes; ///< without them all
+  std::size_t granule_bytes = 0;   ///< of cyclic
+  /// Of weighted: a node list and the weight of each of its nodes.
+  struct weight {
+    typed_list nodes;
+    std::uint32_t value = 0;
+  };
+  std::vector<weight> weights;
+};
+
+/// Which objects a rule is for: those that all of its conditions hold for, of several sites one.
+struct memory_rule {
+  std::string text;               ///< as typed
+  std::vector<std::string> sites; ///< "solver.c:41", "solver.c", a function, "module+0x12-0x34"
+  std::optional<std::string> symbol;
+  std::size_t least_bytes = 0;
+  std::optional<std::size_t> most_bytes;
+  memory_choice where;
+};
+
+/// "local", "bind:NODES", "prefer:NODES", "interleave[:NODES]", "weighted:NODE=WEIGHT,...",
+/// "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage) that names `option`.
+[[nodiscard]] memory_choice parse_placement(std::string_view text, const std::string& option);
+
+/// "site=file.c:12,size>=8M:cyclic:64K": conditions, a colon, a placement. Throws `error` (usage).
+[[nodiscard]] memory_rule parse_rule(std::string_view text, const std::string& option);
+
+} // namespace nodewise::launch

@@ -1,0 +1,254 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nodewise/error.hpp>
+
+#include "base/local_rank.hpp"
+#include "launch/planning.hpp"
+#include "launch/ranks.hpp"
+#include "spec/spec.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+/// Variables that would pin threads elsewhere than OMP_PLACES says.
+constexpr const char* rivals[] = {"KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_PLACE_THREADS",
+                                  "GOMP_CPU_AFFINITY"};
+
+/// Linux takes variables of 128 KiB.
+constexpr std::size_t max_variable = (std::size_t{128} << 10) - 64;
+
+/// "3,0-1" in the order in which it stands there, which likwid-pin goes by and numactl does not;
+/// empty for any other text.
+std::vector<cpu_id> plain_list(std::string_view text) {
+  std::vector<cpu_id> list;
+  const auto take_number = [&](int& number) {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return code == std::errc{} && number >= 0 && number <= max_id;
+  };
+  for (;;) {
+    int first = 0;
+    if (!take_number(first)) {
+      return {};
+    }
+    int last = first;
+    if (text.starts_with('-')) {
+      text.remove_prefix(1);
+      if (!take_number(last)) {
+        return {};
+      }
+    }
+    for (int cpu = first; cpu <= last; ++cpu) {
+      list.push_back(cpu_id{cpu});
+    }
+    if (text.empty()) {
+      return list;
+    }
+    if (!text.starts_with(',')) {
+      return {};
+    }
+    text.remove_prefix(1);
+  }
+}
+
+class processor_planner {
+ public:
+  explicit processor_planner(const planning& now) : now_(now), options_(now.options) {}
+
+  void plan() {
+    now_.into.widened = options_.widen || options_.ranks_per;
+    choose();
+    if (options_.ranks_per) {
+      take_share_of_rank(*options_.ranks_per);
+    }
+    if (options_.smt == smt_use::off) {
+      leave_out_second_threads();
+    }
+    if (options_.pin || options_.bind != bind_policy::none) {
+      lay_threads_out();
+    } else if (options_.threads) {
+      now_.set("OMP_NUM_THREADS", std::to_string(*options_.threads));
+    }
+  }
+
+  [[nodiscard]] team_layout close_layout() const { return layout_on(chosen(), bind_policy::close); }
+
+ private:
+  /// A list outside of what the caller left this process is refused, which numactl does for -C
+  /// only: a mask that a batch system or a launcher has set is not to be left by accident.
+  template <class Resolve>
+  auto within_affinity(const typed_list& list, Resolve resolve) const {
+    try {
+      return resolved(list, resolve);
+    } catch (const error& e) {
+      const bool narrowed = now_.here.allowed_cpus() != now_.here.machine().cpus();
+      throw error(e.kind(), e.asked(), e.answered(),
+                  narrowed && !now_.into.widened
+                      ? e.cure() + "; --all leaves the affinity that the caller has set, no cpuset"
+                      : e.cure());
+    }
+  }
+
+  void choose() {
+    if (options_.cpus) {
+      now_.into.affinity = within_affinity(*options_.cpus, [&](const std::string& text) {
+        return spec::resolve_cpus(text, now_.here).cpus();
+      });
+    } else if (options_.cpu_nodes) {
+      const node_set nodes = within_affinity(*options_.cpu_nodes, [&](const std::string& text) {
+        return spec::resolve_nodes(text, now_.here, spec::node_purpose::processors);
+      });
+      cpu_set cpus;
+      for (const node_id node : nodes) {
+        cpus = std::move(cpus) | now_.here.machine().find_node(node)->cpus;
+      }
+      now_.into.affinity = std::move(cpus) & now_.here.allowed_cpus();
+    } else if (now_.into.widened) {
+      now_.into.affinity = now_.here.allowed_cpus();
+    }
+  }
+
+  /// What the choices so far leave.
+  [[nodiscard]] topology chosen() const {
+    const cpu_set& cpus = now_.into.affinity ? *now_.into.affinity : now_.here.allowed_cpus();
+    return {now_.here.machine(), cpus, now_.here.allowed_nodes()};
+  }
+
+  void take_share_of_rank(place_kind part) {
+    const auto rank = find_local_rank(now_.get);
+    if (!rank) {
+      std::string names;
+      for (const char* const name : local_rank_variables()) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+      }
+      throw error(error_kind::usage, "--ranks-per", "no MPI launcher has set a local rank",
+                  "start it with mpirun or srun, which set one of " + names);
+    }
+    rank_share share = share_of_rank(chosen(), part, *rank);
+    const std::string me = "rank " + std::to_string(rank->number) + " of this host";
+    if (share.came_round) {
+      now_.cannot("--ranks-per: " + me,
+                  "there are " + std::to_string(share.domains) + " parts, and " + rank->variable +
+                      " does not say how many ranks there are",
+                  "use a launcher that sets their number, or start no more ranks than parts",
+                  "it has processors " + share.cpus.to_string() + " with another rank");
+    }
+    if (share.shares_core) {
+      now_.cannot("--ranks-per: " + me, "there are more ranks than cores", "start fewer",
+                  "it shares processors " + share.cpus.to_string() + " with another rank");
+    }
+    if (options_.affinity_was && !options_.widen && rank->number == 0 &&
+        *options_.affinity_was != now_.here.allowed_cpus()) {
+      warn_of_launcher(*options_.affinity_was);
+    }
+    now_.into.affinity = std::move(share.cpus);
+    now_.into.rank = rank->number;
+  }
+
+  /// All ranks would say the same: the first does.
+  void warn_of_launcher(const cpu_set& bound) const {
+    now_.cannot(
+        "--ranks-per",
+        "the launcher has bound its ranks itself, the first to processors " + bound.to_string(),
+        "switch that off: mpirun --bind-to none, srun --cpu-bind=none, mpiexec -bind-to none",
+        "its binding is replaced");
+  }
+
+  void leave_out_second_threads() {
+    cpu_set first;
+    for (const cpu_set& core : chosen().places(place_kind::cores)) {
+      first.insert(core.first());
+    }
+    now_.into.affinity = std::move(first);
+  }
+
+  /// The number of threads that was asked for, by the option or by the user's own variable.
+  [[nodiscard]] std::size_t wanted_threads() const {
+    if (options_.threads) {
+      return *options_.threads;
+    }
+    std::size_t threads = 0;
+    const char* const text = now_.get("OMP_NUM_THREADS");
+    if (text != nullptr) {
+      const std::string_view all = text;
+      std::from_chars(all.data(), all.data() + all.size(), threads);
+    }
+    constexpr std::size_t most = std::size_t{1} << 13; // as for --threads
+    if (threads > most) {
+      throw error(error_kind::usage, std::string("OMP_NUM_THREADS=") + text,
+                  "more than " + std::to_string(most) + " threads",
+                  "set it lower, or give --threads");
+    }
+    return threads;
+  }
+
+  [[nodiscard]] team_layout layout_on(const topology& where, bind_policy policy) const {
+    return {where, layout_options{policy, wanted_threads(), options_.places, options_.smt}};
+  }
+
+  [[nodiscard]] team_layout layout() const {
+    const topology where = chosen();
+    if (!options_.pin) {
+      return layout_on(where, options_.bind);
+    }
+    const std::vector<cpu_id> list = within_affinity(*options_.pin, [&](const std::string& text) {
+      spec::cpu_list found = spec::resolve_cpus(text, where);
+      std::vector<cpu_id> plain = plain_list(text);
+      return plain.empty() ? std::move(found.in_order) : std::move(plain);
+    });
+    // As likwid-pin: the list says how many threads there are.
+    return team_layout::pinned(where, list, options_.threads.value_or(0), options_.places);
+  }
+
+  void lay_threads_out() {
+    team_layout laid = layout();
+    const std::string places = laid.omp_places();
+    if (places.size() > max_variable) {
+      throw error(error_kind::usage, std::to_string(laid.size()) + " threads",
+                  "their places do not fit into a variable (OMP_PLACES)", "give fewer --threads");
+    }
+    now_.into.affinity = laid.cpus();
+    now_.set("OMP_NUM_THREADS", laid.omp_num_threads());
+    now_.set("OMP_PLACES", places);
+    now_.set("OMP_PROC_BIND", laid.omp_proc_bind());
+    const std::string option = options_.pin ? "--pin" : "--bind";
+    const std::string why = option + " says where threads run";
+    const std::string cure = "unset it, or leave " + option + " out";
+    for (const char* const rival : rivals) {
+      if (const char* const value = now_.get(rival)) {
+        const std::string name = std::string(rival).append("=").append(value);
+        now_.warn(std::string(name).append(" removed: ").append(why), name, why, cure);
+        now_.into.variables.push_back({rival, std::nullopt});
+      }
+    }
+    if (laid.threads_per_cpu() > 1) {
+      const std::string threads = std::to_string(laid.size()) + " threads";
+      const std::string cpus = std::to_string(laid.cpus().size()) + " processors";
+      now_.warn(threads + " on " + cpus + ": some take turns on one", threads,
+                "there are only " + cpus, "give fewer --threads");
+    }
+    now_.into.pinned = options_.pin.has_value();
+    now_.into.layout = std::move(laid);
+  }
+
+  const planning& now_;
+  const run_options& options_;
+};
+
+} // namespace
+
+void plan_processors(const planning& now) {
+  processor_planner(now).plan();
+}
+
+team_layout close_layout(const planning& now) {
+  return processor_planner(now).close_layout();
+}
+
+} // namespace nodewise::launch

@@ -1,0 +1,101 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/agent_objects.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "agent/protocol.h"
+
+namespace nodewise::observe {
+
+namespace {
+
+constexpr int attempts = 20;
+constexpr std::chrono::milliseconds pause_between{1};
+constexpr std::uint64_t most_slots = std::uint64_t{1} << 24;
+constexpr std::uint32_t most_object_bytes = 4096;
+
+template <class T>
+bool read_value(sys::process& of, std::uint64_t address, T& into) {
+  return of.read_memory(address, std::as_writable_bytes(std::span(&into, 1))) == 0;
+}
+
+bool makes_sense(const nodewise_agent_view& view) {
+  const auto fits = [&](std::uint32_t at, std::size_t bytes) {
+    return at <= view.object_bytes && view.object_bytes - at >= bytes;
+  };
+  return view.magic == NODEWISE_AGENT_VIEW_MAGIC && view.version == 1 && view.count <= most_slots &&
+         view.object_bytes <= most_object_bytes && fits(view.at_start, 8) &&
+         fits(view.at_bytes, 8) && fits(view.at_sequence, 8) && fits(view.at_caller, 8) &&
+         fits(view.at_kind, 4);
+}
+
+template <class T>
+T field(std::span<const std::byte> record, std::uint32_t at) {
+  T value;
+  std::memcpy(&value, record.data() + at, sizeof value);
+  return value;
+}
+
+/// Consecutive slots in use are read by one call: the table is mostly holes.
+std::optional<std::vector<agent_object>> read_table(sys::process& of,
+                                                    const nodewise_agent_view& view) {
+  std::vector<agent_object> objects;
+  std::vector<std::uint64_t> keys(view.count);
+  if (view.count != 0 && of.read_memory(view.keys, std::as_writable_bytes(std::span(keys))) != 0) {
+    return std::nullopt;
+  }
+  for (std::size_t first = 0; first < keys.size();) {
+    if (keys[first] == 0) {
+      ++first;
+      continue;
+    }
+    std::size_t last = first;
+    while (last < keys.size() && keys[last] != 0) {
+      ++last;
+    }
+    std::vector<std::byte> records((last - first) * view.object_bytes);
+    if (of.read_memory(view.objects + first * view.object_bytes, records) != 0) {
+      return std::nullopt;
+    }
+    for (std::size_t i = first; i < last; ++i) {
+      const auto record = std::span<const std::byte>(records).subspan(
+          (i - first) * view.object_bytes, view.object_bytes);
+      const auto start = field<std::uint64_t>(record, view.at_start);
+      objects.push_back({{start, start + field<std::uint64_t>(record, view.at_bytes)},
+                         field<std::uint64_t>(record, view.at_sequence),
+                         field<std::uint64_t>(record, view.at_caller),
+                         field<std::uint32_t>(record, view.at_kind)});
+    }
+    first = last;
+  }
+  std::ranges::sort(objects, {}, [](const agent_object& o) { return o.where.first; });
+  return objects;
+}
+
+} // namespace
+
+std::optional<std::vector<agent_object>> read_agent_objects(sys::process& of, std::uint64_t view) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    nodewise_agent_view before{};
+    nodewise_agent_view after{};
+    if (!read_value(of, view, before) || !makes_sense(before)) {
+      return std::nullopt;
+    }
+    if (before.changes % 2 == 0) {
+      auto objects = read_table(of, before);
+      if (!read_value(of, view, after)) {
+        return std::nullopt;
+      }
+      if (objects && std::memcmp(&before, &after, sizeof before) == 0) {
+        return objects;
+      }
+    }
+    std::this_thread::sleep_for(pause_between);
+  }
+  return std::nullopt;
+}
+
+} // namespace nodewise::observe

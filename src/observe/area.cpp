@@ -1,0 +1,241 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/area.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace nodewise::observe {
+
+namespace {
+
+using sys::address_range;
+
+/// The pages of a mapping from one address to another, appended to an area.
+class area_builder {
+ public:
+  area_builder(address_range where, area_kind kind, std::string name, std::size_t page_bytes)
+      : page_bytes_(page_bytes) {
+    area_.where = where;
+    area_.kind = kind;
+    area_.name = std::move(name);
+    at_ = where.first;
+  }
+
+  void add(const located_mapping& from) {
+    const address_range part{std::max(from.what.where.first, area_.where.first),
+                             std::min(from.what.where.last, area_.where.last)};
+    if (part.first >= part.last) {
+      return;
+    }
+    leave_out(part.first);
+    std::uint64_t skip = (part.first - from.what.where.first) / page_bytes_;
+    std::uint64_t wanted = (part.last - part.first) / page_bytes_;
+    add_policy(wanted, from.policy);
+    for (const page_run& run : from.runs) {
+      const std::uint64_t skipped = std::min(skip, run.pages);
+      skip -= skipped;
+      const std::uint64_t pages = std::min(run.pages - skipped, wanted);
+      wanted -= pages;
+      append(area_.runs, {pages, run.node, run.huge});
+      if (wanted == 0) {
+        break;
+      }
+    }
+    const bool whole = part == from.what.where;
+    huge_known_ = huge_known_ && from.huge_bytes.has_value();
+    huge_of_runs_ = huge_of_runs_ || (from.huge_bytes && !whole);
+    huge_bytes_ += from.huge_bytes.value_or(0);
+    if (whole) {
+      for (const area::share& share : from.totals) {
+        totals_[to_int(share.node)] += share.pages;
+      }
+    }
+    area_.page_bytes = std::max(area_.page_bytes, from.page_bytes);
+    if (area_.mapped.empty()) {
+      area_.mapped = from.what.path;
+    }
+    at_ = part.last;
+  }
+
+  [[nodiscard]] area finish() {
+    leave_out(area_.where.last);
+    std::map<int, std::uint64_t> nodes;
+    std::uint64_t huge_pages = 0;
+    for (const page_run& run : area_.runs) {
+      area_.pages += run.pages;
+      huge_pages += run.huge ? run.pages : 0;
+      if (run.node == zero_page) {
+        area_.zeros += run.pages;
+      } else if (run.node != absent_page) {
+        area_.resident += run.pages;
+        area_.unknown += run.node == unknown_node ? run.pages : 0;
+      }
+      if (to_int(run.node) >= 0) {
+        nodes[to_int(run.node)] += run.pages;
+      }
+    }
+    add_totals(nodes);
+    for (const auto& [node, pages] : nodes) {
+      area_.per_node.push_back({node_id{node}, pages});
+    }
+    if (huge_pages != 0) {
+      area_.huge_bytes = huge_pages * page_bytes_;
+    } else if (huge_known_ && (!huge_of_runs_ || huge_bytes_ == 0)) {
+      area_.huge_bytes = huge_bytes_;
+    }
+    return std::move(area_);
+  }
+
+ private:
+  /// Addresses between mappings: nothing is there.
+  void leave_out(std::uint64_t until) {
+    if (at_ < until) {
+      append(area_.runs, {(until - at_) / page_bytes_, absent_page, false});
+      at_ = until;
+    }
+  }
+
+  void add_policy(std::uint64_t pages, const std::string& policy) {
+    if (!area_.policies.empty() && area_.policies.back().second == policy) {
+      area_.policies.back().first += pages;
+    } else {
+      area_.policies.emplace_back(pages, policy);
+    }
+  }
+
+  /// What totals alone tell: how many pages are in memory and on which nodes, not which pages.
+  void add_totals(std::map<int, std::uint64_t>& nodes) {
+    std::uint64_t pages = 0;
+    for (const auto& [node, count] : totals_) {
+      nodes[node] += count;
+      pages += count;
+    }
+    if (pages != 0) {
+      area_.resident = pages;
+      area_.unknown = 0;
+    }
+  }
+
+  area area_;
+  std::size_t page_bytes_;
+  std::uint64_t at_ = 0;
+  std::map<int, std::uint64_t> totals_;
+  std::uint64_t huge_bytes_ = 0;
+  bool huge_known_ = true;
+  bool huge_of_runs_ = false; ///< a part of a mapping: its amount says nothing of the part's
+};
+
+/// Pages that mostly belong to the range, so that neighbours never claim the same page.
+address_range rounded(const address_range& r, std::size_t page_bytes) {
+  const auto nearest = [&](std::uint64_t address) {
+    return (address + page_bytes / 2) / page_bytes * page_bytes;
+  };
+  return {nearest(r.first), nearest(r.last)};
+}
+
+/// Ascending, without overlaps; the earlier in the list wins.
+std::vector<named_range> settled(std::vector<named_range> names, std::size_t page_bytes) {
+  std::map<std::uint64_t, named_range> kept;
+  for (named_range& n : names) {
+    n.where = rounded(n.where, page_bytes);
+    const auto after = kept.lower_bound(n.where.first);
+    const bool overlaps_after = after != kept.end() && after->first < n.where.last;
+    const bool overlaps_before =
+        after != kept.begin() && std::prev(after)->second.where.last > n.where.first;
+    if (n.where.first < n.where.last && !overlaps_after && !overlaps_before) {
+      kept.emplace(n.where.first, std::move(n));
+    }
+  }
+  std::vector<named_range> all;
+  all.reserve(kept.size());
+  for (auto& [start, n] : kept) {
+    all.push_back(std::move(n));
+  }
+  return all;
+}
+
+} // namespace
+
+std::string_view to_string(area_kind kind) noexcept {
+  switch (kind) {
+  case area_kind::array:
+    return "array";
+  case area_kind::static_data:
+    return "static";
+  case area_kind::heap:
+    return "heap";
+  case area_kind::stack:
+    return "stack";
+  case area_kind::shared_memory:
+    return "shared";
+  case area_kind::file:
+    return "file";
+  case area_kind::code:
+    return "code";
+  case area_kind::huge_pages:
+    return "hugetlb";
+  case area_kind::system:
+    return "system";
+  case area_kind::anonymous:
+    break;
+  }
+  return "anonymous";
+}
+
+std::optional<double> area::share_on(const node_set& nodes) const {
+  std::uint64_t located = 0;
+  std::uint64_t there = 0;
+  for (const share& s : per_node) {
+    located += s.pages;
+    there += nodes.contains(s.node) ? s.pages : 0;
+  }
+  return located == 0 ? std::nullopt
+                      : std::optional(static_cast<double>(there) / static_cast<double>(located));
+}
+
+std::vector<area> areas_of(std::span<const located_mapping> mappings,
+                           std::vector<named_range> names, std::size_t page_bytes) {
+  std::vector<area> areas;
+  const std::vector<named_range> ranges = settled(std::move(names), page_bytes);
+  const auto overlapping = [&](const address_range& r) {
+    const auto first = std::ranges::partition_point(
+        mappings, [&](const located_mapping& m) { return m.what.where.last <= r.first; });
+    const auto last = std::ranges::partition_point(
+        mappings, [&](const located_mapping& m) { return m.what.where.first < r.last; });
+    return std::span(first, std::max(first, last));
+  };
+  for (const named_range& n : ranges) {
+    const auto parts = overlapping(n.where);
+    if (parts.empty()) {
+      continue; // freed meanwhile
+    }
+    area_builder one(n.where, n.kind, n.name, page_bytes);
+    for (const located_mapping& m : parts) {
+      one.add(m);
+    }
+    areas.push_back(one.finish());
+  }
+  auto next = ranges.begin();
+  for (const located_mapping& m : mappings) {
+    std::uint64_t at = m.what.where.first;
+    const auto rest_until = [&](std::uint64_t end) {
+      if (at < end) {
+        area_builder one({at, end}, m.kind, m.name, page_bytes);
+        one.add(m);
+        areas.push_back(one.finish());
+      }
+    };
+    while (next != ranges.end() && next->where.last <= at) {
+      ++next;
+    }
+    for (auto n = next; n != ranges.end() && n->where.first < m.what.where.last; ++n) {
+      rest_until(n->where.first);
+      at = std::max(at, n->where.last);
+    }
+    rest_until(m.what.where.last);
+  }
+  std::ranges::sort(areas, {}, [](const area& a) { return a.where.first; });
+  return areas;
+}
+
+} // namespace nodewise::observe

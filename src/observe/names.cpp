@@ -1,0 +1,236 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+#include <unistd.h>
+
+namespace nodewise::observe {
+
+namespace {
+
+bool is_named(const mapping& m, std::string_view name) {
+  return m.path.starts_with('[') && std::string_view(m.path).substr(1).starts_with(name);
+}
+
+bool is_shared_memory(const mapping& m) {
+  if (!m.shared && !m.path.starts_with("/memfd:")) {
+    return false;
+  }
+  constexpr std::array folders = {std::string_view("/dev/shm/"), std::string_view("/SYSV"),
+                                  std::string_view("/memfd:"), std::string_view("/dev/zero"),
+                                  std::string_view("[anon_shmem")};
+  return m.path.empty() ||
+         std::ranges::any_of(folders, [&](std::string_view f) { return m.path.starts_with(f); });
+}
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 24> text{};
+  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+} // namespace
+
+const symbols::module* module_cache::get(const loaded_module& which, int pid) {
+  if (which.deleted) {
+    return nullptr; // another file may have its name by now
+  }
+  const auto [found, is_new] = opened_.try_emplace(which.path);
+  if (is_new) {
+    // The process may have another root directory than we have.
+    found->second = symbols::module::open("/proc/" + std::to_string(pid) + "/root" + which.path);
+    if (!found->second) {
+      found->second = symbols::module::open(which.path);
+    }
+  }
+  const std::optional<symbols::module>& opened = found->second;
+  return opened.has_value() ? &*opened : nullptr;
+}
+
+name_finder::name_finder(std::span<const mapping> mappings, int pid, module_cache& cache)
+    : mappings_(mappings), pid_(pid), cache_(cache) {
+  std::set<identity> with_code;
+  for (const mapping& m : mappings_) {
+    if (m.executable && m.inode != 0) {
+      with_code.insert({m.device, m.inode});
+    }
+  }
+  for (const mapping& m : mappings_) {
+    if (with_code.contains({m.device, m.inode})) {
+      const auto [at, is_new] = modules_.try_emplace(
+          {m.device, m.inode}, loaded_module{m.path, m.where.first, m.deleted});
+      at->second.start = std::min(at->second.start, m.where.first);
+    }
+  }
+  // Policies may have split the .bss into many mappings: each counts on from the one before.
+  before_.resize(mappings_.size());
+  for (std::size_t i = 1; i < mappings_.size(); ++i) {
+    const mapping& m = mappings_[i];
+    if (m.path.empty() && !m.shared && m.writable && mappings_[i - 1].where.last == m.where.first) {
+      const loaded_module* const owner = module_of(mappings_[i - 1]);
+      before_[i] = owner != nullptr ? owner : before_[i - 1];
+    }
+  }
+}
+
+const loaded_module* name_finder::module_of(const mapping& m) const {
+  const auto found = m.inode == 0 ? modules_.end() : modules_.find({m.device, m.inode});
+  return found == modules_.end() ? nullptr : &found->second;
+}
+
+const mapping* name_finder::at(std::uint64_t address) const {
+  const auto found = std::ranges::partition_point(
+      mappings_, [&](const mapping& m) { return m.where.last <= address; });
+  return found == mappings_.end() || address < found->where.first ? nullptr : &*found;
+}
+
+area_kind name_finder::kind_of(std::size_t i, const numa_line* numa) const {
+  const mapping& m = mappings_[i];
+  if (numa != nullptr && numa->huge) {
+    return area_kind::huge_pages;
+  }
+  if (is_named(m, "heap]")) {
+    return area_kind::heap;
+  }
+  if (is_named(m, "stack")) {
+    return area_kind::stack;
+  }
+  if (is_shared_memory(m)) {
+    return area_kind::shared_memory;
+  }
+  if (m.path.empty() || is_named(m, "anon")) {
+    return before_[i] != nullptr ? area_kind::static_data : area_kind::anonymous;
+  }
+  if (m.path.starts_with('[')) {
+    return area_kind::system;
+  }
+  if (module_of(m) != nullptr) {
+    return m.writable ? area_kind::static_data : area_kind::code;
+  }
+  return area_kind::file;
+}
+
+std::string name_finder::name_of(std::size_t i) const {
+  if (const loaded_module* const before = before_[i]; before != nullptr) {
+    return before->path;
+  }
+  return mappings_[i].path;
+}
+
+std::vector<named_range> name_finder::static_arrays(std::uint64_t least_bytes) {
+  std::vector<named_range> all;
+  // Each module's writable memory; few have enough for an array.
+  struct writable_memory {
+    std::uint64_t bytes = 0;
+    std::vector<sys::address_range> anonymous;
+  };
+  std::map<const loaded_module*, writable_memory> writable;
+  for (std::size_t i = 0; i < mappings_.size(); ++i) {
+    const mapping& m = mappings_[i];
+    const bool own = m.writable && !m.shared;
+    if (const loaded_module* const owner = own ? module_of(m) : nullptr; owner != nullptr) {
+      writable[owner].bytes += m.where.last - m.where.first;
+    } else if (before_[i] != nullptr) {
+      writable[before_[i]].bytes += m.where.last - m.where.first;
+      writable[before_[i]].anonymous.push_back(m.where);
+    }
+  }
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  for (const auto& [owner, memory] : writable) {
+    const symbols::module* const file =
+        memory.bytes < least_bytes ? nullptr : cache_.get(*owner, pid_);
+    if (file == nullptr) {
+      continue;
+    }
+    for (const symbols::data_object& o : file->data_objects(least_bytes)) {
+      const sys::address_range range{owner->start + o.offset, owner->start + o.offset + o.bytes};
+      const mapping* const inside = at(range.first);
+      if (inside != nullptr && inside->writable) {
+        all.push_back({range, area_kind::static_data, o.name});
+      }
+    }
+    // Anonymous memory that happens to follow the .bss looks like more of it.
+    const std::uint64_t end = (owner->start + file->mapped_bytes() + page - 1) / page * page;
+    for (const sys::address_range& m : memory.anonymous) {
+      if (end < m.last) {
+        all.push_back({{std::max(end, m.first), m.last}, area_kind::anonymous, ""});
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<named_range> name_finder::stacks(const std::vector<thread_facts>& threads,
+                                             std::uint64_t most_bytes) const {
+  std::vector<named_range> all;
+  for (const thread_facts& t : threads) {
+    const mapping* const m = t.stack_pointer ? at(*t.stack_pointer) : nullptr;
+    if (!t.stack_pointer || m == nullptr || !m->path.empty() || !m->writable || m->shared) {
+      continue;
+    }
+    // Above a stack the kernel may have joined it with other anonymous memory; below is its guard.
+    const sys::address_range stack{m->where.first,
+                                   std::min(m->where.last, m->where.first + most_bytes)};
+    if (*t.stack_pointer < stack.last) {
+      all.push_back({stack, area_kind::stack, "thread " + std::to_string(t.tid)});
+    }
+  }
+  return all;
+}
+
+std::vector<named_range> name_finder::arrays(const std::vector<agent_object>& objects) {
+  std::vector<named_range> all;
+  for (const agent_object& o : objects) {
+    if (o.where.first < o.where.last) {
+      all.push_back({o.where, area_kind::array, code_name(o.caller)});
+    }
+  }
+  return all;
+}
+
+std::optional<std::uint64_t> name_finder::agent_view() {
+  for (const auto& [id, loaded] : modules_) {
+    if (!last_part(loaded.path).starts_with("libnodewise-agent.so")) {
+      continue;
+    }
+    const symbols::module* const file = cache_.get(loaded, pid_);
+    if (file == nullptr) {
+      continue;
+    }
+    for (const symbols::data_object& o : file->data_objects(1)) {
+      if (o.name == "nodewise_agent_view") {
+        return loaded.start + o.offset;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string name_finder::code_name(std::uint64_t return_address) {
+  const mapping* const where = return_address == 0 ? nullptr : at(return_address - 1);
+  const loaded_module* const loaded = where == nullptr ? nullptr : module_of(*where);
+  if (loaded == nullptr) {
+    return "";
+  }
+  const std::uint64_t offset = return_address - 1 - loaded->start;
+  const symbols::module* const file = cache_.get(*loaded, pid_);
+  if (const auto place = file == nullptr ? std::nullopt : file->locate(offset)) {
+    if (!place->file.empty() && place->line > 0) {
+      return std::string(last_part(place->file)) + ":" + std::to_string(place->line);
+    }
+    if (!place->function.empty()) {
+      return place->function;
+    }
+  }
+  return std::string(last_part(loaded->path)) + "+" + hexadecimal(offset);
+}
+
+} // namespace nodewise::observe

@@ -1,0 +1,70 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the mappings of a process are called.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/agent_objects.hpp"
+#include "observe/area.hpp"
+#include "observe/threads.hpp"
+#include "symbols/module.hpp"
+
+namespace nodewise::observe {
+
+/// An executable or library in the address space.
+struct loaded_module {
+  std::string path;
+  std::uint64_t start = 0; ///< of its lowest mapping
+  bool deleted = false;    ///< the file is gone, or another one now
+};
+
+/// Opened modules, kept from one look to the next.
+class module_cache {
+ public:
+  /// nullptr if it cannot be opened. `pid`: whose root directory the path is in.
+  const symbols::module* get(const loaded_module& which, int pid);
+
+ private:
+  std::map<std::string, std::optional<symbols::module>> opened_;
+};
+
+class name_finder {
+ public:
+  name_finder(std::span<const mapping> mappings, int pid, module_cache& cache);
+
+  /// By what the mapping itself says. `numa`: its line of numa_maps, if there is one.
+  [[nodiscard]] area_kind kind_of(std::size_t mapping_index, const numa_line* numa) const;
+  [[nodiscard]] std::string name_of(std::size_t mapping_index) const;
+
+  /// Static arrays of at least so many bytes; and what follows .bss as a range without a name.
+  [[nodiscard]] std::vector<named_range> static_arrays(std::uint64_t least_bytes);
+  /// Of threads whose stack pointer is known; none is larger than `most_bytes`.
+  [[nodiscard]] std::vector<named_range> stacks(const std::vector<thread_facts>& threads,
+                                                std::uint64_t most_bytes) const;
+  /// Objects under the name of the line or function that allocated them.
+  [[nodiscard]] std::vector<named_range> arrays(const std::vector<agent_object>& objects);
+  /// The address of the agent's view, if the agent is loaded.
+  [[nodiscard]] std::optional<std::uint64_t> agent_view();
+  /// "solver.c:41", "solve", "libsolver.so+0x1234".
+  [[nodiscard]] std::string code_name(std::uint64_t return_address);
+
+ private:
+  using identity = std::pair<std::string, std::uint64_t>; ///< device and inode
+  [[nodiscard]] const loaded_module* module_of(const mapping& m) const;
+  [[nodiscard]] const mapping* at(std::uint64_t address) const;
+  std::span<const mapping> mappings_;
+  int pid_;
+  module_cache& cache_;
+  std::map<identity, loaded_module> modules_;
+  /// Of anonymous memory right after a module's file: the module, whose .bss it may be.
+  std::vector<const loaded_module*> before_;
+};
+
+} // namespace nodewise::observe

@@ -1,0 +1,238 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/proc_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace nodewise::observe {
+
+namespace {
+
+/// Takes the text up to the separator off the front.
+std::string_view take(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return part;
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text;
+}
+
+template <class T>
+bool read(std::string_view text, T& value, int base = 10) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+/// The number at the front, whatever follows.
+template <class T>
+bool read_front(std::string_view text, T& value) {
+  text = without_leading_blanks(text);
+  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{};
+}
+
+std::optional<mapping> parse_maps_line(std::string_view line) {
+  mapping m;
+  std::string_view range = take(line, ' ');
+  const std::string_view first = take(range, '-');
+  const std::string_view permissions = take(line, ' ');
+  if (!read(first, m.where.first, 16) || !read(range, m.where.last, 16) ||
+      m.where.first >= m.where.last || permissions.size() != 4 ||
+      !read(take(line, ' '), m.file_offset, 16)) {
+    return std::nullopt;
+  }
+  m.readable = permissions[0] == 'r';
+  m.writable = permissions[1] == 'w';
+  m.executable = permissions[2] == 'x';
+  m.shared = permissions[3] == 's';
+  m.device = take(line, ' ');
+  if (!read(take(line, ' '), m.inode)) {
+    return std::nullopt;
+  }
+  std::string_view path = without_leading_blanks(line);
+  constexpr std::string_view deleted = " (deleted)";
+  if (path.ends_with(deleted)) {
+    path.remove_suffix(deleted.size());
+    m.deleted = true;
+  }
+  m.path = path;
+  return m;
+}
+
+/// Whether a word of numa_maps comes after the policy, whose name may hold blanks.
+bool follows_policy(std::string_view word) {
+  return word.find('=') != word.npos && !word.starts_with("bind") && !word.starts_with("prefer") &&
+                 !word.starts_with("interleave") && !word.starts_with("local") &&
+                 !word.starts_with("default") && !word.starts_with("weighted") &&
+                 !word.starts_with('(')
+             ? true
+             : word == "heap" || word == "stack" || word == "huge";
+}
+
+void read_numa_word(std::string_view word, numa_line& into) {
+  into.heap = into.heap || word == "heap";
+  into.stack = into.stack || word == "stack";
+  into.huge = into.huge || word == "huge";
+  const std::size_t equals = word.find('=');
+  if (equals == word.npos) {
+    return;
+  }
+  const std::string_view name = word.substr(0, equals);
+  std::uint64_t value = 0;
+  int node = 0;
+  if (!read(word.substr(equals + 1), value)) {
+    return;
+  }
+  if (name == "kernelpagesize_kB") {
+    into.page_bytes = value * 1024;
+  } else if (name.starts_with('N') && read(name.substr(1), node)) {
+    into.pages[node] += value;
+  }
+}
+
+} // namespace
+
+std::vector<mapping> parse_maps(std::string_view text) {
+  std::vector<mapping> all;
+  while (!text.empty()) {
+    if (auto m = parse_maps_line(take(text, '\n'))) {
+      all.push_back(std::move(*m));
+    }
+  }
+  return all;
+}
+
+std::vector<numa_line> parse_numa_maps(std::string_view text) {
+  std::vector<numa_line> all;
+  while (!text.empty()) {
+    std::string_view line = take(text, '\n');
+    numa_line one;
+    if (!read(take(line, ' '), one.start, 16)) {
+      continue;
+    }
+    one.policy = take(line, ' ');
+    bool in_policy = true;
+    while (!line.empty()) {
+      const std::string_view word = take(line, ' ');
+      in_policy = in_policy && !follows_policy(word);
+      if (in_policy && !word.empty()) {
+        one.policy.append(" ").append(word);
+      } else {
+        read_numa_word(word, one);
+      }
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view text) {
+  std::map<std::uint64_t, std::uint64_t> bytes;
+  std::uint64_t start = 0;
+  while (!text.empty()) {
+    const std::string_view line = take(text, '\n');
+    if (const auto header = parse_maps_line(line)) {
+      start = header->where.first;
+      continue;
+    }
+    constexpr std::array names = {std::string_view("AnonHugePages:"),
+                                  std::string_view("ShmemPmdMapped:"),
+                                  std::string_view("FilePmdMapped:")};
+    for (const std::string_view name : names) {
+      std::uint64_t kib = 0;
+      if (line.starts_with(name) && read_front(line.substr(name.size()), kib)) {
+        bytes[start] += kib * 1024;
+      }
+    }
+  }
+  return bytes;
+}
+
+std::optional<task_stat> parse_task_stat(std::string_view text) {
+  // The name is in parentheses and may hold anything, closing parentheses too.
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == text.npos || close == text.npos || close < open) {
+    return std::nullopt;
+  }
+  task_stat task;
+  task.name = text.substr(open + 1, close - open - 1);
+  std::string_view rest = without_leading_blanks(text.substr(close + 1));
+  constexpr int first_field = 3; // proc(5) counts from 1; state is the third
+  constexpr int flags_field = 9;
+  constexpr int user_ticks_field = 14;
+  constexpr int system_ticks_field = 15;
+  constexpr int processor_field = 39;
+  int field = first_field;
+  for (; !rest.empty(); ++field) {
+    const std::string_view word = take(rest, ' ');
+    std::uint64_t ticks = 0;
+    int cpu = -1;
+    if (field == first_field && word.size() == 1) {
+      task.state = word[0];
+    } else if (field == flags_field) {
+      (void)read(word, task.flags);
+    } else if ((field == user_ticks_field || field == system_ticks_field) && read(word, ticks)) {
+      task.cpu_ticks += ticks;
+    } else if (field == processor_field && read(word, cpu)) {
+      task.last_cpu = cpu_id{cpu};
+    }
+  }
+  return task;
+}
+
+std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const std::string_view line = take(text, '\n');
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
+      std::string_view value = without_leading_blanks(line.substr(name.size() + 1));
+      while (value.ends_with(' ') || value.ends_with('\t')) {
+        value.remove_suffix(1);
+      }
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint64_t parse_stack_bytes(std::string_view limits) {
+  constexpr std::string_view name = "Max stack size";
+  std::uint64_t bytes = std::uint64_t{2} << 20; // glibc's on x86-64 where there is no limit
+  while (!limits.empty()) {
+    const std::string_view line = take(limits, '\n');
+    if (line.starts_with(name)) {
+      (void)read_front(line.substr(name.size()), bytes);
+    }
+  }
+  return bytes;
+}
+
+std::vector<zone_span> parse_zoneinfo(std::string_view text) {
+  std::vector<zone_span> spans;
+  int node = -1;
+  std::uint64_t spanned = 0;
+  while (!text.empty()) {
+    std::string_view line = take(text, '\n');
+    if (line.starts_with("Node ")) {
+      node = -1;
+      spanned = 0;
+      (void)read_front(line.substr(5), node);
+      continue;
+    }
+    line = without_leading_blanks(line);
+    std::uint64_t start = 0;
+    if (line.starts_with("spanned ")) {
+      (void)read_front(line.substr(8), spanned);
+    } else if (line.starts_with("start_pfn:") && read_front(line.substr(10), start) && node >= 0 &&
+               spanned != 0) {
+      spans.push_back({node_id{node}, start, start + spanned});
+    }
+  }
+  return spans;
+}
+
+} // namespace nodewise::observe

@@ -1,0 +1,77 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The texts of /proc/PID, as values. What cannot be read is left out, never guessed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
+
+#include "sys/process.hpp"
+
+namespace nodewise::observe {
+
+/// A line of /proc/PID/maps.
+struct mapping {
+  sys::address_range where;
+  bool readable = false;
+  bool writable = false;
+  bool executable = false;
+  bool shared = false;
+  std::uint64_t file_offset = 0;
+  std::string device; ///< "fe:00"
+  std::uint64_t inode = 0;
+  std::string path;     ///< also "[heap]"; empty for anonymous memory; without " (deleted)"
+  bool deleted = false; ///< the file has no name any more
+};
+[[nodiscard]] std::vector<mapping> parse_maps(std::string_view text);
+
+/// A line of /proc/PID/numa_maps. Page counts are in units of `page_bytes`.
+struct numa_line {
+  std::uint64_t start = 0;
+  std::string policy;           ///< as the kernel writes it: "interleave:0-3"
+  std::uint64_t page_bytes = 0; ///< 0 if the kernel does not say
+  bool heap = false;
+  bool stack = false;
+  bool huge = false;                  ///< hugetlb
+  std::map<int, std::uint64_t> pages; ///< by node
+};
+[[nodiscard]] std::vector<numa_line> parse_numa_maps(std::string_view text);
+
+/// What /proc/PID/smaps tells of transparent huge pages: bytes, by the start of the mapping.
+[[nodiscard]] std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view text);
+
+/// A line of /proc/PID/task/TID/stat, as far as we need it.
+struct task_stat {
+  std::string name;
+  char state = '?';
+  unsigned flags = 0;
+  std::uint64_t cpu_ticks = 0; ///< user and system
+  cpu_id last_cpu{-1};
+};
+[[nodiscard]] std::optional<task_stat> parse_task_stat(std::string_view text);
+
+/// The soft limit of the stack in /proc/PID/limits, which is what the C library gives a thread by
+/// default; its own default if there is no limit.
+[[nodiscard]] std::uint64_t parse_stack_bytes(std::string_view limits);
+
+/// The value after "Name:" in a text such as /proc/PID/status, without blanks around it.
+[[nodiscard]] std::optional<std::string_view> field_of(std::string_view text,
+                                                       std::string_view name);
+
+/// First and one past the last frame of a node's zone in /proc/zoneinfo. Zones of several nodes may
+/// overlap.
+struct zone_span {
+  node_id node = unknown_node;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+[[nodiscard]] std::vector<zone_span> parse_zoneinfo(std::string_view text);
+
+} // namespace nodewise::observe

@@ -1,0 +1,89 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/threads.hpp"
+
+#include <charconv>
+
+#include <nodewise/error.hpp>
+
+#include "observe/proc_text.hpp"
+
+namespace nodewise::observe {
+
+namespace {
+
+/// /proc/PID/task/TID/syscall: number, six arguments, stack pointer, program counter. "running" of
+/// a thread that is on a processor.
+std::optional<std::uint64_t> stack_pointer_of(std::string_view text) {
+  const std::size_t last = text.rfind(' ');
+  if (last == text.npos) {
+    return std::nullopt;
+  }
+  const std::size_t before = text.rfind(' ', last - 1);
+  std::string_view word = text.substr(before + 1, last - before - 1);
+  if (before == text.npos || !word.starts_with("0x")) {
+    return std::nullopt;
+  }
+  word.remove_prefix(2);
+  std::uint64_t address = 0;
+  std::from_chars(word.data(), word.data() + word.size(), address, 16);
+  return address == 0 ? std::nullopt : std::optional(address);
+}
+
+cpu_set allowed_cpus(std::string_view status) {
+  try {
+    return cpu_set::parse(field_of(status, "Cpus_allowed_list").value_or(""));
+  } catch (const error&) {
+    return {};
+  }
+}
+
+} // namespace
+
+node_id node_of_cpu(const machine& on, cpu_id cpu) noexcept {
+  for (const memory_node& node : on.nodes) {
+    if (node.cpus.contains(cpu)) {
+      return node.id;
+    }
+  }
+  return unknown_node;
+}
+
+std::vector<thread_facts> read_threads(sys::process& of, const machine& on,
+                                       const std::map<int, std::uint64_t>& ticks_before) {
+  std::vector<thread_facts> all;
+  for (const int tid : of.threads().value) {
+    const std::string folder = "task/" + std::to_string(tid) + "/";
+    const auto stat = of.read_file(folder + "stat");
+    const auto task = stat ? parse_task_stat(stat.value) : std::nullopt;
+    if (!task) {
+      continue; // it has ended meanwhile
+    }
+    thread_facts one;
+    one.tid = tid;
+    one.name = task->name;
+    one.state = task->state;
+    one.last_cpu = task->last_cpu;
+    one.node = node_of_cpu(on, task->last_cpu);
+    one.allowed = allowed_cpus(of.read_file(folder + "status").value);
+    one.cpu_ticks = task->cpu_ticks;
+    const auto before = ticks_before.find(tid);
+    one.active =
+        task->state == 'R' ||
+        (!ticks_before.empty() && (before == ticks_before.end() || before->second < one.cpu_ticks));
+    one.stack_pointer = stack_pointer_of(of.read_file(folder + "syscall").value);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+node_set nodes_of(const std::vector<thread_facts>& threads, bool only_active) {
+  node_set nodes;
+  for (const thread_facts& t : threads) {
+    if (t.node != unknown_node && (t.active || !only_active)) {
+      nodes.insert(t.node);
+    }
+  }
+  return nodes;
+}
+
+} // namespace nodewise::observe

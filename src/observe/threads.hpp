@@ -1,0 +1,40 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
+#include <nodewise/machine.hpp>
+
+#include "sys/process.hpp"
+
+namespace nodewise::observe {
+
+struct thread_facts {
+  int tid = 0;
+  std::string name;
+  char state = '?';            ///< as in /proc: R running, S sleeping, ...
+  cpu_id last_cpu{-1};         ///< where it ran last
+  node_id node = unknown_node; ///< of that processor
+  cpu_set allowed;             ///< empty if unknown
+  std::uint64_t cpu_ticks = 0;
+  bool active = false;                        ///< runs now, or has run since the sample before
+  std::optional<std::uint64_t> stack_pointer; ///< where the kernel tells it
+};
+
+/// `ticks_before`: cpu_ticks by thread at the sample before; empty at the first.
+[[nodiscard]] std::vector<thread_facts>
+read_threads(sys::process& of, const machine& on, const std::map<int, std::uint64_t>& ticks_before);
+
+/// The node that each processor belongs to.
+[[nodiscard]] node_id node_of_cpu(const machine& on, cpu_id cpu) noexcept;
+
+/// Where they ran last; unknown ones are left out.
+[[nodiscard]] node_set nodes_of(const std::vector<thread_facts>& threads, bool only_active);
+
+} // namespace nodewise::observe

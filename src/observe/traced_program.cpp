@@ -1,0 +1,260 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/traced_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::observe {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
+
+/// These and the end of a child are waited for while this lives.
+class held_signals {
+ public:
+  held_signals() {
+    ::sigemptyset(&held_);
+    for (const int number : passed_on) {
+      ::sigaddset(&held_, number);
+    }
+    ::sigaddset(&held_, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &held_, &before_);
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &standard, &child_before_);
+    ::sigaction(SIGPIPE, &standard, &pipe_before_);
+  }
+  held_signals(const held_signals&) = delete;
+  held_signals& operator=(const held_signals&) = delete;
+  ~held_signals() {
+    ::sigaction(SIGPIPE, &pipe_before_, nullptr);
+    restore();
+  }
+  /// As the program is to find them; the command itself ignores SIGPIPE.
+  void restore() const noexcept {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  /// nullopt after the time has passed.
+  [[nodiscard]] std::optional<siginfo_t> wait(milliseconds most) const noexcept {
+    const timespec time{most.count() / 1000, static_cast<long>(most.count() % 1000) * 1'000'000};
+    siginfo_t info{};
+    return ::sigtimedwait(&held_, &info, &time) < 0 ? std::nullopt : std::optional(info);
+  }
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+  struct sigaction child_before_{};
+  struct sigaction pipe_before_{};
+};
+
+class pipe_pair {
+ public:
+  pipe_pair() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw error(error_kind::system, "a pipe to the program", "none was made",
+                  "raise the limit of open files (ulimit -n)", errno);
+    }
+  }
+  pipe_pair(const pipe_pair&) = delete;
+  pipe_pair& operator=(const pipe_pair&) = delete;
+  ~pipe_pair() {
+    close_end(0);
+    close_end(1);
+  }
+  void close_end(std::size_t which) noexcept {
+    if (ends_.at(which) >= 0) {
+      ::close(std::exchange(ends_.at(which), -1));
+    }
+  }
+  void send(int value) const noexcept { (void)!::write(ends_[1], &value, sizeof value); }
+  /// nullopt if the other end was closed without a word.
+  [[nodiscard]] std::optional<int> receive() const noexcept {
+    int value = 0;
+    ssize_t got = 0;
+    while ((got = ::read(ends_[0], &value, sizeof value)) < 0 && errno == EINTR) {
+    }
+    return got == static_cast<ssize_t>(sizeof value) ? std::optional(value) : std::nullopt;
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command, const pipe_pair& go,
+                         const pipe_pair& failed) {
+  (void)go.receive();
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& word : command) {
+    arguments.push_back(const_cast<char*>(word.c_str())); // execvp leaves them alone
+  }
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  failed.send(errno);
+  ::_exit(127);
+}
+
+/// The program and the way to its end.
+class watched_program {
+ public:
+  watched_program(const program_looks& looks, pid_t pid, const held_signals& signals)
+      : looks_(looks), pid_(pid), signals_(signals) {}
+
+  program_end run() {
+    const auto begin = steady_clock::now();
+    milliseconds pause = looks_.every.value_or(milliseconds{10});
+    auto next = begin + pause;
+    while (!ended_) {
+      const auto now = steady_clock::now();
+      if (looks_.after && !end_.looked && now - begin >= *looks_.after) {
+        look();
+      } else if (now >= next) {
+        looks_.pass_by(pid_);
+        // Often at first for the sake of short programs, seldom later for that of long ones.
+        constexpr milliseconds longest{1000};
+        pause = looks_.every.value_or(std::min(pause * 3 / 2, longest));
+        next = steady_clock::now() + pause;
+      }
+      auto until = next;
+      if (looks_.after && !end_.looked) {
+        until = std::min(until, begin + *looks_.after);
+      }
+      take(signals_.wait(std::max(
+          milliseconds{1}, std::chrono::duration_cast<milliseconds>(until - steady_clock::now()))));
+    }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+    return end_;
+  }
+
+ private:
+  void look() {
+    end_.looked = true;
+    try {
+      looks_.look(pid_);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  void take(const std::optional<siginfo_t>& info) {
+    if (info && info->si_signo != SIGCHLD) {
+      // A signal from the terminal went to the whole foreground group: the program has it already.
+      if (info->si_code != SI_KERNEL && info->si_pid != pid_) {
+        ::kill(pid_, info->si_signo);
+      }
+      return;
+    }
+    int status = 0;
+    while (::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_) {
+      if (!WIFSTOPPED(status)) {
+        end_.wait_status = status;
+        ended_ = true;
+        return;
+      }
+      let_go_on(status);
+    }
+  }
+
+  void let_go_on(int status) {
+    const int number = WSTOPSIG(status);
+    const int event = status >> 16;
+    const bool stops =
+        number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+    if (event == PTRACE_EVENT_EXIT) {
+      if (!end_.looked) {
+        look();
+      }
+      ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    } else if (event == PTRACE_EVENT_STOP || looks_.after) {
+      if (!looks_.after) {
+        ::ptrace(stops ? PTRACE_LISTEN : PTRACE_CONT, pid_, nullptr, nullptr);
+      }
+      // Stopped from the terminal: the shell expects the command to stop as well.
+      if (stops && number != SIGSTOP) {
+        ::raise(SIGSTOP);
+      }
+    } else {
+      // ptrace takes the signal to deliver in the place of a pointer.
+      ::ptrace(PTRACE_CONT, pid_, nullptr, static_cast<long>(number));
+    }
+  }
+
+  const program_looks& looks_;
+  pid_t pid_;
+  const held_signals& signals_;
+  program_end end_;
+  bool ended_ = false;
+  std::exception_ptr failure_;
+};
+
+/// Ends it, wherever it stands.
+void finish_off(pid_t pid) noexcept {
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+    ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
+  }
+}
+
+/// SEIZE, not TRACEME: stops and signals of the program then stay what they are.
+void trace_to_its_end(pid_t pid) {
+  if (::ptrace(PTRACE_SEIZE, pid, nullptr, static_cast<long>(PTRACE_O_TRACEEXIT)) == 0) {
+    return;
+  }
+  const int refused = errno;
+  finish_off(pid);
+  throw error(error_kind::system, "the program stopped just before its end", "it may not be traced",
+              "say when to look instead: --at SECONDS; or permit ptrace "
+              "(a container: --cap-add SYS_PTRACE; kernel.yama.ptrace_scope below 3)",
+              refused);
+}
+
+} // namespace
+
+program_end run_and_look(const std::vector<std::string>& command, const program_looks& looks) {
+  pipe_pair go;
+  pipe_pair failed;
+  const held_signals signals;
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    throw error(error_kind::system, "a process for the program", "fork was refused",
+                "raise the limit of processes (ulimit -u)", errno);
+  }
+  if (pid == 0) {
+    go.close_end(1);
+    signals.restore();
+    become(command, go, failed);
+  }
+  failed.close_end(1);
+  if (!looks.after) {
+    trace_to_its_end(pid);
+  }
+  go.send(0);
+  if (const auto refused = failed.receive()) {
+    finish_off(pid);
+    return {*refused, 0, false};
+  }
+  return watched_program(looks, pid, signals).run();
+}
+
+} // namespace nodewise::observe

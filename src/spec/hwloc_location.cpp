@@ -1,0 +1,334 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The rules are those of hwloc-calc (hwloc(7), "Location Specification"), with these differences,
+// each told in docs/specs.md: an object that is named and not there is an error, processors that
+// are not allowed are counted but cannot be named, and below a node that shares its processors with
+// memory-only ones cores are found as by releases after 2.9.0.
+#include "spec/hwloc_location.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec/device_name.hpp"
+#include "spec/hwloc_words.hpp"
+#include "spec/parts.hpp"
+#include "spec/refusals.hpp"
+
+namespace nodewise::spec {
+
+namespace {
+
+struct object {
+  cpu_set near; ///< where it is in the tree: its processors, or those that a memory is near to
+  const memory_node* node = nullptr; ///< if it is one
+
+  [[nodiscard]] const cpu_set& cpus() const noexcept { return node == nullptr ? near : node->cpus; }
+  [[nodiscard]] bool within(const object& other) const noexcept {
+    return other.near.includes(near);
+  }
+};
+
+/// What a list of locations has named so far.
+struct selection {
+  cpu_set cpus;
+  node_set nodes;
+};
+
+template <class Set>
+void combine(Set& all, const Set& one, combination how) {
+  switch (how) {
+  case combination::add:
+    all = std::move(all) | one;
+    return;
+  case combination::clear:
+    all = std::move(all) - one;
+    return;
+  case combination::intersect:
+    all = std::move(all) & one;
+    return;
+  case combination::exclusive:
+    all = (all - one) | (one - all);
+    return;
+  }
+}
+
+enum class purpose { cpus, processors_of_nodes, memory_of_nodes };
+
+class evaluator {
+ public:
+  evaluator(const topology& where, const system_files& files, purpose want, bool caches)
+      : where_(where), files_(files), want_(want), usable_(usable_nodes(where, node_want())),
+        parts_(where, files, caches ? parts::caches::read : parts::caches::unread) {}
+
+  [[nodiscard]] selection run(const std::vector<location>& locations) {
+    selection all;
+    for (const location& each : locations) {
+      // What is taken away or only compared need not be allowed.
+      checking_ = each.how == combination::add || each.how == combination::exclusive;
+      const selection one = named_by(each);
+      combine(all.cpus, one.cpus, each.how);
+      combine(all.nodes, one.nodes, each.how);
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] node_purpose node_want() const noexcept {
+    return want_ == purpose::memory_of_nodes ? node_purpose::memory : node_purpose::processors;
+  }
+
+  [[nodiscard]] selection named_by(const location& one) {
+    if (one.mask) {
+      return of_mask(*one.mask);
+    }
+    if (one.device) {
+      return of_device(*one.device);
+    }
+    if (one.levels.empty()) {
+      return {where_.machine().cpus(), where_.machine().node_ids()};
+    }
+    candidates_.clear();
+    for (const level& each : one.levels) {
+      candidates_.push_back(objects_of(each));
+    }
+    selection found;
+    add_below(one, 0, {}, found);
+    return found;
+  }
+
+  [[nodiscard]] selection of_mask(const cpu_set& mask) const {
+    const cpu_set missing = mask - where_.machine().cpus();
+    if (!missing.empty() && checking_) {
+      const std::string name = "processor " + missing.to_string();
+      refuse(name, "this machine has no " + name + ", only " + where_.machine().cpus().to_string(),
+             "use some of " + where_.allowed_cpus().to_string());
+    }
+    if (const cpu_set beyond = mask - where_.allowed_cpus();
+        !beyond.empty() && checking_ && want_ == purpose::cpus) {
+      check_allowed("processor " + beyond.to_string(), beyond, where_);
+    }
+    return {mask, nodes_beside(mask)};
+  }
+
+  [[nodiscard]] selection of_device(const device_name& name) const {
+    selection found;
+    found.nodes = nodes_near(name, where_, files_);
+    for (const node_id node : found.nodes) {
+      found.cpus = std::move(found.cpus) | where_.machine().find_node(node)->cpus;
+    }
+    return found;
+  }
+
+  [[nodiscard]] node_set nodes_beside(const cpu_set& cpus) const {
+    node_set nodes;
+    for (const node_part& each : parts_.nodes()) {
+      if (each.near.intersects(cpus)) {
+        nodes.insert(each.is->id);
+      }
+    }
+    return nodes;
+  }
+
+  [[nodiscard]] static std::vector<object> from_sets(std::vector<cpu_set> sets) {
+    std::vector<object> objects;
+    for (cpu_set& each : sets) {
+      if (!each.empty()) {
+        objects.push_back({std::move(each)});
+      }
+    }
+    return objects;
+  }
+
+  [[nodiscard]] std::vector<object> nodes() const {
+    std::vector<object> objects;
+    for (const node_part& each : parts_.nodes()) {
+      if (!each.near.empty()) {
+        objects.push_back({each.near, each.is});
+      }
+    }
+    return objects;
+  }
+
+  /// In hwloc's order. Throws if the machine value tells of none.
+  [[nodiscard]] std::vector<object> objects_of(const level& one) const {
+    std::vector<object> objects;
+    switch (one.kind) {
+    case object_kind::machine:
+      objects = from_sets({where_.machine().cpus()});
+      break;
+    case object_kind::package:
+      objects = from_sets(parts_.packages());
+      break;
+    case object_kind::node:
+      objects = nodes();
+      break;
+    case object_kind::cache:
+      objects = from_sets(parts_.caches_of(one.cache_level, one.instruction_cache));
+      break;
+    case object_kind::core:
+      objects = from_sets(parts_.cores());
+      break;
+    case object_kind::pu:
+      for (const cpu_id cpu : parts_.processors()) {
+        objects.push_back({{cpu}});
+      }
+      break;
+    }
+    if (one.memory) {
+      const bool none_known = std::all_of(objects.begin(), objects.end(), [](const object& each) {
+        return each.node->kind == memory_kind::unknown;
+      });
+      std::erase_if(objects, [&](const object& each) { return each.node->kind != *one.memory; });
+      if (none_known) {
+        refuse("nodes by their kind of memory", "nobody told the kinds of this machine's memory",
+               "name the nodes by their numbers; `nodewise topo` shows what is known of them");
+      }
+    }
+    if (objects.empty()) {
+      refuse("the objects '" + one.name + "'", "this machine has none that are known",
+             "`nodewise topo` shows what is known");
+    }
+    return objects;
+  }
+
+  /// Where a level is looked for: in an object, or anywhere.
+  struct surroundings {
+    const object* within = nullptr;
+    bool chosen = true; ///< by its number, not by "all" and its like
+  };
+
+  /// Adds the objects of level `depth`. What is not there in an object that nobody chose by number
+  /// is left out.
+  void add_below(const location& one, std::size_t depth, surroundings around, selection& found) {
+    const level& here = one.levels[depth];
+    std::vector<const object*> inside;
+    for (const object& each : candidates_[depth]) {
+      if (around.within == nullptr || each.within(*around.within)) {
+        inside.push_back(&each);
+      }
+    }
+    const index_range& which = here.which;
+    const int width = static_cast<int>(inside.size());
+    int amount = which.open()  ? (width - which.first + which.step - 1) / which.step
+                 : which.wraps ? std::min(which.amount, width)
+                               : which.amount;
+    if (amount <= 0 && around.chosen) {
+      refuse_number(one, here, which.first, width);
+    }
+    for (int at = which.first; amount > 0; at += which.step, --amount) {
+      at = which.wraps && at >= width ? 0 : at;
+      if (at < width) {
+        add_object(one, depth, *inside[static_cast<std::size_t>(at)], at, around.chosen, found);
+      } else if (around.chosen) {
+        refuse_number(one, here, at, width);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void add_object(const location& one, std::size_t depth, const object& named, int at, bool chosen,
+                  selection& found) {
+    const level& here = one.levels[depth];
+    chosen = chosen && !here.which.open();
+    if (depth + 1 == one.levels.size()) {
+      add(named, here.name + ':' + std::to_string(at), chosen, found);
+    } else if (!named.cpus().empty()) {
+      add_below(one, depth + 1, {&named, chosen}, found);
+    } else if (chosen) { // whose processors a memory is near to is no business of its name
+      check_node(named.node->id, where_, node_purpose::processors, usable_);
+    }
+  }
+
+  [[noreturn]] static void refuse_number(const location& one, const level& here, int at,
+                                         int width) {
+    refuse("the location '" + one.text + "'",
+           "there is no " + here.name + ':' + std::to_string(at) + " there: " +
+               (width == 0 ? "none at all"
+                           : std::to_string(width) + " in all, counted from 0 to " +
+                                 std::to_string(width - 1)),
+           "hwloc counts within what stands before the dot; `nodewise topo` draws the machine");
+  }
+
+  void add(const object& named, const std::string& name, bool chosen, selection& found) {
+    const node_set nodes =
+        named.node != nullptr ? node_set{named.node->id} : nodes_beside(named.near);
+    if (checking_ && chosen) {
+      check(named, nodes, name);
+    }
+    found.cpus = std::move(found.cpus) | named.cpus();
+    found.nodes = std::move(found.nodes) | nodes;
+  }
+
+  /// Whether what was named by its number can be used.
+  void check(const object& named, const node_set& nodes, const std::string& name) const {
+    if (want_ == purpose::cpus && !named.cpus().empty()) {
+      check_allowed(name + " (processors " + named.cpus().to_string() + ")", named.cpus(), where_);
+    } else if (!nodes.intersects(usable_) && !nodes.empty()) {
+      check_node(nodes.first(), where_, node_want(), usable_);
+    }
+  }
+
+  const topology& where_;
+  const system_files& files_;
+  purpose want_;
+  node_set usable_;
+  parts parts_;
+  bool checking_ = true;
+  std::vector<std::vector<object>> candidates_; ///< by level of the location at hand
+};
+
+selection select(std::string_view text, const topology& where, const system_files& files,
+                 purpose want) {
+  const std::vector<location> locations = read_locations(text);
+  bool caches = false;
+  for (const location& each : locations) {
+    for (const level& one : each.levels) {
+      caches = caches || one.kind == object_kind::cache;
+    }
+  }
+  return evaluator(where, files, want, caches).run(locations);
+}
+
+template <class Set>
+Set not_empty(Set set, std::string_view text, const Set& usable) {
+  if (set.empty()) {
+    refuse("the locations '" + std::string(text) + "'", "nothing is left of them",
+           "this process may use " + usable.to_string());
+  }
+  return set;
+}
+
+} // namespace
+
+bool is_hwloc_text(std::string_view text) noexcept {
+  if (text.find(' ') != std::string_view::npos || text.starts_with('~') || text.starts_with('^') ||
+      text == "machine" || text == "root") {
+    return true;
+  }
+  for (const std::string_view rest : {text, text.substr(text.starts_with('x') ? 1 : 0)}) {
+    if (rest.starts_with("0x") || rest.starts_with("0X")) {
+      return true;
+    }
+    const std::size_t end = rest.find_first_of(":=[.");
+    if (end != std::string_view::npos && is_hwloc_word(rest.substr(0, end))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+cpu_set hwloc_cpus(std::string_view text, const topology& where, const system_files& files) {
+  return not_empty(select(text, where, files, purpose::cpus).cpus & where.allowed_cpus(), text,
+                   where.allowed_cpus());
+}
+
+node_set hwloc_nodes(std::string_view text, const topology& where, node_purpose purpose_of_nodes,
+                     const system_files& files) {
+  const purpose want = purpose_of_nodes == node_purpose::memory ? purpose::memory_of_nodes
+                                                                : purpose::processors_of_nodes;
+  const node_set usable = usable_nodes(where, purpose_of_nodes);
+  return not_empty(select(text, where, files, want).nodes & usable, text, usable);
+}
+
+} // namespace nodewise::spec

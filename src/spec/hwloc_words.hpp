@@ -1,0 +1,62 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The grammar of hwloc's locations; what they name on a machine is hwloc_location.cpp's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/id_set.hpp>
+#include <nodewise/machine.hpp>
+
+#include "spec/device_name.hpp"
+
+namespace nodewise::spec {
+
+/// Which of the objects of a kind: "3", "0-3", "2-", "0:4", "all", "odd", "even".
+struct index_range {
+  int first = 0;
+  int amount = 1; ///< -1: all there are
+  int step = 1;
+  bool wraps = false;
+
+  [[nodiscard]] bool open() const noexcept { return amount < 0; }
+};
+
+enum class object_kind { machine, package, node, cache, core, pu };
+
+/// One step of "package:1.core:0-3".
+struct level {
+  object_kind kind = object_kind::machine;
+  int cache_level = 0;
+  bool instruction_cache = false;
+  std::optional<memory_kind> memory; ///< of "numa[hbm]"
+  std::string name;                  ///< as it is written: "core"
+  index_range which;
+};
+
+enum class combination { add, clear, intersect, exclusive };
+
+struct location {
+  std::string text;
+  combination how = combination::add;
+  // One of these; all of the machine if none.
+  std::vector<level> levels;
+  std::optional<cpu_set> mask;
+  std::optional<device_name> device;
+};
+
+/// Throws `error` (usage). Names in the result point into `text`.
+[[nodiscard]] std::vector<location> read_locations(std::string_view text);
+
+/// The kind of object that a word names, by hwloc's rule: its beginning, of two letters at least,
+/// in either case. A level without name or range; nullopt for words that are none of hwloc's, and
+/// for kinds that the machine schema has not.
+[[nodiscard]] std::optional<level> read_kind(std::string_view word);
+
+/// A word of hwloc's, also of a kind that the machine schema has not.
+[[nodiscard]] bool is_hwloc_word(std::string_view word) noexcept;
+
+} // namespace nodewise::spec

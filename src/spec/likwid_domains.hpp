@@ -1,0 +1,54 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// LIKWID's thread domains: N the machine, S0.. packages, D0.. dies, C0.. groups of processors that
+// share the last cache, M0.. NUMA nodes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "spec/parts.hpp"
+
+namespace nodewise::spec {
+
+/// Allowed processors only; empty if there are none.
+struct likwid_domain {
+  std::string tag;                        ///< "S0"
+  std::vector<std::vector<cpu_id>> cores; ///< each with its hardware threads
+  /// The first hardware threads of all cores, then the second ones: what indices count.
+  std::vector<cpu_id> indexed;
+
+  /// All hardware threads of one core, then of the next.
+  [[nodiscard]] std::vector<cpu_id> core_by_core() const;
+};
+
+/// "N", "S0", or with a letter alone all of a kind ("S"). False for anything else.
+[[nodiscard]] bool is_likwid_domain(std::string_view name) noexcept;
+
+/// The domains of a machine, by LIKWID's numbers.
+class likwid_domains {
+ public:
+  likwid_domains(const topology& where, const parts& machine)
+      : where_(where), machine_(machine), cores_(machine.cores()) {}
+
+  /// All of a kind: 'N', 'S', 'D', 'C' or 'M'.
+  [[nodiscard]] std::vector<likwid_domain> all(char letter) const;
+  [[nodiscard]] std::size_t count(char letter) const { return sets_of(letter).size(); }
+  /// One of a kind, which must be there.
+  [[nodiscard]] likwid_domain one(char letter, std::size_t number) const;
+
+ private:
+  [[nodiscard]] std::vector<cpu_set> sets_of(char letter) const;
+  [[nodiscard]] std::vector<cpu_set> packages() const;
+  [[nodiscard]] std::vector<cpu_set> cache_groups() const;
+  [[nodiscard]] likwid_domain make(std::string tag, const cpu_set& cpus) const;
+
+  const topology& where_;
+  const parts& machine_;
+  std::vector<cpu_set> cores_;
+};
+
+} // namespace nodewise::spec

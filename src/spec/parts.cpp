@@ -1,0 +1,224 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "spec/parts.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <tuple>
+#include <utility>
+
+namespace nodewise::spec {
+
+namespace {
+
+std::size_t index(cpu_id cpu) noexcept {
+  return static_cast<std::size_t>(to_int(cpu));
+}
+
+/// Nodes in hwloc's order where it was asked, else as they are numbered.
+std::vector<const memory_node*> by_logical_number(const machine& all) {
+  std::vector<const memory_node*> nodes;
+  nodes.reserve(all.nodes.size());
+  for (const memory_node& node : all.nodes) {
+    nodes.push_back(&node);
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const memory_node* a, const memory_node* b) {
+    return std::pair(a->logical, a->id) < std::pair(b->logical, b->id);
+  });
+  return nodes;
+}
+
+cpu_set in_nodes(const machine& all) {
+  cpu_set cpus;
+  for (const memory_node& node : all.nodes) {
+    cpus = std::move(cpus) | node.cpus;
+  }
+  return cpus;
+}
+
+} // namespace
+
+parts::parts(const topology& where, const system_files& files, caches wanted)
+    : where_(where), caches_(where.machine().caches) {
+  if (caches_.empty() && wanted == caches::read) {
+    caches_ = files.caches_of(where.machine().cpus());
+  }
+  order_processors();
+  order_nodes(files);
+}
+
+/// Each processor's key lists the sets that it is in, from the largest down, each by its first
+/// processor. Sets that hold two processors come first in both keys and are equal there; the first
+/// that differ are disjoint, and so are their first processors.
+void parts::order_processors() {
+  const machine& all = where_.machine();
+  const cpu_set cpus = all.cpus();
+  // hwloc groups nodes by distance: its numbers of nodes know an order that processors do not show.
+  std::vector<int> rank(static_cast<std::size_t>(cpus.highest() + 1), 0);
+  int next = 0;
+  const bool all_in_nodes = in_nodes(all).includes(cpus);
+  for (const memory_node* const node : by_logical_number(all)) {
+    if (node->logical >= 0 && all_in_nodes) {
+      for (const cpu_id cpu : node->cpus) {
+        rank[index(cpu)] = next++;
+      }
+    }
+  }
+  std::vector<std::pair<std::size_t, cpu_set>> sets;
+  const auto add = [&](const auto& some) {
+    for (const auto& each : some) {
+      if (cpu_set set = each.cpus & cpus; !set.empty()) {
+        sets.emplace_back(set.size(), std::move(set));
+      }
+    }
+  };
+  add(all.nodes);
+  add(all.packages);
+  add(caches_);
+  add(all.cores);
+  std::sort(sets.begin(), sets.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  struct keyed {
+    std::vector<std::pair<int, cpu_id>> key;
+    cpu_id cpu{};
+  };
+  std::vector<keyed> keys(rank.size());
+  for (const auto& [size, set] : sets) {
+    std::pair first(INT_MAX, cpu_id{INT_MAX});
+    for (const cpu_id cpu : set) {
+      first = std::min(first, {rank[index(cpu)], cpu});
+    }
+    for (const cpu_id cpu : set) {
+      keys[index(cpu)].key.push_back(first);
+    }
+  }
+  std::vector<keyed> sorted;
+  for (const cpu_id cpu : cpus) {
+    keyed& one = keys[index(cpu)];
+    one.cpu = cpu;
+    one.key.emplace_back(rank[index(cpu)], cpu);
+    sorted.push_back(std::move(one));
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const keyed& a, const keyed& b) { return a.key < b.key; });
+  position_.assign(rank.size(), INT_MAX);
+  for (const keyed& one : sorted) {
+    position_[index(one.cpu)] = static_cast<int>(order_.size());
+    order_.push_back(one.cpu);
+  }
+}
+
+cpu_set parts::nearest_processors(const memory_node& node, const system_files& files) const {
+  const machine& all = where_.machine();
+  node_set near = files.initiators_of(node.id);
+  for (const parameter& each : all.parameters) {
+    if (each.to == node.id && each.from != node.id && each.from != unknown_node) {
+      near.insert(each.from);
+    }
+  }
+  int shortest = INT_MAX;
+  std::size_t others = 0;
+  for (const memory_node& other : all.nodes) {
+    const auto distance = all.distance(node.id, other.id);
+    if (other.id != node.id && distance) {
+      ++others;
+      shortest = std::min(shortest, *distance);
+    }
+  }
+  if (near.empty() && others != 0) {
+    for (const memory_node& other : all.nodes) {
+      if (other.id != node.id && all.distance(node.id, other.id) == shortest) {
+        near.insert(other.id);
+      }
+    }
+  }
+  cpu_set cpus;
+  for (const node_id each : near) {
+    if (const memory_node* const found = all.find_node(each)) {
+      cpus = std::move(cpus) | found->cpus;
+    }
+  }
+  return cpus.empty() ? all.cpus() : cpus;
+}
+
+/// A node stands before the nodes that lie within its processors: hwloc hangs it higher up.
+void parts::order_nodes(const system_files& files) {
+  for (const memory_node* const node : by_logical_number(where_.machine())) {
+    nodes_.push_back({node, node->cpus.empty() ? nearest_processors(*node, files) : node->cpus});
+  }
+  std::vector<std::pair<std::tuple<int, int, int, node_id>, node_part>> keyed;
+  for (node_part& one : nodes_) {
+    const std::tuple key(one.is->logical, first_position(one.near),
+                         -static_cast<int>(one.near.size()), one.is->id);
+    keyed.emplace_back(key, std::move(one));
+  }
+  std::sort(keyed.begin(), keyed.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  nodes_.clear();
+  for (auto& each : keyed) {
+    nodes_.push_back(std::move(each.second));
+  }
+}
+
+/// Of the first of these processors in hwloc's order; INT_MAX if none is of the machine.
+int parts::first_position(const cpu_set& cpus) const {
+  int first = INT_MAX;
+  for (const cpu_id cpu : cpus) {
+    first = index(cpu) < position_.size() ? std::min(first, position_[index(cpu)]) : first;
+  }
+  return first;
+}
+
+std::vector<cpu_set> parts::in_order(std::vector<cpu_set> sets) const {
+  std::vector<std::pair<int, std::size_t>> by_first;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    by_first.emplace_back(first_position(sets[i]), i);
+  }
+  std::sort(by_first.begin(), by_first.end());
+  std::vector<cpu_set> sorted;
+  sorted.reserve(sets.size());
+  for (const auto& each : by_first) {
+    sorted.push_back(std::move(sets[each.second]));
+  }
+  return sorted;
+}
+
+std::vector<cpu_set> parts::cores() const {
+  std::vector<cpu_set> sets;
+  cpu_set rest = where_.machine().cpus();
+  for (const core& each : where_.machine().cores) {
+    sets.push_back(each.cpus);
+    rest = std::move(rest) - each.cpus;
+  }
+  for (const cpu_id cpu : rest) {
+    sets.push_back({cpu});
+  }
+  return in_order(std::move(sets));
+}
+
+std::vector<cpu_set> parts::packages() const {
+  std::vector<cpu_set> sets;
+  for (const package& each : where_.machine().packages) {
+    sets.push_back(each.cpus);
+  }
+  return in_order(std::move(sets));
+}
+
+std::vector<cpu_set> parts::caches_of(int level, bool instruction) const {
+  std::vector<cpu_set> sets;
+  for (const cache& each : caches_) {
+    if (each.level == level && (each.kind == cache_kind::instruction) == instruction) {
+      sets.push_back(each.cpus);
+    }
+  }
+  return in_order(std::move(sets));
+}
+
+int parts::last_cache_level() const noexcept {
+  int last = 0;
+  for (const cache& each : caches_) {
+    last = each.kind == cache_kind::instruction ? last : std::max(last, each.level);
+  }
+  return last;
+}
+
+} // namespace nodewise::spec

@@ -1,0 +1,119 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "spec/spec.hpp"
+
+#include <optional>
+#include <string>
+
+#include "spec/device_name.hpp"
+#include "spec/hwloc_location.hpp"
+#include "spec/likwid_list.hpp"
+#include "spec/numactl_list.hpp"
+#include "spec/refusals.hpp"
+#include "spec/system_files.hpp"
+
+namespace nodewise::spec {
+
+namespace {
+
+constexpr std::size_t longest_text = 1 << 16;
+
+void check_length(std::string_view text) {
+  if (text.size() > longest_text) {
+    refuse("a list of " + std::to_string(text.size()) + " characters",
+           "more than " + std::to_string(longest_text), "write ranges");
+  }
+}
+
+std::vector<cpu_id> ascending(const cpu_set& cpus) {
+  std::vector<cpu_id> list;
+  for (const cpu_id cpu : cpus) {
+    list.push_back(cpu);
+  }
+  return list;
+}
+
+/// Allowed processors near to a device.
+cpu_set cpus_near(const device_name& device, const topology& where, const system_files& files) {
+  const node_set nodes = nodes_near(device, where, files);
+  cpu_set cpus;
+  for (const node_id node : nodes) {
+    cpus = std::move(cpus) | (where.machine().find_node(node)->cpus & where.allowed_cpus());
+  }
+  if (cpus.empty()) {
+    check_node(nodes.first(), where, node_purpose::processors,
+               usable_nodes(where, node_purpose::processors));
+  }
+  return cpus;
+}
+
+/// Usable nodes near to a device.
+node_set usable_near(const device_name& device, const topology& where, node_purpose purpose,
+                     const system_files& files) {
+  const node_set nodes = nodes_near(device, where, files);
+  const node_set usable = usable_nodes(where, purpose);
+  if (!nodes.intersects(usable)) {
+    check_node(nodes.first(), where, purpose, usable);
+  }
+  return nodes & usable;
+}
+
+} // namespace
+
+cpu_set cpu_list::cpus() const {
+  cpu_set all;
+  for (const cpu_id cpu : in_order) {
+    all.insert(cpu);
+  }
+  return all;
+}
+
+syntax syntax_of(std::string_view text) noexcept {
+  if (names_device(text)) {
+    return syntax::numactl;
+  }
+  if (is_hwloc_text(text)) {
+    return syntax::hwloc;
+  }
+  return is_likwid_text(text) ? syntax::likwid : syntax::numactl;
+}
+
+cpu_list resolve_cpus(std::string_view text, const topology& where, std::string_view root) {
+  check_length(text);
+  const system_files files(root, where.machine());
+  switch (syntax_of(text)) {
+  case syntax::hwloc:
+    return {ascending(hwloc_cpus(text, where, files)), syntax::hwloc};
+  case syntax::likwid:
+    return {likwid_cpus(text, where, files), syntax::likwid};
+  case syntax::numactl:
+    break;
+  }
+  if (const auto device = read_device_name(text)) {
+    return {ascending(cpus_near(*device, where, files)), syntax::numactl};
+  }
+  return {ascending(numactl_cpus(text, where)), syntax::numactl};
+}
+
+node_set resolve_nodes(std::string_view text, const topology& where, node_purpose purpose,
+                       std::string_view root) {
+  check_length(text);
+  const system_files files(root, where.machine());
+  switch (syntax_of(text)) {
+  case syntax::hwloc:
+    return hwloc_nodes(text, where, purpose, files);
+  case syntax::likwid:
+    return likwid_nodes(text, where, purpose, files);
+  case syntax::numactl:
+    break;
+  }
+  if (const auto device = read_device_name(text)) {
+    return usable_near(*device, where, purpose, files);
+  }
+  return numactl_nodes(text, where, purpose);
+}
+
+sysfs_detail detail_for(std::string_view text) noexcept {
+  return syntax_of(text) == syntax::numactl ? sysfs_detail::nodes : sysfs_detail::all;
+}
+
+} // namespace nodewise::spec

@@ -1,0 +1,278 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "symbols/debug_lines.hpp"
+
+#include <algorithm>
+
+#include <dwarf.h>
+
+#include "symbols/names.hpp"
+
+namespace nodewise::symbols {
+
+namespace {
+
+std::vector<code_range> ranges_of(Dwarf_Die* die) {
+  std::vector<code_range> ranges;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr first = 0;
+  Dwarf_Addr last = 0;
+  ptrdiff_t at = 0;
+  while ((at = dwarf_ranges(die, at, &base, &first, &last)) > 0) {
+    // Code that the linker left out keeps its entry, at address 0.
+    if (first != 0 && first < last) {
+      ranges.push_back({first, last});
+    }
+  }
+  return ranges;
+}
+
+const char* linkage_name(Dwarf_Die* die) {
+  Dwarf_Attribute found;
+  for (const unsigned which : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(die, which, &found) != nullptr) {
+      return dwarf_formstring(&found);
+    }
+  }
+  return nullptr;
+}
+
+int number_of(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word value = 0;
+  return dwarf_attr(die, attribute, &found) != nullptr && dwarf_formudata(&found, &value) == 0
+             ? static_cast<int>(value)
+             : 0;
+}
+
+bool is_fortran(Dwarf_Die* unit) {
+  switch (dwarf_srclang(unit)) {
+  case DW_LANG_Fortran77:
+  case DW_LANG_Fortran90:
+  case DW_LANG_Fortran95:
+  case DW_LANG_Fortran03:
+  case DW_LANG_Fortran08:
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::string function_name(Dwarf_Die* die, Dwarf_Die* unit, const std::string& plain) {
+  const char* const linked = linkage_name(die);
+  if (linked == nullptr) {
+    return plain;
+  }
+  const std::string name = demangle(linked);
+  // A Fortran procedure outside modules: the underscore is the compiler's, not the source's.
+  return is_fortran(unit) && name == plain + "_" ? plain : name;
+}
+
+/// What may contain functions, or their inlined copies.
+bool has_children_of_interest(int tag) {
+  switch (tag) {
+  case DW_TAG_namespace:
+  case DW_TAG_module:
+  case DW_TAG_class_type:
+  case DW_TAG_structure_type:
+  case DW_TAG_subprogram:
+  case DW_TAG_inlined_subroutine:
+  case DW_TAG_lexical_block:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool contain(const std::vector<code_range>& ranges, Dwarf_Addr address) {
+  return std::ranges::any_of(
+      ranges, [&](const code_range& r) { return r.first <= address && address < r.last; });
+}
+
+} // namespace
+
+std::vector<code_range> merged(std::vector<code_range> ranges) {
+  std::ranges::sort(ranges, {}, &code_range::first);
+  std::vector<code_range> all;
+  for (const code_range& r : ranges) {
+    if (!all.empty() && r.first <= all.back().last) {
+      all.back().last = std::max(all.back().last, r.last);
+    } else {
+      all.push_back(r);
+    }
+  }
+  return all;
+}
+
+void debug_lines::read_units() {
+  if (read_ || dwarf_ == nullptr) {
+    return;
+  }
+  read_ = true;
+  Dwarf_CU* at = nullptr;
+  Dwarf_Die die;
+  Dwarf_Die split;
+  std::uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, at, &at, nullptr, &type, &die, &split) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) {
+      continue;
+    }
+    unit one;
+    one.skeleton = die;
+    one.die = split.addr != nullptr ? split : die;
+    one.code = ranges_of(&die);
+    units_.push_back(std::move(one));
+  }
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    for (const code_range& r : units_[i].code) {
+      code_.push_back({r, i});
+    }
+  }
+  std::ranges::sort(code_, {}, [](const unit_code& c) { return c.where.first; });
+}
+
+debug_lines::unit* debug_lines::unit_of(Dwarf_Addr address) {
+  read_units();
+  const auto after = std::ranges::upper_bound(code_, address, {},
+                                              [](const unit_code& c) { return c.where.first; });
+  if (after == code_.begin() || address >= std::prev(after)->where.last) {
+    return nullptr;
+  }
+  return &units_[std::prev(after)->unit];
+}
+
+void debug_lines::collect(unit& into, Dwarf_Die* die, std::size_t parent, int depth) {
+  Dwarf_Die child;
+  if (dwarf_child(die, &child) != 0) {
+    return;
+  }
+  Dwarf_Files* files = nullptr;
+  (void)dwarf_getsrcfiles(&into.skeleton, &files, nullptr);
+  do {
+    const int tag = dwarf_tag(&child);
+    if (!has_children_of_interest(tag)) {
+      continue;
+    }
+    std::size_t inside = parent;
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+      instance one;
+      one.code = ranges_of(&child);
+      if (one.code.empty() && tag == DW_TAG_inlined_subroutine) {
+        continue;
+      }
+      const char* const name = dwarf_diename(&child);
+      one.plain = name != nullptr ? name : "";
+      one.function = function_name(&child, &into.die, one.plain);
+      one.depth = depth + 1;
+      if (tag == DW_TAG_inlined_subroutine) {
+        one.parent = parent;
+        const char* const file = dwarf_filesrc(
+            files, static_cast<std::size_t>(number_of(&child, DW_AT_call_file)), nullptr, nullptr);
+        one.call_file = file != nullptr ? file : "";
+        one.call_line = number_of(&child, DW_AT_call_line);
+      }
+      inside = into.instances.size();
+      into.instances.push_back(std::move(one));
+    }
+    collect(into, &child, inside, depth + 1);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+void debug_lines::index(unit& of) {
+  if (!of.indexed) {
+    of.indexed = true;
+    collect(of, &of.die, none, 0);
+  }
+}
+
+std::size_t debug_lines::innermost(const unit& in, Dwarf_Addr address) {
+  std::size_t found = none;
+  for (std::size_t i = 0; i < in.instances.size(); ++i) {
+    if ((found == none || in.instances[i].depth > in.instances[found].depth) &&
+        contain(in.instances[i].code, address)) {
+      found = i;
+    }
+  }
+  return found;
+}
+
+bool debug_lines::any() {
+  read_units();
+  return std::ranges::any_of(units_, [](unit& u) {
+    Dwarf_Lines* lines = nullptr;
+    std::size_t count = 0;
+    return dwarf_getsrclines(&u.skeleton, &lines, &count) == 0 && count != 0;
+  });
+}
+
+std::optional<source_place> debug_lines::locate(Dwarf_Addr address) {
+  unit* const in = unit_of(address);
+  if (in == nullptr) {
+    return std::nullopt;
+  }
+  index(*in);
+  source_place place;
+  if (Dwarf_Line* const row = dwarf_getsrc_die(&in->skeleton, address); row != nullptr) {
+    const char* const file = dwarf_linesrc(row, nullptr, nullptr);
+    place.file = file != nullptr ? file : "";
+    (void)dwarf_lineno(row, &place.line);
+  }
+  std::size_t at = innermost(*in, address);
+  if (at == none) {
+    return place.file.empty() ? std::nullopt : std::optional(place);
+  }
+  // Outwards, from callee to where it was called, until it is somebody's own program.
+  source_place own = place;
+  while (is_library_header(own.file) && in->instances[at].parent != none) {
+    own.file = in->instances[at].call_file;
+    own.line = in->instances[at].call_line;
+    at = in->instances[at].parent;
+  }
+  own.function = in->instances[at].function;
+  return own;
+}
+
+std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int line) {
+  read_units();
+  std::vector<code_range> ranges;
+  for (unit& u : units_) {
+    Dwarf_Lines* lines = nullptr;
+    std::size_t count = 0;
+    if (dwarf_getsrclines(&u.skeleton, &lines, &count) != 0) {
+      continue;
+    }
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      Dwarf_Line* const row = dwarf_onesrcline(lines, i);
+      int number = 0;
+      bool ends = false;
+      Dwarf_Addr first = 0;
+      Dwarf_Addr last = 0;
+      if (dwarf_lineno(row, &number) != 0 || number != line ||
+          dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineaddr(row, &first) != 0 ||
+          dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &last) != 0 || first == 0 ||
+          first >= last) {
+        continue;
+      }
+      const char* const file = dwarf_linesrc(row, nullptr, nullptr);
+      if (file != nullptr && path_ends_in(file, file_suffix)) {
+        ranges.push_back({first, last});
+      }
+    }
+  }
+  return merged(std::move(ranges));
+}
+
+std::vector<code_range> debug_lines::of_function(std::string_view name) {
+  read_units();
+  std::vector<code_range> ranges;
+  for (unit& u : units_) {
+    index(u);
+    for (const instance& i : u.instances) {
+      if (names_function(name, i.function) || names_function(name, i.plain)) {
+        ranges.insert(ranges.end(), i.code.begin(), i.code.end());
+      }
+    }
+  }
+  return merged(std::move(ranges));
+}
+
+} // namespace nodewise::symbols

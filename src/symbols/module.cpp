@@ -1,0 +1,386 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "symbols/module.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include "symbols/debug_lines.hpp"
+#include "symbols/names.hpp"
+
+namespace nodewise::symbols {
+
+namespace {
+
+/// An open ELF file; null where it could not be opened.
+class elf_file {
+ public:
+  elf_file() = default;
+  explicit elf_file(const std::string& name) {
+    ::elf_version(EV_CURRENT);
+    fd_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    elf_ = fd_ < 0 ? nullptr : ::elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
+    if (elf_ != nullptr && ::elf_kind(elf_) != ELF_K_ELF) {
+      ::elf_end(std::exchange(elf_, nullptr));
+    }
+  }
+  elf_file(const elf_file&) = delete;
+  elf_file& operator=(const elf_file&) = delete;
+  ~elf_file() {
+    if (dwarf_ != nullptr) {
+      ::dwarf_end(dwarf_);
+    }
+    if (elf_ != nullptr) {
+      ::elf_end(elf_);
+    }
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+
+  [[nodiscard]] Elf* get() const noexcept { return elf_; }
+  [[nodiscard]] Dwarf* dwarf() {
+    if (!asked_) {
+      asked_ = true;
+      dwarf_ = elf_ == nullptr ? nullptr : ::dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
+    }
+    return dwarf_;
+  }
+
+ private:
+  int fd_ = -1;
+  Elf* elf_ = nullptr;
+  Dwarf* dwarf_ = nullptr;
+  bool asked_ = false;
+};
+
+bool is_mapped_program(Elf* elf) {
+  GElf_Ehdr header;
+  return elf != nullptr && ::gelf_getehdr(elf, &header) != nullptr &&
+         (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+template <class F>
+void for_each_segment(Elf* elf, GElf_Word type, F&& f) {
+  std::size_t count = 0;
+  if (::elf_getphdrnum(elf, &count) != 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (::gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr && segment.p_type == type) {
+      f(segment);
+    }
+  }
+}
+
+std::optional<std::uint64_t> lowest_address(Elf* elf) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::optional<std::uint64_t> lowest;
+  for_each_segment(elf, PT_LOAD, [&](const GElf_Phdr& s) {
+    const std::uint64_t start = s.p_vaddr - s.p_vaddr % page; // whole pages are mapped
+    lowest = std::min(lowest.value_or(start), start);
+  });
+  return lowest;
+}
+
+Elf_Scn* section_of_type(Elf* elf, GElf_Word type, GElf_Shdr& header) {
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf, section)) != nullptr) {
+    if (::gelf_getshdr(section, &header) != nullptr && header.sh_type == type) {
+      return section;
+    }
+  }
+  return nullptr;
+}
+
+template <class F>
+void for_each_symbol(Elf* elf, GElf_Word table, F&& f) {
+  GElf_Shdr header;
+  Elf_Scn* const section = section_of_type(elf, table, header);
+  Elf_Data* const data = section == nullptr ? nullptr : ::elf_getdata(section, nullptr);
+  if (data == nullptr || header.sh_entsize == 0) {
+    return;
+  }
+  const std::size_t count = header.sh_size / header.sh_entsize;
+  for (std::size_t i = 1; i < count; ++i) {
+    GElf_Sym symbol;
+    if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) {
+      return;
+    }
+    const char* const name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (name != nullptr && *name != '\0') {
+      f(symbol, name);
+    }
+  }
+}
+
+bool has_symbol_table(Elf* elf) {
+  GElf_Shdr header;
+  return elf != nullptr && section_of_type(elf, SHT_SYMTAB, header) != nullptr;
+}
+
+/// Where distributions put debug information that is kept apart.
+std::string debug_file_of(Elf* elf) {
+  const void* bits = nullptr;
+  const ssize_t bytes = ::dwelf_elf_gnu_build_id(elf, &bits);
+  if (bytes < 2) {
+    return {};
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string name = "/usr/lib/debug/.build-id/";
+  for (ssize_t i = 0; i < bytes; ++i) {
+    const auto byte = static_cast<const unsigned char*>(bits)[i];
+    name += digits[byte >> 4];
+    name += digits[byte & 15];
+    name += i == 0 ? "/" : "";
+  }
+  return name + ".debug";
+}
+
+struct function_symbol {
+  std::uint64_t first;
+  std::uint64_t last; ///< first: of unknown length
+  std::string name;   ///< the linker's
+};
+
+/// Of several names for one object: the public one, without underscores in front, the shorter.
+bool is_better_name(const std::string& name, bool is_public, const std::string& than,
+                    bool than_public) {
+  const auto rank = [](const std::string& n, bool global) {
+    return std::tuple(!global, n.starts_with('_') && !n.starts_with("_Z"), n.size(),
+                      std::string_view(n));
+  };
+  return rank(name, is_public) < rank(than, than_public);
+}
+
+} // namespace
+
+struct module::contents {
+  explicit contents(const std::string& file) : own(file), separate(name_of_separate()) {}
+
+  [[nodiscard]] std::string name_of_separate() const {
+    return own.get() == nullptr ? std::string{} : debug_file_of(own.get());
+  }
+  /// The file that has the full symbol table.
+  [[nodiscard]] Elf* symbol_file() const {
+    return !has_symbol_table(own.get()) && has_symbol_table(separate.get()) ? separate.get()
+                                                                            : own.get();
+  }
+  [[nodiscard]] debug_lines& lines() {
+    if (!lines_) {
+      Dwarf* dwarf = own.dwarf();
+      Dwarf_CU* unit = nullptr;
+      if (dwarf == nullptr ||
+          dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) {
+        dwarf = separate.dwarf();
+      }
+      lines_.emplace(dwarf);
+    }
+    return *lines_;
+  }
+  [[nodiscard]] const std::vector<function_symbol>& functions();
+
+  elf_file own;
+  elf_file separate;
+  std::uint64_t base = 0;
+
+ private:
+  std::optional<debug_lines> lines_;
+  std::optional<std::vector<function_symbol>> functions_;
+};
+
+const std::vector<function_symbol>& module::contents::functions() {
+  if (functions_) {
+    return *functions_;
+  }
+  std::map<std::uint64_t, function_symbol> by_address;
+  const auto add = [&](const GElf_Sym& symbol, const char* name) {
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
+      return;
+    }
+    const auto [at, is_new] = by_address.try_emplace(
+        symbol.st_value, function_symbol{symbol.st_value, symbol.st_value + symbol.st_size, name});
+    if (!is_new && at->second.last < symbol.st_value + symbol.st_size) {
+      at->second.last = symbol.st_value + symbol.st_size;
+    }
+  };
+  for_each_symbol(symbol_file(), SHT_SYMTAB, add);
+  for_each_symbol(own.get(), SHT_DYNSYM, add);
+  functions_.emplace();
+  for (auto& [address, symbol] : by_address) {
+    functions_->push_back(std::move(symbol));
+  }
+  return *functions_;
+}
+
+module::module(std::unique_ptr<contents> all) :all_(std::move(all)) {}
+module::module(module&&) noexcept = default;
+module& module::operator=(module&&) noexcept = default;
+module::~module() = default;
+
+std::optional<module> module::open(const std::string& file) {
+  auto all = std::make_unique<contents>(file);
+  if (!is_mapped_program(all->own.get())) {
+    return std::nullopt;
+  }
+  const auto base = lowest_address(all->own.get());
+  if (!base) {
+    return std::nullopt;
+  }
+  all->base = *base;
+  return module(std::move(all));
+}
+
+std::uint64_t module::mapped_bytes() const {
+  std::uint64_t end = all_->base;
+  for_each_segment(all_->own.get(), PT_LOAD, [&](const GElf_Phdr& s) {
+    end = std::max<std::uint64_t>(end, s.p_vaddr + s.p_memsz);
+  });
+  return end - all_->base;
+}
+
+bool module::stripped() const {
+  return !has_symbol_table(all_->symbol_file());
+}
+
+bool module::has_lines() const {
+  return all_->lines().any();
+}
+
+namespace {
+
+struct found_object {
+  data_object object;
+  bool is_public;
+};
+
+/// The compiler numbers what is local to a function: "a.7". The number says nothing to people, as
+/// long as there is one `a` only.
+void drop_local_numbers(std::vector<data_object>& objects) {
+  std::map<std::string, int> uses;
+  const auto plain = [](const std::string& name) {
+    const std::size_t dot = name.rfind('.');
+    const bool numbered = dot != name.npos && dot != 0 && dot + 1 < name.size() &&
+                          name.find_first_not_of("0123456789", dot + 1) == name.npos;
+    return numbered ? name.substr(0, dot) : name;
+  };
+  for (const data_object& o : objects) {
+    ++uses[plain(o.name)];
+  }
+  for (data_object& o : objects) {
+    if (uses[plain(o.name)] == 1) {
+      o.name = plain(o.name);
+    }
+  }
+}
+
+} // namespace
+
+std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
+  Elf* const own = all_->own.get();
+  std::vector<code_range> read_only;
+  for_each_segment(own, PT_GNU_RELRO, [&](const GElf_Phdr& s) {
+    read_only.push_back({s.p_vaddr, s.p_vaddr + s.p_memsz});
+  });
+  std::map<std::uint64_t, found_object> by_address;
+  const auto add = [&](const GElf_Sym& symbol, const char* name) {
+    Elf_Scn* const section = ::elf_getscn(own, symbol.st_shndx);
+    GElf_Shdr header;
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    if ((type != STT_OBJECT && type != STT_COMMON) || symbol.st_size == 0 ||
+        symbol.st_shndx >= SHN_LORESERVE || section == nullptr ||
+        ::gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_WRITE) == 0 ||
+        (header.sh_flags & SHF_ALLOC) == 0) {
+      return;
+    }
+    if (std::ranges::any_of(read_only, [&](const code_range& r) {
+          return r.first <= symbol.st_value && symbol.st_value < r.last;
+        })) {
+      return;
+    }
+    const bool is_public = GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
+    found_object one{{name, symbol.st_value, symbol.st_size, header.sh_type == SHT_NOBITS},
+                     is_public};
+    const auto [at, is_new] = by_address.try_emplace(symbol.st_value, one);
+    if (!is_new) {
+      one.object.bytes = std::max(one.object.bytes, at->second.object.bytes);
+      at->second.object.bytes = one.object.bytes;
+      if (is_better_name(name, is_public, at->second.object.name, at->second.is_public)) {
+        at->second = std::move(one);
+      }
+    }
+  };
+  for_each_symbol(all_->symbol_file(), SHT_SYMTAB, add);
+  for_each_symbol(own, SHT_DYNSYM, add);
+
+  std::vector<data_object> objects;
+  std::uint64_t end = 0;
+  for (auto& [address, found] : by_address) {
+    data_object& o = found.object;
+    if (o.offset >= end) { // or else a part of the one before
+      end = o.offset + o.bytes;
+      o.name = demangle(o.name.c_str());
+      o.offset -= all_->base;
+      objects.push_back(std::move(o));
+    }
+  }
+  drop_local_numbers(objects);
+  std::erase_if(objects, [&](const data_object& o) { return o.bytes < least_bytes; });
+  return objects;
+}
+
+std::optional<source_place> module::locate(std::uint64_t offset) const {
+  const std::uint64_t address = offset + all_->base;
+  auto place = all_->lines().locate(address);
+  if (place && !place->function.empty()) {
+    return place;
+  }
+  const auto& functions = all_->functions();
+  const auto after = std::ranges::upper_bound(functions, address, {}, &function_symbol::first);
+  if (after != functions.begin()) {
+    const function_symbol& found = *std::prev(after);
+    // Hand-written code often has no length: it reaches to the next function.
+    if (address < found.last || found.last == found.first) {
+      source_place named = place.value_or(source_place{});
+      named.function = demangle(found.name.c_str());
+      return named;
+    }
+  }
+  return place;
+}
+
+namespace {
+
+std::vector<code_range> as_offsets(std::vector<code_range> ranges, std::uint64_t base) {
+  for (code_range& r : ranges) {
+    r.first -= base;
+    r.last -= base;
+  }
+  return ranges;
+}
+
+} // namespace
+
+std::vector<code_range> module::ranges_of_line(std::string_view file_suffix, int line) const {
+  return as_offsets(all_->lines().of_line(file_suffix, line), all_->base);
+}
+
+std::vector<code_range> module::ranges_of_function(std::string_view name) const {
+  std::vector<code_range> ranges = all_->lines().of_function(name);
+  for (const function_symbol& f : all_->functions()) {
+    if (f.first < f.last && (f.name == name || names_function(name, demangle(f.name.c_str())))) {
+      ranges.push_back({f.first, f.last});
+    }
+  }
+  return as_offsets(merged(std::move(ranges)), all_->base);
+}
+
+} // namespace nodewise::symbols

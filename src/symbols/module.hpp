@@ -1,0 +1,78 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an executable or a shared object tells of its own machine code and static data: names,
+// source lines and sizes. By libelf and libdw.
+//
+// Every offset counts from the lowest mapped address of the module, so that it adds to the module's
+// start in /proc/PID/maps, position-independent or not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nodewise::symbols {
+
+/// An array or variable in writable static memory.
+struct data_object {
+  std::string name;              ///< demangled; without the compiler's ".7" where that stays unique
+  std::uint64_t offset = 0;      ///< of its first byte
+  std::uint64_t bytes = 0;       ///< its length
+  bool zero_initialised = false; ///< in .bss: no page of it is in the file
+};
+
+/// Half-open: first is inside, last is not.
+struct code_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const code_range&, const code_range&) = default;
+};
+
+struct source_place {
+  std::string function; ///< demangled
+  std::string file;     ///< as the compiler recorded it; empty where nobody knows
+  int line = 0;         ///< 0 where nobody knows
+};
+
+/// An ELF executable or shared object. Not for use by several threads at once: answers are kept.
+class module {
+ public:
+  /// nullopt if the file cannot be read or is neither an executable nor a shared object.
+  [[nodiscard]] static std::optional<module> open(const std::string& file);
+  module(module&&) noexcept;
+  module& operator=(module&&) noexcept;
+  ~module();
+
+  /// From the lowest to the highest mapped address, .bss included.
+  [[nodiscard]] std::uint64_t mapped_bytes() const;
+  /// No .symtab, neither in the file nor in a separate debug file under /usr/lib/debug that bears
+  /// the same build id.
+  [[nodiscard]] bool stripped() const;
+  /// Whether any code has DWARF line numbers.
+  [[nodiscard]] bool has_lines() const;
+  /// Writable static data of at least so many bytes, ascending by offset, each byte once: of
+  /// several names for one object the public one is kept. Without thread-local data and what is
+  /// read-only once the program has been linked.
+  [[nodiscard]] std::vector<data_object> data_objects(std::uint64_t least_bytes) const;
+  /// Whose code this is: the innermost inlined function that is not of the C++ library or the
+  /// compiler's own headers, and the line in it. A symbol's name alone where there is no DWARF;
+  /// nullopt where there is no symbol either. Of a return address ask for the byte before.
+  [[nodiscard]] std::optional<source_place> locate(std::uint64_t offset) const;
+  /// The machine code of a source line, ascending; "solver.c" stands for ".../solver.c", too.
+  [[nodiscard]] std::vector<code_range> ranges_of_line(std::string_view file_suffix,
+                                                       int line) const;
+  /// The machine code of a function and of what the compiler made of it (inlined copies, clones,
+  /// outlined loops of OpenMP), ascending and merged. The name may be mangled, demangled, without
+  /// parameters or scopes, and in Fortran with or without the underscore.
+  [[nodiscard]] std::vector<code_range> ranges_of_function(std::string_view name) const;
+
+ private:
+  struct contents;
+  explicit module(std::unique_ptr<contents> all);
+  std::unique_ptr<contents> all_;
+};
+
+} // namespace nodewise::symbols

@@ -1,0 +1,143 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "symbols/names.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+#include <cxxabi.h>
+
+namespace nodewise::symbols {
+
+namespace {
+
+/// `__m_MOD_a`, as GCC names what is in a Fortran module.
+std::string gnu_fortran_name(std::string_view name) {
+  constexpr std::string_view marker = "_MOD_";
+  const std::size_t at = name.find(marker);
+  if (!name.starts_with("__") || at == name.npos || at == 2 || at + marker.size() == name.size()) {
+    return {};
+  }
+  return std::string(name.substr(2, at - 2)).append("::").append(name.substr(at + marker.size()));
+}
+
+/// `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names have no capitals there.
+std::string flang_name(std::string_view name) {
+  if (!name.starts_with("_QM")) {
+    return {};
+  }
+  const std::size_t at = name.find_first_of("EP", 3);
+  if (at == name.npos || at == 3 || at + 1 == name.size()) {
+    return {};
+  }
+  return std::string(name.substr(3, at - 3)).append("::").append(name.substr(at + 1));
+}
+
+/// The text before the parentheses that open the parameters, if there are any.
+std::size_t end_of_name(std::string_view text) noexcept {
+  if (!text.ends_with(')') && !text.ends_with(" const") && !text.ends_with(']') &&
+      !text.ends_with('&')) {
+    return text.size();
+  }
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '<' || c == '{') {
+      ++depth;
+    } else if ((c == '>' || c == '}') && depth > 0) {
+      --depth;
+    } else if (c == '(' && depth == 0) {
+      if (text.substr(i).starts_with("(anonymous namespace)")) {
+        i += std::string_view("(anonymous namespace)").size() - 1;
+      } else if (i >= 8 && text.substr(i - 8, 8) == "operator") {
+        ++i; // operator()
+      } else {
+        return i;
+      }
+    }
+  }
+  return text.size();
+}
+
+} // namespace
+
+std::string demangle(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+  // A C name such as "a" is a mangled type to the demangler.
+  if (status == 0 && text != nullptr && std::string_view(name).starts_with("_Z")) {
+    return text.get();
+  }
+  std::string fortran = gnu_fortran_name(name);
+  if (fortran.empty()) {
+    fortran = flang_name(name);
+  }
+  return fortran.empty() ? name : fortran;
+}
+
+std::string_view without_parameters(std::string_view demangled) noexcept {
+  const std::string_view name = demangled.substr(0, end_of_name(demangled));
+  // "void ns::f<int>": the return type of a template ends at the last blank outside of brackets.
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    const char c = name[i];
+    depth += c == '>' || c == ')' || c == '}' ? 1 : c == '<' || c == '(' || c == '{' ? -1 : 0;
+    if (c == ' ' && depth == 0 && name.find("operator") == name.npos) {
+      return name.substr(i + 1);
+    }
+  }
+  return name;
+}
+
+std::string_view without_clone_suffix(std::string_view name) noexcept {
+  const std::size_t clone = name.find(" [clone");
+  name = name.substr(0, clone);
+  const std::size_t dot = name.find('.', 1);
+  return dot == name.npos ? name : name.substr(0, dot);
+}
+
+bool names_function(std::string_view asked, std::string_view demangled) noexcept {
+  if (asked.empty()) {
+    return false;
+  }
+  if (asked == demangled) {
+    return true;
+  }
+  const std::string_view plain = without_parameters(without_clone_suffix(demangled));
+  const auto ends_in = [&](std::string_view what) {
+    return what == asked ||
+           (what.ends_with(asked) && what.substr(0, what.size() - asked.size()).ends_with("::"));
+  };
+  if (ends_in(plain)) {
+    return true;
+  }
+  // "f" means every instance of the template f, too.
+  const std::size_t template_list = plain.find('<');
+  if (template_list != plain.npos && plain.ends_with('>') &&
+      ends_in(plain.substr(0, template_list))) {
+    return true;
+  }
+  // Fortran's procedures outside modules carry an underscore at the end.
+  if (plain.ends_with('_') && ends_in(plain.substr(0, plain.size() - 1))) {
+    return true;
+  }
+  return asked.ends_with('_') && asked.substr(0, asked.size() - 1) == plain;
+}
+
+bool path_ends_in(std::string_view path, std::string_view suffix) noexcept {
+  return !suffix.empty() && path.ends_with(suffix) &&
+         (path.size() == suffix.size() || suffix.front() == '/' ||
+          path[path.size() - suffix.size() - 1] == '/');
+}
+
+bool is_library_header(std::string_view path) noexcept {
+  for (const std::string_view folder :
+       {"/include/c++/", "/c++/v1/", "/lib/gcc/", "/lib/clang/", "/libstdc++-v3/"}) {
+    if (path.find(folder) != path.npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace nodewise::symbols

@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nodewise::symbols {
+
+/// A linker's name as the source has it: C++ by the ABI's demangler, Fortran modules of GCC
+/// (`__m_MOD_a`) and Flang (`_QMmEa`) as `m::a`. Others are returned as they are.
+[[nodiscard]] std::string demangle(const char* name);
+
+/// "ns::f(int) const" -> "ns::f"; also without a template's return type in front.
+[[nodiscard]] std::string_view without_parameters(std::string_view demangled) noexcept;
+
+/// What the compiler appended for a clone or an outlined part: "solve._omp_fn.0" -> "solve".
+[[nodiscard]] std::string_view without_clone_suffix(std::string_view name) noexcept;
+
+/// Whether somebody who says `asked` may mean the function with this demangled name.
+[[nodiscard]] bool names_function(std::string_view asked, std::string_view demangled) noexcept;
+
+/// Whether the path is `suffix` or ends in it after a slash.
+[[nodiscard]] bool path_ends_in(std::string_view path, std::string_view suffix) noexcept;
+
+/// A header of the C++ library or of the compiler: no place in anybody's program.
+[[nodiscard]] bool is_library_header(std::string_view path) noexcept;
+
+} // namespace nodewise::symbols

@@ -1,0 +1,85 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Another process as the rooms above see it: what the kernel tells of its memory. As in kernel.hpp,
+// every call answers 0 (or a value) or an errno, and a test puts a fake in its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nodewise/id_set.hpp>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise::sys {
+
+/// Addresses in another process; half-open.
+struct address_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const address_range&, const address_range&) = default;
+};
+
+/// What PAGEMAP_SCAN (Linux 6.7) can look for.
+enum class page_property { present, huge };
+
+/// An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+class pagemap_entry {
+ public:
+  constexpr explicit pagemap_entry(std::uint64_t bits) : bits_(bits) {}
+  [[nodiscard]] constexpr bool present() const noexcept { return (bits_ >> 63 & 1) != 0; }
+  /// Mapped by nobody else. The page of zeros never is.
+  [[nodiscard]] constexpr bool exclusive() const noexcept { return (bits_ >> 56 & 1) != 0; }
+  /// 0 for who may not know it (CAP_SYS_ADMIN).
+  [[nodiscard]] constexpr std::uint64_t frame() const noexcept {
+    return bits_ & ((std::uint64_t{1} << 55) - 1);
+  }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// Bits of /proc/kpageflags.
+inline constexpr std::uint64_t frame_is_huge = std::uint64_t{1} << 17 | std::uint64_t{1} << 22;
+inline constexpr std::uint64_t frame_is_zeros = std::uint64_t{1} << 24;
+
+/// Queries may come from several threads at once.
+class process {
+ public:
+  process() = default;
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+  virtual ~process() = default;
+
+  [[nodiscard]] virtual int pid() const = 0;
+  /// The node of each page, or -errno for each (-ENOENT: not in memory; -EFAULT: the page of zeros,
+  /// or not mapped). Changes nothing.
+  virtual int query_pages(std::span<const std::uint64_t> addresses, std::span<int> status) = 0;
+  /// Entries of /proc/PID/pagemap from a page (address / base page size) on; answers how many.
+  [[nodiscard]] virtual answer<std::size_t> read_pagemap(std::uint64_t first_page,
+                                                         std::span<std::uint64_t> entries) = 0;
+  /// The parts of a range whose pages have a property, ascending. ENOTTY before Linux 6.7.
+  [[nodiscard]] virtual answer<std::vector<address_range>> scan(page_property what,
+                                                                address_range where) = 0;
+  /// Flags of page frames (/proc/kpageflags, root only); answers how many.
+  [[nodiscard]] virtual answer<std::size_t> read_frame_flags(std::uint64_t first_frame,
+                                                             std::span<std::uint64_t> flags) = 0;
+  /// All of it or EFAULT; needs the right to trace the process.
+  virtual int read_memory(std::uint64_t address, std::span<std::byte> into) = 0;
+  /// Moves pages between nodes as migratepages does; answers how many stayed.
+  [[nodiscard]] virtual answer<long> migrate(const node_set& from, const node_set& to) = 0;
+  /// A file of /proc/PID: "maps", "task/4711/stat".
+  [[nodiscard]] virtual answer<std::string> read_file(const std::string& name) = 0;
+  /// The numbers of its threads, ascending.
+  [[nodiscard]] virtual answer<std::vector<int>> threads() = 0;
+  /// Whom it belongs to.
+  [[nodiscard]] virtual answer<unsigned> user() = 0;
+};
+
+[[nodiscard]] std::unique_ptr<process> real_process(int pid);
+
+} // namespace nodewise::sys

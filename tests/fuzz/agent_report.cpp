@@ -1,0 +1,70 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the agent wrote, or what is left of it.
+#include "launch/agent_report.hpp"
+
+#include <cstring>
+
+#include "agent/protocol.h"
+#include "fuzz/fuzz.hpp"
+
+using namespace nodewise;
+
+namespace {
+
+/// Gives whole records their checksum, or none but the seeds would pass it.
+void seal(std::string& bytes) {
+  nodewise_agent_header header{};
+  for (std::size_t at = 0; at + sizeof header <= bytes.size(); at += header.bytes) {
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    if (header.bytes < sizeof header || header.bytes > bytes.size() - at) {
+      return;
+    }
+    header.checksum = 0;
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+    header.checksum = nodewise_agent_checksum(bytes.data() + at, header.bytes);
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+  }
+}
+
+template <class Record>
+std::string record(Record what, nodewise_agent_kind kind, const std::string& behind = "") {
+  what.header.magic = NODEWISE_AGENT_MAGIC;
+  what.header.version = NODEWISE_AGENT_RECORDS;
+  what.header.kind = static_cast<decltype(what.header.kind)>(kind);
+  what.header.bytes = static_cast<decltype(what.header.bytes)>(sizeof what + behind.size());
+  return std::string(reinterpret_cast<const char*>(&what), sizeof what) + behind;
+}
+
+} // namespace
+
+std::vector<std::string> fuzz::seeds() {
+  nodewise_agent_start start{};
+  start.page_bytes = 4096;
+  nodewise_agent_object object{};
+  object.bytes = 40960;
+  object.pages = 10;
+  object.resident = 8;
+  object.cells = 3;
+  object.shares = 1;
+  const nodewise_agent_share share{8, 255, 0};
+  const std::string one = record(object, NODEWISE_AGENT_OBJECT,
+                                 std::string(reinterpret_cast<const char*>(&share), sizeof share));
+  const std::string begin = record(start, NODEWISE_AGENT_START);
+  const std::string end = record(nodewise_agent_end{}, NODEWISE_AGENT_END);
+  return {begin + one + end, one + one, begin, end + begin + one, ""};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string bytes(fuzz::text(data, size));
+  seal(bytes);
+  const launch::run_report report = launch::read_agent_report(bytes);
+  fuzz::require(report.damaged_bytes <= bytes.size());
+  for (std::size_t i = 0; i < report.processes.size(); ++i) {
+    (void)launch::completeness_of(report, i);
+    for (const launch::object_report& object : report.processes[i].objects) {
+      fuzz::require(object.locality().value_or(0) >= 0 && object.locality().value_or(0) <= 1);
+    }
+  }
+  return 0;
+}

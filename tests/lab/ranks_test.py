@@ -1,0 +1,70 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""MPI ranks under real launchers, Open MPI's and MPICH's: each has its own part of the machine.
+
+The programs are no MPI programs: a launcher starts anything, and tells each process its rank.
+"""
+
+import os
+import re
+import unittest
+
+from lab import LabTest
+from lines import PROBE, in_guest, tables, with_probe
+
+# As root Open MPI wants to be told that this is meant; it counts processors, not slots.
+OPEN_MPI = "mpirun.openmpi --oversubscribe" + (" --allow-run-as-root" if os.getuid() == 0 else "")
+MPICH = "mpiexec.hydra"
+
+
+def installed(line):
+    """The line with the launcher's name as Debian installs it beside others."""
+    return re.sub(r"^mpirun ", OPEN_MPI + " ", re.sub(r"^mpiexec ", MPICH + " ", line))
+
+
+def each_rank(out):
+    """What the ranks say, in an order that does not depend on who was first."""
+    return sorted(line for line in out.splitlines() if line.startswith("cpus"))
+
+
+class Ranks(LabTest):
+    def run_all(self, lines):
+        done = in_guest(lines)
+        for result in done:
+            self.assertEqual(result.status, 0, result)
+        return done
+
+    def test_the_launchers_own_binding_and_ours_are_the_same(self):
+        rows = tables("MPI launchers")
+        done = self.run_all([installed(with_probe(line, "none")) for row in rows for line in row])
+        for theirs, ours in zip(done[::2], done[1::2], strict=True):
+            with self.subTest(theirs.line):
+                self.assertEqual(each_rank(ours.out), each_rank(theirs.out))
+                self.assertGreater(len(set(each_rank(ours.out))), 3)
+                self.assertEqual(ours.err, "")
+
+    def test_ranks_share_nodes_and_their_threads_stay_inside(self):
+        show = "sh -c 'exec {} | tr \"\\n\" \" \"'".format(PROBE)
+        run = f"nodewise run --ranks-per node --bind close {show}"
+        lines = [f"{MPICH} -n 8 {run}", f"{OPEN_MPI} --bind-to none -n 2 {run}",
+                 f"{MPICH} -n 2 nodewise run -N 2,3 --ranks-per node --bind close {show}"]
+        eight, two, chosen = (sorted(re.findall(r"thread \d+ on \S+(?: thread \d+ on \S+)*", done.out))
+                              for done in self.run_all(lines))
+        self.assertEqual(eight, [f"thread 0 on {cpu}" for cpu in range(8)])
+        self.assertEqual(two, ["thread 0 on 0 thread 1 on 1", "thread 0 on 2 thread 1 on 3"])
+        self.assertEqual(chosen, ["thread 0 on 4 thread 1 on 5", "thread 0 on 6 thread 1 on 7"])
+
+    def test_a_binding_of_the_launcher_is_replaced_and_that_is_said_once(self):
+        bound, unknown = in_guest([
+            f"{OPEN_MPI} --bind-to core -n 4 nodewise run --ranks-per node {PROBE} none",
+            "nodewise run --ranks-per node true",
+        ])
+        self.assertEqual(bound.status, 0, bound)
+        self.assertEqual(each_rank(bound.out), ["cpus 0-1", "cpus 2-3", "cpus 4-5", "cpus 6-7"])
+        self.assertEqual(bound.err.count("the launcher has bound its ranks itself"), 1, bound.err)
+        self.assertIn("--bind-to none", bound.err)
+        self.assertEqual(unknown.status, 2)
+        self.assertIn("OMPI_COMM_WORLD_LOCAL_RANK", unknown.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include "agent/arena.hpp"
+#include "agent/placement.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+namespace {
+
+class Arena : public testing::Test {
+ protected:
+  static constexpr std::size_t bytes = std::size_t{64} << 20;
+
+  void SetUp() override {
+    space_ = static_cast<char*>(sys::raw::map(bytes, PROT_NONE, MAP_NORESERVE));
+    side_ = sys::raw::map(arena::side_bytes(bytes), PROT_READ | PROT_WRITE, 0);
+    state_ = sys::raw::map(sizeof(arena), PROT_READ | PROT_WRITE, 0);
+    ASSERT_NE(space_, nullptr);
+    blocks().open(space_, bytes, side_);
+  }
+  void TearDown() override {
+    sys::raw::unmap(space_, bytes);
+    sys::raw::unmap(side_, arena::side_bytes(bytes));
+    sys::raw::unmap(state_, sizeof(arena));
+  }
+  arena& blocks() { return *static_cast<arena*>(state_); }
+  std::size_t resident_pages() {
+    std::vector<unsigned char> pages(bytes / page_bytes());
+    EXPECT_EQ(::mincore(space_, bytes, pages.data()), 0);
+    std::size_t count = 0;
+    for (const unsigned char page : pages) {
+      count += page & 1U;
+    }
+    return count;
+  }
+
+  char* space_ = nullptr;
+  void* side_ = nullptr;
+  void* state_ = nullptr;
+};
+
+TEST_F(Arena, BlocksFollowEachOtherInOrderAndAreZero) {
+  const char* last = nullptr;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    char* const block = static_cast<char*>(blocks().allocate(528));
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 16, 0U);
+    EXPECT_GE(arena::usable_bytes(block), 528U);
+    for (std::size_t byte = 0; byte < 528; ++byte) {
+      ASSERT_EQ(block[byte], 0);
+    }
+    std::memset(block, 'x', 528);
+    EXPECT_TRUE(last == nullptr || block == last + 528 + arena::header_bytes);
+    last = block;
+  }
+  EXPECT_EQ(blocks().blocks(), 1000U);
+}
+
+TEST_F(Arena, PagesKnowTheirFirstBlock) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const std::size_t size = 100 + i * 37 % 9000;
+    begins.push_back(
+        static_cast<std::size_t>(static_cast<char*>(blocks().allocate(size)) - space_) -
+        arena::header_bytes);
+  }
+  for (std::size_t page = 0; page * page_bytes() <= begins.back(); ++page) {
+    const std::uint32_t block = blocks().first_block()[page];
+    ASSERT_GE(begins[block], page * page_bytes());
+    ASSERT_TRUE(block == 0 || begins[block - 1] < page * page_bytes());
+  }
+}
+
+TEST_F(Arena, ABlockIsFreedOnce) {
+  void* const block = blocks().allocate(300);
+  EXPECT_TRUE(blocks().release(block));
+  EXPECT_FALSE(blocks().release(block));
+}
+
+TEST_F(Arena, FreeMemoryGoesBackToTheKernelAndToNoOtherOwner) {
+  std::vector<void*> all;
+  for (int i = 0; i < 20000; ++i) {
+    all.push_back(blocks().allocate(1000));
+    std::memset(all.back(), 'x', 1000);
+  }
+  const std::size_t full = resident_pages();
+  EXPECT_GE(full, 20000U * 1000 / page_bytes());
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    EXPECT_TRUE(blocks().release(all[i]));
+  }
+  for (std::size_t i = 1; i < all.size(); i += 2) {
+    EXPECT_EQ(static_cast<char*>(all[i])[999], 'x');
+    EXPECT_TRUE(blocks().release(all[i]));
+  }
+  EXPECT_LE(resident_pages() * page_bytes(), arena::unit_bytes);
+}
+
+TEST_F(Arena, ASiteThatFreesItsBlocksLosesItsArena) {
+  std::size_t served = 0;
+  for (int i = 0; i < 10000; ++i) {
+    if (void* const block = blocks().allocate(400)) {
+      ++served;
+      EXPECT_TRUE(blocks().release(block));
+    }
+  }
+  EXPECT_TRUE(blocks().closed());
+  EXPECT_LE(served, 256U);
+}
+
+TEST_F(Arena, WhenItIsFullTheNextAllocatorServes) {
+  std::size_t served = 0;
+  while (blocks().allocate(1 << 20) != nullptr) {
+    ++served;
+  }
+  EXPECT_EQ(served, bytes / ((1 << 20) + arena::header_bytes));
+  EXPECT_TRUE(blocks().closed());
+  EXPECT_EQ(blocks().allocate(16), nullptr);
+}
+
+TEST_F(Arena, OtherThreadsMayFree) {
+  std::vector<void*> all;
+  for (int i = 0; i < 40000; ++i) {
+    all.push_back(blocks().allocate(256));
+  }
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      EXPECT_FALSE(blocks().is_mine());
+      for (std::size_t i = t; i < all.size(); i += 4) {
+        EXPECT_TRUE(blocks().release(all[i]));
+      }
+    });
+  }
+  for (std::thread& each : threads) {
+    each.join();
+  }
+  EXPECT_TRUE(blocks().is_mine());
+  EXPECT_EQ(blocks().freed(), 40000U);
+  EXPECT_LE(resident_pages() * page_bytes(), arena::unit_bytes);
+}
+
+} // namespace
+} // namespace nodewise::agent

@@ -1,0 +1,195 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "agent/placement.hpp"
+#include "agent/rules.hpp"
+#include "agent/settings.hpp"
+
+namespace nodewise::agent {
+namespace {
+
+/// Settings point into themselves, so they stay where they are.
+struct parsed {
+  explicit parsed(std::string text) : text_(std::move(text)) {
+    EXPECT_EQ(parse(text_.c_str(), read), nullptr) << text_;
+  }
+  parsed(const parsed&) = delete;
+
+  settings read{};
+
+ private:
+  std::string text_;
+};
+
+TEST(AgentSettings, AreRead) {
+  const parsed all("v2;threshold=1048576;group=256;owners=0*4,1*4,1,255*2;default=blocked;"
+                   "pin=0|1-2,5|3;quiet;report=/tmp/a;b=c");
+  const settings& read = all.read;
+  EXPECT_EQ(read.threshold_bytes, 1048576U);
+  EXPECT_EQ(read.group_bytes, 256U);
+  EXPECT_EQ(read.owners.slots, 11U);
+  ASSERT_EQ(read.owners.runs, 3U); // equal neighbours merged
+  EXPECT_EQ(read.owners.run[1].node, 1);
+  EXPECT_EQ(read.owners.run[1].first_slot, 4U);
+  EXPECT_EQ(read.owners.run[2].node, 255);
+  EXPECT_EQ(read.owners.run[2].first_slot, 9U);
+  EXPECT_EQ(read.standard.kind, placement_kind::blocked);
+  EXPECT_EQ(read.standard.owners.slots, 11U);
+  EXPECT_EQ(std::string(read.pin).substr(0, 9), "0|1-2,5|3");
+  EXPECT_TRUE(read.quiet);
+  EXPECT_STREQ(read.report, "/tmp/a;b=c");
+}
+
+TEST(AgentSettings, OnlyWatchingNeedsNoOwners) {
+  EXPECT_TRUE(parsed("v2;threshold=1;observe").read.observe);
+  EXPECT_EQ(parsed("v2;threshold=1;observe").read.owners.runs, 0U);
+  EXPECT_EQ(parsed("v2;threshold=1;observe;owners=0*4,1*4").read.owners.runs, 2U);
+}
+
+TEST(AgentSettings, PlacementsAreRead) {
+  EXPECT_EQ(parsed("v2;threshold=1;default=local").read.standard.kind, placement_kind::local);
+  EXPECT_EQ(parsed("v2;threshold=1;default=none").read.standard.kind, placement_kind::none);
+  const parsed cyclic("v2;threshold=1;default=cyclic@65536@0*3,1*1");
+  EXPECT_EQ(cyclic.read.standard.kind, placement_kind::cyclic);
+  EXPECT_EQ(cyclic.read.standard.granule_bytes, 65536U);
+  EXPECT_EQ(cyclic.read.standard.owners.slots, 4U);
+  const parsed bind("v2;threshold=1;default=bind@2,5");
+  EXPECT_EQ(bind.read.standard.kind, placement_kind::bind);
+  EXPECT_EQ(bind.read.standard.owners.run[1].node, 5);
+}
+
+TEST(AgentSettings, NonsenseIsRefusedAndAsksForNothing) {
+  std::string too_many = "v2;threshold=1;owners=0";
+  for (int i = 1; i <= NODEWISE_AGENT_MAX_RUNS; ++i) {
+    too_many += "," + std::to_string(i % 2);
+  }
+  std::string too_many_rules = "v2;threshold=1";
+  for (int i = 0; i <= NODEWISE_AGENT_MAX_RULES; ++i) {
+    too_many_rules += ";rule=least=1:local";
+  }
+  for (const std::string& text : {std::string(),
+                                  std::string("v2"),
+                                  std::string("v1;threshold=1;owners=0"),
+                                  std::string("v20;threshold=1"),
+                                  std::string("v2;owners=0"),
+                                  std::string("v2;threshold=0"),
+                                  std::string("v2;threshold=x"),
+                                  std::string("v2;threshold=1;owners="),
+                                  std::string("v2;threshold=1;owners=1024"),
+                                  std::string("v2;threshold=1;owners=-1"),
+                                  std::string("v2;threshold=1;owners=0*0"),
+                                  std::string("v2;threshold=1;owners=0*"),
+                                  std::string("v2;threshold=1;owners=0,"),
+                                  std::string("v2;threshold=1;owners=0*99999999"),
+                                  std::string("v2;threshold=1;colour=red"),
+                                  std::string("v2;threshold=1;default=blocked"),
+                                  std::string("v2;threshold=1;default=red"),
+                                  std::string("v2;threshold=1;default=cyclic@@0"),
+                                  std::string("v2;threshold=1;default=cyclic@x@0"),
+                                  std::string("v2;threshold=1;default=cyclic@64"),
+                                  std::string("v2;threshold=1;default=bind@"),
+                                  std::string("v2;threshold=1;rule=local"),
+                                  std::string("v2;threshold=1;rule=least=x:local"),
+                                  std::string("v2;threshold=1;rule=least=1:"),
+                                  std::string("v2;threshold=1;rule=code=a+2-1:local"),
+                                  std::string("v2;threshold=1;rule=kind=boat:local"),
+                                  std::string("v2;threshold=1;rule=least=1:blocked"),
+                                  std::string("v2;;"),
+                                  std::string("v2threshold=1"),
+                                  std::string("v2;threshold=99999999999999999999"),
+                                  too_many,
+                                  too_many_rules}) {
+    settings read{};
+    EXPECT_NE(parse(text.c_str(), read), nullptr) << text;
+    EXPECT_EQ(read.threshold_bytes, 0U);
+    EXPECT_EQ(read.rule_count, 0U);
+  }
+}
+
+TEST(AgentSettings, NamesAreComparedDecoded) {
+  EXPECT_TRUE(is_named("a%2Bb", "+", "a+b"));
+  EXPECT_TRUE(is_named("a%2Bb+12", "+", "a+b"));
+  EXPECT_FALSE(is_named("a%2Bb", "+", "a+"));
+  EXPECT_FALSE(is_named("a", "+", "ab"));
+  EXPECT_TRUE(is_named("50%", "+", "50%"));
+  EXPECT_TRUE(is_named("%zz", "+", "%zz"));
+}
+
+object large(std::size_t bytes, std::uint32_t kind = NODEWISE_AGENT_HEAP) {
+  object made{};
+  made.bytes = made.placed_bytes = made.mapped_bytes = bytes;
+  made.kind = kind;
+  return made;
+}
+
+TEST(AgentRules, TheFirstThatFitsDecides) {
+  const parsed all("v2;threshold=1000;owners=0,1;default=blocked;rule=least=5000,most=6000:local;"
+                   "rule=least=4000:bind@1;rule=kind=static,symbol=field_:interleave@0,1");
+  object what = large(5500);
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.where->kind, placement_kind::local);
+  EXPECT_EQ(what.rule, 0);
+  what = large(7000);
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, 1);
+  what = large(2000);
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, -1);
+  EXPECT_EQ(what.where->kind, placement_kind::blocked);
+  what = large(2000, NODEWISE_AGENT_STATIC);
+  what.name = "field_";
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, 2);
+  for (const char* compiled : {"field__", "field_.0", "field_.12"}) {
+    what.name = compiled;
+    ASSERT_TRUE(choose(all.read, what));
+    EXPECT_EQ(what.rule, 2) << compiled;
+  }
+  what.name = "field_.x";
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, -1);
+  what.name = "field_2";
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, -1);
+}
+
+TEST(AgentRules, ARuleWithASizeMayGoBelowTheThreshold) {
+  const parsed all("v2;threshold=1000;rule=least=500,most=600:local;rule=symbol=x:local");
+  EXPECT_EQ(least_bytes(all.read), 500U);
+  object what = large(550);
+  EXPECT_TRUE(choose(all.read, what));
+  what = large(700);
+  EXPECT_FALSE(choose(all.read, what));
+  what = large(2000);
+  ASSERT_TRUE(choose(all.read, what)); // large, and only watched
+  EXPECT_NE(what.flags & NODEWISE_AGENT_UNASKED, 0U);
+  EXPECT_EQ(what.where, nullptr);
+}
+
+int here() {
+  return 0;
+}
+
+TEST(AgentRules, ACallerIsFoundByItsModule) {
+  // The address behind a call in this program, which is a module like any other.
+  const auto caller = reinterpret_cast<const char*>(&here) + 1;
+  object what = large(2000);
+  what.caller = caller;
+  const parsed nobody("v2;threshold=1000;rule=code=no-such-module+0-999999999:local");
+  ASSERT_TRUE(choose(nobody.read, what));
+  EXPECT_EQ(what.rule, -1);
+  const std::string me = program_invocation_short_name;
+  const parsed mine("v2;threshold=1000;rule=code=x+1-2,code=" + me + "+0-999999999:local");
+  what = large(2000);
+  what.caller = caller;
+  ASSERT_TRUE(choose(mine.read, what));
+  EXPECT_EQ(what.rule, 0);
+  what = large(2000);
+  ASSERT_TRUE(choose(mine.read, what)); // a caller that nobody knows
+  EXPECT_EQ(what.rule, -1);
+}
+
+} // namespace
+} // namespace nodewise::agent

@@ -1,0 +1,199 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nodewise/error.hpp>
+
+#include "grid_machine.hpp"
+#include "launch/memory_words.hpp"
+#include "launch/plan.hpp"
+
+namespace nodewise::launch {
+namespace {
+
+using test::grid;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+memory_choice placement(std::string_view text) {
+  return parse_placement(text, "--memory");
+}
+memory_rule rule(std::string_view text) {
+  return parse_rule(text, "--rule");
+}
+
+TEST(MemoryWords, EachIsRead) {
+  EXPECT_EQ(placement("local").mode, memory_mode::local);
+  EXPECT_EQ(placement("blocked").mode, memory_mode::blocked);
+  EXPECT_EQ(placement("interleave").mode, memory_mode::interleave);
+  EXPECT_FALSE(placement("interleave").nodes);
+  EXPECT_EQ(placement("interleave:0,2").nodes->text, "0,2");
+  EXPECT_EQ(placement("bind:!0").nodes->text, "!0");
+  EXPECT_EQ(placement("prefer:1").mode, memory_mode::prefer);
+  EXPECT_EQ(placement("cyclic:64K").granule_bytes, 65536U);
+  EXPECT_FALSE(placement("cyclic:64K").nodes);
+  EXPECT_EQ(placement("cyclic:2MiB:0-1").nodes->text, "0-1");
+}
+
+TEST(MemoryWords, WeightsAreReadByNode) {
+  const memory_choice read = placement("weighted:0=3,1,2=1,3=0");
+  ASSERT_EQ(read.weights.size(), 3U);
+  EXPECT_EQ(read.weights[0].nodes.text, "0");
+  EXPECT_EQ(read.weights[0].value, 3U);
+  EXPECT_EQ(read.weights[1].nodes.text, "1,2");
+  EXPECT_EQ(read.weights[2].value, 0U);
+}
+
+TEST(MemoryWords, NonsenseNamesTheOption) {
+  for (const char* text :
+       {"",           "red",          "local:0",        "blocked:0",      "bind",
+        "bind:",      "prefer",       "interleave:",    "cyclic",         "cyclic:",
+        "cyclic:0",   "cyclic:x",     "cyclic:64K:",    "weighted",       "weighted:",
+        "weighted:0", "weighted:0=x", "weighted:0=1,1", "weighted:0=256", "weighted:0=-1",
+        "BLOCKED"}) {
+    try {
+      (void)placement(text);
+      FAIL() << text;
+    } catch (const error& e) {
+      EXPECT_EQ(e.kind(), error_kind::usage);
+      EXPECT_THAT(e.asked(), HasSubstr("--memory")) << text;
+    }
+  }
+}
+
+TEST(MemoryRules, ConditionsAndPlacementAreToldApart) {
+  const memory_rule read = rule("site=file.c:12,size>=8M:cyclic:64K");
+  EXPECT_THAT(read.sites, ElementsAre("file.c:12"));
+  EXPECT_EQ(read.least_bytes, 8U << 20);
+  EXPECT_FALSE(read.most_bytes);
+  EXPECT_EQ(read.where.mode, memory_mode::cyclic);
+  EXPECT_EQ(read.where.granule_bytes, 65536U);
+  EXPECT_THAT(rule("site=ns::solve:local").sites, ElementsAre("ns::solve"));
+  EXPECT_EQ(rule("symbol=field_:weighted:0=3,1=1").where.weights.size(), 2U);
+}
+
+TEST(MemoryRules, SizesAreInWholeBytes) {
+  EXPECT_EQ(rule("size>4K:local").least_bytes, 4097U);
+  EXPECT_EQ(rule("size<4K:local").most_bytes, 4095U);
+  EXPECT_EQ(rule("size<=4K:local").most_bytes, 4096U);
+  EXPECT_EQ(rule("size=4K:local").least_bytes, 4096U);
+  EXPECT_EQ(rule("size=4K:local").most_bytes, 4096U);
+  EXPECT_EQ(rule("size>=1M,size<2M:local").most_bytes, (2U << 20) - 1);
+}
+
+TEST(MemoryRules, NonsenseNamesTheOption) {
+  for (const char* text :
+       {"", "local", ":local", "site=a", "site=:local", "size>=8M", "size:local", "size>=:local",
+        "size=>8M:local", "size<0:local", "size>=8Q:local", "symbol=:local", "name=x:local",
+        "site=a:red", "site=a,:local", "site=a:cyclic", "site=a::"}) {
+    try {
+      const memory_rule read = rule(text);
+      // "site=a,:local" has an empty last condition, which says nothing and harms nobody.
+      EXPECT_EQ(std::string(text), "site=a,:local");
+    } catch (const error& e) {
+      EXPECT_EQ(e.kind(), error_kind::usage);
+      EXPECT_THAT(e.asked(), HasSubstr("--rule")) << text;
+    }
+  }
+}
+
+std::map<std::string, std::string> variables; // NOLINT: the environment of the tests below
+
+const char* lookup(const char* name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : found->second.c_str();
+}
+
+class MemoryPlan : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    variables.clear();
+    options.agent = "/bin/sh"; // any file there is
+    options.command = {"/bin/sh", "-c", "true"};
+  }
+  plan make(const topology& here = topology{grid(2, 2)}) const {
+    return make_plan(options, here, lookup);
+  }
+  std::string settings() const { return *agent_variables(*make().agent, "", lookup)[1].value; }
+
+  run_options options;
+};
+
+TEST_F(MemoryPlan, CyclicGoesOverTheNodesOfTheThreads) {
+  options.memory = placement("cyclic:64K");
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0*1,1*1"));
+  options.cpu_nodes = {"1", "-N"};
+  options.bind = bind_policy::close;
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@1*1;"));
+  options.memory = placement("cyclic:64K:0,1");
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0*1,1*1;"));
+}
+
+TEST_F(MemoryPlan, WeightsAreOwnersInTurn) {
+  options.memory = placement("weighted:0=3,1=1");
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*3,1*1"));
+  EXPECT_FALSE(make().memory);
+  options.memory = placement("weighted:0=0");
+  EXPECT_THROW((void)make(), error);
+  options.memory = placement("weighted:7=1");
+  EXPECT_THROW((void)make(), error);
+}
+
+TEST_F(MemoryPlan, RulesComeWithTheProcesssOwnPolicy) {
+  options.memory = placement("bind:0");
+  options.rules = {rule("size>=8M:interleave"), rule("symbol=a b:bind:1")};
+  const plan what = make();
+  EXPECT_EQ(what.memory->mode, sys::policy::bind);
+  EXPECT_EQ(settings(), "v2;threshold=1048576;group=256;rule=least=8388608:interleave@0,1;"
+                        "rule=least=0,symbol=a%20b:bind@1");
+}
+
+TEST_F(MemoryPlan, ABlockedRuleNeedsThreads) {
+  options.rules = {rule("size>=8M:blocked")};
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("without --bind")));
+  options.bind = bind_policy::close;
+  EXPECT_THAT(make().warnings, IsEmpty());
+  EXPECT_THAT(settings(), HasSubstr(";owners=0*2,1*2;rule=least=8388608:blocked;"));
+}
+
+TEST_F(MemoryPlan, SitesAreLookedUpInTheProgram) {
+  options.rules = {rule("site=a.c:7,site=main:local")};
+  EXPECT_THROW((void)make(), error) << "nobody to look it up";
+  options.find_site = [](const std::string& site, const std::string& program) {
+    EXPECT_EQ(program, "/bin/sh");
+    return std::vector<code_range>{{"sh", site == "main" ? 32U : 16U, 48}};
+  };
+  EXPECT_THAT(settings(), HasSubstr("code=sh+16-48,code=sh+32-48:local"));
+  options.find_site = [](const std::string&, const std::string&) {
+    return std::vector<code_range>{};
+  };
+  EXPECT_THROW((void)make(), error);
+}
+
+TEST_F(MemoryPlan, ASiteOfAReportIsTakenAsItIs) {
+  options.rules = {rule("site=libx.so.1+0x10-0x20:local"), rule("site=a;b+0x11:local")};
+  EXPECT_THAT(settings(), HasSubstr("code=libx.so.1+16-32:local"));
+  EXPECT_THAT(settings(), HasSubstr("code=a%3Bb+16-17:local")) << "the byte before a return";
+}
+
+TEST_F(MemoryPlan, ThreadsAloneLeaveMemoryAlone) {
+  options.bind = bind_policy::close;
+  EXPECT_EQ(settings(), "v2;threshold=9223372036854775807;owners=0*2,1*2;pin=0|1|2|3");
+}
+
+TEST_F(MemoryPlan, WithoutTheAgentRulesAreLeftOutAndThatIsSaid) {
+  options.agent = "/nonexistent/agent.so";
+  options.rules = {rule("size>=8M:interleave")};
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("--rule")));
+  options.memory = placement("cyclic:64K");
+  const plan what = make();
+  EXPECT_EQ(what.memory->mode, sys::policy::interleave);
+  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("--rule"), HasSubstr("--memory cyclic")));
+}
+
+} // namespace
+} // namespace nodewise::launch

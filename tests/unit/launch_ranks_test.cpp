@@ -1,0 +1,136 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/ranks.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/grid_machine.hpp"
+
+namespace nodewise::launch {
+namespace {
+
+using test::grid;
+using testing::ElementsAre;
+
+std::map<std::string, std::string> variables;
+
+const char* lookup(const char* name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : found->second.c_str();
+}
+
+std::vector<std::string> shares(const topology& where, place_kind kind, int ranks) {
+  std::vector<std::string> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    all.push_back(share_of_rank(where, kind, {rank, ranks, ""}).cpus.to_string());
+  }
+  return all;
+}
+
+TEST(Ranks, FewerThanDomainsHaveOneEach) {
+  const topology where{grid(4, 2)};
+  EXPECT_THAT(shares(where, place_kind::nodes, 3), ElementsAre("0-1", "2-3", "4-5"));
+  EXPECT_THAT(shares(where, place_kind::nodes, 4), ElementsAre("0-1", "2-3", "4-5", "6-7"));
+}
+
+TEST(Ranks, MoreThanDomainsShareThemInWholeCores) {
+  const topology smt{grid(2, 4, 2)}; // node 0: cores {0,8} {1,9} {2,10} {3,11}
+  EXPECT_THAT(shares(smt, place_kind::nodes, 4),
+              ElementsAre("0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"));
+  // Three on the first node, two on the second.
+  EXPECT_THAT(shares(topology{grid(2, 4)}, place_kind::nodes, 5),
+              ElementsAre("0", "1", "2-3", "4-5", "6-7"));
+}
+
+TEST(Ranks, EveryProcessorHasARankWhereTheyAreAsManyAsCoresOrFewer) {
+  for (const auto& machine : {grid(2, 4), grid(3, 5, 2), grid(1, 6), grid(4, 3)}) {
+    const topology where{machine};
+    for (int ranks = static_cast<int>(machine.nodes.size());
+         ranks <= static_cast<int>(machine.cores.size()); ++ranks) {
+      cpu_set all;
+      std::size_t dealt = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const rank_share share = share_of_rank(where, place_kind::nodes, {rank, ranks, ""});
+        if (share.shares_core) { // more ranks than cores on one node by chance of numbers
+          dealt = 0;
+          all = where.allowed_cpus();
+          break;
+        }
+        all = all | share.cpus;
+        dealt += share.cpus.size();
+      }
+      EXPECT_EQ(all, where.allowed_cpus()) << ranks;
+      EXPECT_TRUE(dealt == 0 || dealt == where.allowed_cpus().size()) << ranks;
+    }
+  }
+}
+
+TEST(Ranks, MoreThanCoresShareOne) {
+  const topology where{grid(1, 2)};
+  EXPECT_THAT(shares(where, place_kind::nodes, 4), ElementsAre("0", "0", "1", "1"));
+  EXPECT_TRUE(share_of_rank(where, place_kind::cores, {3, 4, ""}).shares_core);
+}
+
+TEST(Ranks, OfUnknownNumberComeRound) {
+  const topology where{grid(2, 2)};
+  const auto first = share_of_rank(where, place_kind::nodes, {1, std::nullopt, ""});
+  EXPECT_EQ(first.cpus.to_string(), "2-3");
+  EXPECT_FALSE(first.came_round);
+  const auto second = share_of_rank(where, place_kind::nodes, {3, std::nullopt, ""});
+  EXPECT_EQ(second.cpus.to_string(), "2-3");
+  EXPECT_TRUE(second.came_round);
+}
+
+TEST(Ranks, OnlyAllowedProcessorsAreDealtOut) {
+  const topology where(grid(4, 2), {cpu_id{1}, cpu_id{6}, cpu_id{7}}, {});
+  EXPECT_THAT(shares(where, place_kind::nodes, 2), ElementsAre("1", "6-7"));
+  EXPECT_THAT(shares(where, place_kind::cores, 3), ElementsAre("1", "6", "7"));
+}
+
+std::string found() {
+  const auto rank = find_local_rank(lookup);
+  return !rank ? "none"
+               : std::to_string(rank->number) + " of " +
+                     (rank->count ? std::to_string(*rank->count) : "?");
+}
+
+TEST(LocalRank, IsTheLaunchersWithTheNumberOfRanks) {
+  variables = {};
+  EXPECT_EQ(found(), "none");
+  variables = {{"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "4"}};
+  EXPECT_EQ(found(), "2 of 4");
+  variables["SLURM_LOCALID"] = "1";
+  EXPECT_EQ(found(), "1 of ?");
+  variables["OMPI_COMM_WORLD_LOCAL_RANK"] = "0";
+  variables["OMPI_COMM_WORLD_LOCAL_SIZE"] = "8";
+  EXPECT_EQ(found(), "0 of 8");
+  variables["OMPI_COMM_WORLD_LOCAL_RANK"] = "x";
+  EXPECT_EQ(found(), "1 of ?") << "what is no number is not believed";
+  variables = {{"PALS_LOCAL_RANKID", "3"}, {"PALS_LOCAL_SIZE", "2"}};
+  EXPECT_EQ(found(), "3 of ?") << "a number of ranks that cannot be right is not believed";
+}
+
+TEST(LocalRank, OfSlurmIsCountedByTheListOfHosts) {
+  variables = {{"SLURM_LOCALID", "1"}, {"SLURM_TASKS_PER_NODE", "4(x2),3"}};
+  EXPECT_EQ(found(), "1 of 4");
+  variables["SLURM_NODEID"] = "1";
+  EXPECT_EQ(found(), "1 of 4");
+  variables["SLURM_NODEID"] = "2";
+  EXPECT_EQ(found(), "1 of 3");
+  variables["SLURM_NODEID"] = "3";
+  EXPECT_EQ(found(), "1 of ?");
+  variables["SLURM_STEP_TASKS_PER_NODE"] = "2(x4)";
+  EXPECT_EQ(found(), "1 of 2") << "the step's own counts";
+  for (const char* const nonsense : {"", "x", "4(x", "4(x2", "4(x)", "-4", "4,,3", "(x2)"}) {
+    variables["SLURM_STEP_TASKS_PER_NODE"] = nonsense;
+    variables.erase("SLURM_TASKS_PER_NODE");
+    EXPECT_EQ(found(), "1 of ?") << nonsense;
+  }
+}
+
+} // namespace
+} // namespace nodewise::launch
