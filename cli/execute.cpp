@@ -2,9 +2,10 @@
 #include "cli/execute.hpp"
 
 #include <cerrno>
-#include <csignal>
 
 #include <unistd.h>
+
+#include "sys/signals.hpp"
 
 namespace nodewise::cli {
 
@@ -15,12 +16,9 @@ int execute(const std::vector<std::string>& command) {
     words.push_back(const_cast<char*>(word.c_str())); // execvp does not write, its type is old
   }
   words.push_back(nullptr);
-  // We ignore SIGPIPE to see EPIPE; what we ignore a new program would ignore, too.
-  const auto kept = std::signal(SIGPIPE, SIG_DFL);
+  sys::restore_broken_pipes(); // what we ignore a new program would ignore, too
   ::execvp(words.front(), words.data());
-  const int failed = errno;
-  std::signal(SIGPIPE, kept);
-  return failed;
+  return errno;
 }
 
 } // namespace nodewise::cli

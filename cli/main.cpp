@@ -3,7 +3,6 @@
 // nodewise-tool: every verb but the plain `run`, which the small executable `nodewise` does itself.
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "cli/help.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::cli {
 
@@ -83,7 +83,7 @@ int run_command(std::span<const char* const> arguments) {
 
 int main(int argc, char** argv) {
   nodewise::cli::occupy_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN); // a reader that went away is an error to report, not a silent end
+  nodewise::sys::ignore_broken_pipes();
   const auto words = static_cast<std::size_t>(argc > 0 ? argc - 1 : 0);
   return nodewise::cli::run_command({argv + (argc > 0 ? 1 : 0), words});
 }

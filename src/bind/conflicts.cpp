@@ -103,16 +103,12 @@ std::optional<cpu_set> read_place(list_reader& from) {
     if (!first || *first < 0) {
       return std::nullopt;
     }
-    repetition how;
-    if (from.take(':')) {
-      const auto given = read_repetition(from);
-      if (!given) {
-        return std::nullopt;
-      }
-      how = *given;
+    const auto how = from.take(':') ? read_repetition(from) : repetition{};
+    if (!how) {
+      return std::nullopt;
     }
     cpu_set part;
-    if (!insert_repeated(part, {cpu_id{*first}}, how)) {
+    if (!insert_repeated(part, {cpu_id{*first}}, *how)) {
       return std::nullopt;
     }
     place = excluded ? std::move(place) - part : std::move(place) | part;
@@ -326,15 +322,11 @@ std::optional<cpu_set> listed_places(std::string_view text) {
     if (!place) {
       return std::nullopt;
     }
-    repetition how;
-    if (from.take(':')) {
-      const auto given = read_repetition(from);
-      if (!given) {
-        return std::nullopt;
-      }
-      how = *given;
+    const auto how = from.take(':') ? read_repetition(from) : repetition{};
+    if (!how) {
+      return std::nullopt;
     }
-    if (!excluded && !insert_repeated(all, *place, how)) {
+    if (!excluded && !insert_repeated(all, *place, *how)) {
       return std::nullopt;
     }
   } while (from.take(','));

@@ -9,6 +9,7 @@
 #include <nodewise/error.hpp>
 
 #include "launch/not_started.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::launch {
 
@@ -127,6 +128,7 @@ void become(const plan& what) {
         const_cast<char*>(word.c_str())); // execvp takes them so and leaves them alone
   }
   arguments.push_back(nullptr);
+  sys::restore_broken_pipes();
   ::execvp(arguments.front(), arguments.data());
   throw_not_started(what, errno);
 }

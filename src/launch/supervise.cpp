@@ -15,51 +15,11 @@
 
 #include "launch/report_file.hpp"
 #include "launch/start.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::launch {
 
 namespace {
-
-/// Signals that are meant for the program, not for its launcher.
-constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                  SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
-
-/// From here on these signals and the end of a child are waited for, not handled.
-class held_signals {
- public:
-  held_signals() {
-    ::sigemptyset(&held_);
-    for (const int number : passed_on) {
-      ::sigaddset(&held_, number);
-    }
-    ::sigaddset(&held_, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &held_, &mask_before_);
-    // A parent may have left SIGCHLD ignored; then the kernel would keep no child to wait for.
-    struct sigaction standard{};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &standard, &child_before_);
-  }
-  held_signals(const held_signals&) = delete;
-  held_signals& operator=(const held_signals&) = delete;
-  ~held_signals() { restore(); }
-
-  /// As the program is to find them.
-  void restore() const noexcept {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
-  }
-  [[nodiscard]] siginfo_t wait() const noexcept {
-    siginfo_t info{};
-    while (::sigwaitinfo(&held_, &info) < 0) {
-    }
-    return info;
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t mask_before_{};
-  struct sigaction child_before_{};
-};
 
 /// Open until the program runs: exec closes it, a byte in it says that there was no exec.
 class start_pipe {
@@ -105,7 +65,7 @@ void stop_with_it(int wait_status) noexcept {
   }
 }
 
-int wait_for(pid_t program, const held_signals& signals) noexcept {
+int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
   for (;;) {
     const siginfo_t info = signals.wait();
     if (info.si_signo != SIGCHLD) {
@@ -167,14 +127,14 @@ outcome supervise(const plan& what, sys::kernel& kernel) {
   start_pipe pipe;
   outcome how;
   {
-    const held_signals signals;
+    const sys::held_signals signals;
     const pid_t program = ::fork();
     if (program < 0) {
       throw error(error_kind::system, "a process for the program", "fork was refused",
                   "raise the limit of processes (ulimit -u)", errno);
     }
     if (program == 0) {
-      signals.restore();
+      signals.restore_for_program();
       try {
         apply(what, report.name(), kernel);
         become(what);

@@ -15,55 +15,14 @@
 
 #include <nodewise/error.hpp>
 
+#include "sys/signals.hpp"
+
 namespace nodewise::observe {
 
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                  SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
-
-/// These and the end of a child are waited for while this lives.
-class held_signals {
- public:
-  held_signals() {
-    ::sigemptyset(&held_);
-    for (const int number : passed_on) {
-      ::sigaddset(&held_, number);
-    }
-    ::sigaddset(&held_, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &held_, &before_);
-    struct sigaction standard{};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &standard, &child_before_);
-    ::sigaction(SIGPIPE, &standard, &pipe_before_);
-  }
-  held_signals(const held_signals&) = delete;
-  held_signals& operator=(const held_signals&) = delete;
-  ~held_signals() {
-    ::sigaction(SIGPIPE, &pipe_before_, nullptr);
-    restore();
-  }
-  /// As the program is to find them; the command itself ignores SIGPIPE.
-  void restore() const noexcept {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  /// nullopt after the time has passed.
-  [[nodiscard]] std::optional<siginfo_t> wait(milliseconds most) const noexcept {
-    const timespec time{most.count() / 1000, static_cast<long>(most.count() % 1000) * 1'000'000};
-    siginfo_t info{};
-    return ::sigtimedwait(&held_, &info, &time) < 0 ? std::nullopt : std::optional(info);
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-  struct sigaction child_before_{};
-  struct sigaction pipe_before_{};
-};
 
 class pipe_pair {
  public:
@@ -115,7 +74,7 @@ class pipe_pair {
 /// The program and the way to its end.
 class watched_program {
  public:
-  watched_program(const program_looks& looks, pid_t pid, const held_signals& signals)
+  watched_program(const program_looks& looks, pid_t pid, const sys::held_signals& signals)
       : looks_(looks), pid_(pid), signals_(signals) {}
 
   program_end run() {
@@ -201,7 +160,7 @@ class watched_program {
 
   const program_looks& looks_;
   pid_t pid_;
-  const held_signals& signals_;
+  const sys::held_signals& signals_;
   program_end end_;
   bool ended_ = false;
   std::exception_ptr failure_;
@@ -234,7 +193,7 @@ void trace_to_its_end(pid_t pid) {
 program_end run_and_look(const std::vector<std::string>& command, const program_looks& looks) {
   pipe_pair go;
   pipe_pair failed;
-  const held_signals signals;
+  const sys::held_signals signals;
   const pid_t pid = ::fork();
   if (pid < 0) {
     throw error(error_kind::system, "a process for the program", "fork was refused",
@@ -242,7 +201,7 @@ program_end run_and_look(const std::vector<std::string>& command, const program_
   }
   if (pid == 0) {
     go.close_end(1);
-    signals.restore();
+    signals.restore_for_program();
     become(command, go, failed);
   }
   failed.close_end(1);

@@ -102,6 +102,18 @@ class Supervised(CommandTest):
         return subprocess.Popen([COMMAND, "run", "--verify", "--quiet", "--", *arguments], env=environment(),
                                 stdout=subprocess.PIPE, text=True, process_group=0, **options)
 
+    def test_a_broken_pipe_is_what_it_is_without_us(self):
+        for ignored in (False, True):
+            for options in (["--verify"], ["--rule", "size>=1G:local"], ["-l"]):
+                with self.subTest(options, ignored=ignored):
+                    before = "trap '' PIPE; " if ignored else ""
+                    line = f'{before}exec "$@" grep SigIgn /proc/self/status'
+                    plain = subprocess.run(["bash", "-c", line, "-", "env"], stdout=subprocess.PIPE, check=True,
+                                           env=environment())
+                    ours = subprocess.run(["bash", "-c", line, "-", COMMAND, "run", "--quiet", *options, "--"],
+                                          stdout=subprocess.PIPE, check=True, env=environment())
+                    self.assertEqual(ours.stdout, plain.stdout)
+
     def test_signals_are_passed_on(self):
         for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
             with self.subTest(name):

@@ -15,25 +15,16 @@
 #include <nodewise/error.hpp>
 
 #include "spec/spec.hpp"
+#include "spec_words.hpp"
 #include "unit/grid_machine.hpp"
 
 namespace nodewise::spec {
 namespace {
 
 using test::grid;
+using test::memory;
+using test::refusal;
 using testing::HasSubstr;
-
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_FALSE(e.cure().empty());
-    return e.what();
-  }
-  return {};
-}
 
 /// A root with a network card at node 1, a disk with a partition at node 0, and devices of which
 /// the firmware says nothing.

@@ -1,5 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/spec.hpp"
+#include "spec_words.hpp"
 
 #include <string>
 
@@ -14,27 +15,11 @@ namespace nodewise::spec {
 namespace {
 
 using test::grid;
+using test::memory;
+using test::processors;
+using test::refusal;
 using testing::HasSubstr;
 
-std::string memory(std::string_view spec, const topology& where) {
-  return resolve_nodes(spec, where, node_purpose::memory).to_string();
-}
-std::string processors(std::string_view spec, const topology& where) {
-  return resolve_nodes(spec, where, node_purpose::processors).to_string();
-}
-
-/// What the error says, "" if there is none.
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_FALSE(e.cure().empty());
-    return e.what();
-  }
-  return {};
-}
 std::string memory_refusal(std::string_view spec, const topology& where) {
   return refusal([&] { (void)memory(spec, where); });
 }

@@ -3,6 +3,7 @@
 // Which syntax a text is in, what each names, and what is refused. The other tools' own answers are
 // held against these in tests/topology/hwloc_locations_test.cpp and tests/lab/specs_test.py.
 #include "spec/spec.hpp"
+#include "spec_words.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -20,6 +21,9 @@ namespace nodewise::spec {
 namespace {
 
 using test::grid;
+using test::memory;
+using test::processors;
+using test::refusal;
 using testing::HasSubstr;
 
 /// Two packages with a node each, of four cores with two hardware threads: processors 0-7 are the
@@ -40,26 +44,7 @@ std::string in_order(std::string_view text, const topology& where) {
   }
   return list;
 }
-std::string memory(std::string_view text, const topology& where) {
-  return resolve_nodes(text, where, node_purpose::memory).to_string();
-}
-std::string processors(std::string_view text, const topology& where) {
-  return resolve_nodes(text, where, node_purpose::processors).to_string();
-}
 
-/// What the error says, "" if there is none.
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_FALSE(e.asked().empty());
-    EXPECT_FALSE(e.cure().empty());
-    return e.what();
-  }
-  return {};
-}
 std::string cpu_refusal(std::string_view text, const topology& where) {
   return refusal([&] { (void)resolve_cpus(text, where); });
 }
