@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "agent/groups.hpp"
 #include "agent/large.hpp"
@@ -13,7 +14,7 @@ namespace nodewise::agent {
 
 /// Requests below this are the next allocator's; the only thing that most requests pay for.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
-extern constinit std::size_t small_bytes;
+[[gnu::visibility("hidden")]] extern constinit std::size_t small_bytes;
 
 /// For requests of at least `small_bytes`. Where even the kernel has no range left, the C library
 /// may still have memory, and sets errno.
@@ -30,6 +31,19 @@ extern constinit std::size_t small_bytes;
     return release_grouped(start);
   }
   return is_large(start) && release_large(start);
+}
+
+/// free() for an address that may be the agent's.
+void free_noticed(void* start, const next_allocator& through) noexcept;
+
+/// free(): all that most blocks pay for are two tests of their address.
+[[gnu::always_inline]] inline void give_back(void* start, const next_allocator& through) noexcept {
+  const bool begins_page = (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0;
+  if (is_grouped(start) || begins_page) [[unlikely]] {
+    free_noticed(start, through);
+  } else {
+    through.free(start);
+  }
 }
 
 } // namespace nodewise::agent

@@ -88,6 +88,15 @@ void* arena::allocate(std::size_t bytes) noexcept {
   return head + 1;
 }
 
+void arena::shrink() noexcept {
+  close();
+  const std::size_t kept = round_up(used_bytes() + unit_bytes, commit_bytes);
+  if (kept >= committed_ && kept < bytes_) {
+    sys::raw::unmap(space_ + kept, bytes_ - kept);
+    bytes_ = kept;
+  }
+}
+
 bool arena::release(void* block) noexcept {
   header* const head = header_of(block);
   std::uint64_t expected = in_use;

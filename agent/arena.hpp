@@ -25,6 +25,8 @@ class arena {
   [[nodiscard]] bool is_mine() const noexcept { return ::pthread_equal(owner_, ::pthread_self()); }
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
+  /// Closes it, and gives the address space back that it has not used.
+  void shrink() noexcept;
 
   /// By the owner alone. nullptr when it is full, closed, or has too many free blocks.
   [[nodiscard]] void* allocate(std::size_t bytes) noexcept;

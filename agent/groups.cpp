@@ -4,7 +4,9 @@
 #include <atomic>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include "agent/allocate.hpp"
 #include "agent/arena.hpp"
 #include "agent/large.hpp"
 #include "agent/placement.hpp"
@@ -16,6 +18,7 @@ namespace nodewise::agent {
 
 constinit std::uintptr_t arenas_start = 0;
 constinit std::size_t arenas_bytes = 0;
+constinit bool arenas_shrunk = false;
 
 namespace {
 
@@ -41,6 +44,7 @@ struct group {
   arena blocks;
   const void* caller;
   std::atomic<std::uint32_t> foreign; ///< requests of the site by other threads
+  std::size_t latest_bytes;           ///< of the last block that was asked for
   std::size_t settled_bytes;          ///< placed up to here
   std::atomic<bool> reported;
   std::size_t marks;
@@ -62,6 +66,8 @@ constinit site sites[site_count] = {};
 constinit std::atomic<std::size_t> group_count{0};
 constinit group* all_groups = nullptr;
 constinit std::size_t arena_bytes = 0;
+constinit bool arenas_refused = false;
+constinit std::size_t group_limit = max_groups;
 constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 constinit pthread_mutex_t settling = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<group*> latest{nullptr}; ///< that a block came from
@@ -72,10 +78,16 @@ site& site_of(const void* caller) noexcept {
 }
 
 /// Address space for all arenas at once, so that free() can tell their blocks by one comparison.
+/// Not where address space is limited: the program may need it.
 bool reserve_arenas() noexcept {
   if (arenas_bytes != 0) {
     return true;
   }
+  struct rlimit limit{};
+  if (arenas_refused || ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) {
+    return false;
+  }
+  arenas_refused = true; // unless all goes well, and then nobody asks again
   constexpr std::size_t side_rights = PROT_READ | PROT_WRITE;
   all_groups = static_cast<group*>(sys::raw::map(sizeof(group) * max_groups, side_rights, 0));
   if (all_groups == nullptr) {
@@ -84,6 +96,7 @@ bool reserve_arenas() noexcept {
   for (std::size_t each = most_arena_bytes; each >= least_arena_bytes; each /= 2) {
     void* const space = sys::raw::map(each * max_groups, PROT_NONE, MAP_NORESERVE);
     if (space != nullptr) {
+      (void)sys::raw::call(SYS_munlock, space, each * max_groups); // after mlockall(MCL_FUTURE)
       arena_bytes = each;
       arenas_start = reinterpret_cast<std::uintptr_t>(space);
       std::atomic_thread_fence(std::memory_order_release);
@@ -95,7 +108,7 @@ bool reserve_arenas() noexcept {
 }
 
 group* open_group(const void* caller) noexcept {
-  if (group_count.load(relaxed) == max_groups || !reserve_arenas()) {
+  if (group_count.load(relaxed) == group_limit || !reserve_arenas()) {
     return nullptr;
   }
   void* const side =
@@ -306,15 +319,20 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
     return nullptr;
   }
   void* const made = members->blocks.allocate(bytes);
-  if (made != nullptr && latest.load(relaxed) != members) {
-    latest.store(members, relaxed);
+  if (made != nullptr) {
+    members->latest_bytes = bytes;
+    if (latest.load(relaxed) != members) {
+      latest.store(members, relaxed);
+    }
   }
   return made;
 }
 
 void note_other_request(std::size_t bytes, const void* caller) noexcept {
   group* const last = latest.load(relaxed);
-  if (last == nullptr || !last->blocks.is_mine() || last->marks == max_marks) {
+  // What is as large as a block is one more of them, from another line of the program.
+  if (last == nullptr || !last->blocks.is_mine() || last->marks == max_marks ||
+      bytes == last->latest_bytes) {
     return;
   }
   const std::uint32_t number = last->blocks.blocks();
@@ -324,6 +342,33 @@ void note_other_request(std::size_t bytes, const void* caller) noexcept {
     at = {number, last->blocks.used_bytes(), bytes, caller};
   }
   last->marks += again ? 0 : 1;
+}
+
+bool is_in_arena(const void* start) noexcept {
+  const std::size_t number = (reinterpret_cast<std::uintptr_t>(start) - arenas_start) / arena_bytes;
+  if (number >= group_count.load(std::memory_order_acquire)) {
+    return false;
+  }
+  const arena& blocks = all_groups[number].blocks;
+  return static_cast<std::size_t>(static_cast<const char*>(start) - blocks.start()) <
+         blocks.used_bytes();
+}
+
+void shrink_arenas() noexcept {
+  ::pthread_mutex_lock(&opening);
+  arenas_refused = true;
+  if (arenas_bytes != 0 && !arenas_shrunk) {
+    const std::size_t count = group_count.load(relaxed);
+    small_bytes = gate_bytes; // no site is asked for any more
+    for (std::size_t i = 0; i < count; ++i) {
+      all_groups[i].blocks.shrink();
+    }
+    arenas_shrunk = true;
+    sys::raw::unmap(reinterpret_cast<void*>(arenas_start + count * arena_bytes),
+                    (max_groups - count) * arena_bytes);
+    group_limit = count;
+  }
+  ::pthread_mutex_unlock(&opening);
 }
 
 bool release_grouped(void* start) noexcept {

@@ -17,13 +17,24 @@
 namespace nodewise::agent {
 
 // NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit
-extern constinit std::uintptr_t arenas_start; ///< of all arenas; they follow each other
-extern constinit std::size_t arenas_bytes;    ///< 0 until there is one
+/// Of all arenas; they follow each other.
+[[gnu::visibility("hidden")]] extern constinit std::uintptr_t arenas_start;
+[[gnu::visibility("hidden")]] extern constinit std::size_t arenas_bytes; ///< 0 until there is one
 // NOLINTEND(bugprone-dynamic-static-initializers)
 
+extern constinit bool arenas_shrunk; ///< parts of the range may be somebody else's
+
+/// Whether an arena has the address in use.
+[[nodiscard]] bool is_in_arena(const void* start) noexcept;
+
 [[nodiscard]] inline bool is_grouped(const void* start) noexcept {
-  return reinterpret_cast<std::uintptr_t>(start) - arenas_start < arenas_bytes;
+  return reinterpret_cast<std::uintptr_t>(start) - arenas_start < arenas_bytes &&
+         (!arenas_shrunk || is_in_arena(start));
 }
+
+/// No more groups, and the address space that they have not used goes back: the program is about to
+/// limit its own.
+void shrink_arenas() noexcept;
 
 /// A block of the caller's group; nullptr if it has none (yet, or any more): then the request is
 /// the next allocator's. Aligned to 16.

@@ -34,6 +34,12 @@ void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) n
   return made != nullptr ? made : next.malloc(bytes);
 }
 
+void nodewise::agent::free_noticed(void* start, const next_allocator& through) noexcept {
+  if (!release(start)) {
+    through.free(start);
+  }
+}
+
 namespace {
 
 bool is_power_of_two(std::size_t n) noexcept {
@@ -65,28 +71,29 @@ void* resize_grouped(void* old, std::size_t bytes, const void* caller) noexcept 
   return bytes <= had && bytes >= had / 2 ? old : copy_to_new(old, had, bytes, caller);
 }
 
-void* resize(void* old, std::size_t bytes, const void* caller) noexcept {
+void* resize(void* old, std::size_t bytes, const void* caller,
+             const next_allocator& through) noexcept {
   if (old == nullptr) {
-    return allocate(bytes, caller);
+    return bytes < small_bytes ? through.malloc(bytes) : allocate_noticed(bytes, caller);
   }
   const bool grouped = is_grouped(old);
-  if (grouped || is_large(old)) {
+  if (grouped || is_large_heap(old)) {
     if (bytes == 0) {
       ::free(old);
       return nullptr;
     }
     return grouped ? resize_grouped(old, bytes, caller) : resize_large(old, bytes, caller);
   }
-  if (bytes < gate_bytes) {
-    return next.realloc(old, bytes);
+  if (bytes < gate_bytes || !through.knows_sizes) {
+    return through.realloc(old, bytes);
   }
   void* const made = allocate_large(bytes, 1, caller);
   if (made == nullptr) {
-    return next.realloc(old, bytes);
+    return through.realloc(old, bytes);
   }
-  const std::size_t had = next.malloc_usable_size(old);
+  const std::size_t had = through.malloc_usable_size(old);
   __builtin_memcpy(made, old, had < bytes ? had : bytes);
-  next.free(old);
+  through.free(old);
   return made;
 }
 
@@ -100,19 +107,17 @@ void* resize(void* old, std::size_t bytes, const void* caller) noexcept {
 } // namespace
 
 NODEWISE_INTERPOSED void* malloc(std::size_t bytes) noexcept {
-  return allocate(bytes, NODEWISE_CALLER);
+  return bytes < small_bytes ? behind.malloc(bytes) : allocate_noticed(bytes, NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED void free(void* start) noexcept {
-  if (!release(start)) {
-    next.free(start);
-  }
+  give_back(start, behind);
 }
 
 NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all) || all < small_bytes) {
-    return next.calloc(count, bytes);
+    return behind.calloc(count, bytes);
   }
   // Fresh from the kernel either way: a group never gives a block out twice.
   void* const made = all >= gate_bytes ? allocate_large(all, 1, NODEWISE_CALLER)
@@ -120,11 +125,11 @@ NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept 
   if (made == nullptr || all >= gate_bytes) {
     note_other_request(all, NODEWISE_CALLER);
   }
-  return made != nullptr ? made : next.calloc(count, bytes);
+  return made != nullptr ? made : behind.calloc(count, bytes);
 }
 
 NODEWISE_INTERPOSED void* realloc(void* old, std::size_t bytes) noexcept {
-  return resize(old, bytes, NODEWISE_CALLER);
+  return resize(old, bytes, NODEWISE_CALLER, behind);
 }
 
 NODEWISE_INTERPOSED void* reallocarray(void* old, std::size_t count, std::size_t bytes) noexcept {
@@ -133,17 +138,17 @@ NODEWISE_INTERPOSED void* reallocarray(void* old, std::size_t count, std::size_t
     errno = ENOMEM;
     return nullptr;
   }
-  return resize(old, all, NODEWISE_CALLER);
+  return resize(old, all, NODEWISE_CALLER, next);
 }
 
 NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
                                        std::size_t bytes) noexcept {
   if (!is_large_request(alignment, bytes) || alignment % sizeof(void*) != 0) {
-    return next.posix_memalign(into, alignment, bytes);
+    return behind.posix_memalign(into, alignment, bytes);
   }
   void* const made = allocate_large(bytes, alignment, NODEWISE_CALLER);
   if (made == nullptr) {
-    return next.posix_memalign(into, alignment, bytes);
+    return behind.posix_memalign(into, alignment, bytes);
   }
   *into = made;
   return 0;
@@ -152,13 +157,13 @@ NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
 NODEWISE_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   return is_large_request(alignment, bytes)
              ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
-             : next.aligned_alloc(alignment, bytes);
+             : behind.aligned_alloc(alignment, bytes);
 }
 
 NODEWISE_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   return is_large_request(alignment, bytes)
              ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
-             : next.memalign(alignment, bytes);
+             : behind.memalign(alignment, bytes);
 }
 
 NODEWISE_INTERPOSED void* valloc(std::size_t bytes) noexcept {
@@ -180,7 +185,7 @@ NODEWISE_INTERPOSED std::size_t malloc_usable_size(void* start) noexcept {
   if (is_grouped(start)) {
     return grouped_bytes(start);
   }
-  return is_large(start) ? usable_bytes(start) : next.malloc_usable_size(start);
+  return is_large_heap(start) ? usable_bytes(start) : behind.malloc_usable_size(start);
 }
 
 // exit() tells the agent by its destructor; these end a process without one.

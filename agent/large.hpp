@@ -16,8 +16,9 @@ namespace nodewise::agent {
 /// What the agent knows. Written once, by start(), before the program's own code runs.
 extern constinit settings asked;
 /// Requests of at least this many bytes may be large. None are until the settings are read.
-extern constinit std::size_t gate_bytes;
-extern constinit std::size_t page_mask; ///< the page less one, or 0 until a large object can exist
+[[gnu::visibility("hidden")]] extern constinit std::size_t gate_bytes;
+/// The page less one, or 0 until a large object can exist.
+[[gnu::visibility("hidden")]] extern constinit std::size_t page_mask;
 extern constinit object_table objects;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 
@@ -26,6 +27,12 @@ extern constinit object_table objects;
 [[nodiscard]] inline bool is_large(const void* start) noexcept {
   return (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0 && start != nullptr &&
          objects.contains(start);
+}
+
+/// What malloc gave, not the program's own mapping that begins there.
+[[nodiscard]] inline bool is_large_heap(const void* start) noexcept {
+  object what;
+  return is_large(start) && objects.find(start, what) && what.kind == NODEWISE_AGENT_HEAP;
 }
 
 /// nullptr if no rule wants it or the kernel gives no memory; errno is left alone. Memory is zero.
@@ -44,5 +51,9 @@ extern constinit object_table objects;
 /// size has changed by more than an eighth since they were placed; before that the owners of the
 /// earlier size stay, so that an array which grows by a little each time is not moved each time.
 void place_resized(object& what) noexcept;
+
+/// Looks up what mmap and its like call next. At the start: later somebody may wait for a thread
+/// while it holds the loader's lock.
+void find_next_mappers() noexcept;
 
 } // namespace nodewise::agent

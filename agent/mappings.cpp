@@ -28,17 +28,17 @@ using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
 using munmap_function = int(void*, std::size_t);
 using mremap_function = void*(void*, std::size_t, std::size_t, int, ...);
 
+constinit next_function<mmap_function> mmap_found{"mmap"};
 mmap_function& next_mmap() noexcept {
-  static constinit next_function<mmap_function> found{"mmap"};
-  return found.get();
+  return mmap_found.get();
 }
+constinit next_function<munmap_function> munmap_found{"munmap"};
 munmap_function& next_munmap() noexcept {
-  static constinit next_function<munmap_function> found{"munmap"};
-  return found.get();
+  return munmap_found.get();
 }
+constinit next_function<mremap_function> mremap_found{"mremap"};
 mremap_function& next_mremap() noexcept {
-  static constinit next_function<mremap_function> found{"mremap"};
-  return found.get();
+  return mremap_found.get();
 }
 
 /// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
@@ -92,7 +92,7 @@ void forget(const void* start, std::size_t bytes) noexcept {
       what.flags |= NODEWISE_AGENT_PARTLY_GONE;
     }
     report_freed(what);
-    give_back_extents(what);
+    reset(what); // the rest must not keep policies that nobody counts
   }
 }
 
@@ -171,6 +171,12 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
 }
 
 } // namespace
+
+void nodewise::agent::find_next_mappers() noexcept {
+  (void)mmap_found.find();
+  (void)munmap_found.find();
+  (void)mremap_found.find();
+}
 
 NODEWISE_INTERPOSED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int file,
                                off_t offset) noexcept {

@@ -36,8 +36,8 @@ void* in_front(const char* name) noexcept {
 /// A block must go back to where it came from, so what that allocator has not got and we have, as
 /// reallocarray, must use its functions.
 template <class Function>
-Function find(const char* name) noexcept {
-  void* const first = in_front(name);
+Function find(const char* name, bool with_front) noexcept {
+  void* const first = with_front ? in_front(name) : nullptr;
   void* const found = first != nullptr ? first : ::dlsym(RTLD_NEXT, name);
   if (found == nullptr) {
     constexpr char text[] = "nodewise: the agent found no allocator behind it\n";
@@ -47,69 +47,98 @@ Function find(const char* name) noexcept {
   return reinterpret_cast<Function>(found);
 }
 
+next_allocator find_all(bool with_front) noexcept {
+  next_allocator found{};
+  found.calloc = find<decltype(found.calloc)>("calloc", with_front);
+  found.realloc = find<decltype(found.realloc)>("realloc", with_front);
+  found.free = find<decltype(found.free)>("free", with_front);
+  found.posix_memalign = find<decltype(found.posix_memalign)>("posix_memalign", with_front);
+  found.aligned_alloc = find<decltype(found.aligned_alloc)>("aligned_alloc", with_front);
+  found.memalign = find<decltype(found.memalign)>("memalign", with_front);
+  found.malloc_usable_size =
+      find<decltype(found.malloc_usable_size)>("malloc_usable_size", with_front);
+  found.malloc = find<decltype(found.malloc)>("malloc", with_front);
+  // Another allocator's function knows nothing of these blocks: then realloc() stays with them.
+  Dl_info sizes{};
+  Dl_info blocks{};
+  if (::dladdr(reinterpret_cast<void*>(found.malloc_usable_size), &sizes) == 0 ||
+      ::dladdr(reinterpret_cast<void*>(found.malloc), &blocks) == 0 ||
+      sizes.dli_fbase != blocks.dli_fbase) {
+    found.knows_sizes = false;
+  }
+  return found;
+}
+
 /// False while the search itself is under way: dlsym may allocate. Who allocates then, gets a
 /// mapping of its own, which free() and realloc() know like any large object.
 bool resolve() noexcept {
   if (resolving.exchange(true)) {
     return false;
   }
-  next_allocator found{};
-  found.calloc = find<decltype(found.calloc)>("calloc");
-  found.realloc = find<decltype(found.realloc)>("realloc");
-  found.free = find<decltype(found.free)>("free");
-  found.posix_memalign = find<decltype(found.posix_memalign)>("posix_memalign");
-  found.aligned_alloc = find<decltype(found.aligned_alloc)>("aligned_alloc");
-  found.memalign = find<decltype(found.memalign)>("memalign");
-  found.malloc_usable_size = find<decltype(found.malloc_usable_size)>("malloc_usable_size");
-  found.malloc = find<decltype(found.malloc)>("malloc");
-  next = found;
+  behind = find_all(false);
+  next = find_all(true);
   resolving = false;
   return true;
 }
 
+template <next_allocator& Through>
 void* first_malloc(std::size_t bytes) {
-  return resolve() ? next.malloc(bytes) : allocate_unplaced(bytes, 1);
+  return resolve() ? Through.malloc(bytes) : allocate_unplaced(bytes, 1);
 }
 
+template <next_allocator& Through>
 void* first_calloc(std::size_t count, std::size_t bytes) {
   if (resolve()) {
-    return next.calloc(count, bytes);
+    return Through.calloc(count, bytes);
   }
   std::size_t all = 0;
   return __builtin_mul_overflow(count, bytes, &all) ? nullptr : allocate_unplaced(all, 1);
 }
 
+template <next_allocator& Through>
 void* first_realloc(void* old, std::size_t bytes) {
-  return resolve() ? next.realloc(old, bytes) : nullptr;
+  return resolve() ? Through.realloc(old, bytes) : nullptr;
 }
 
 /// Whatever is freed before the first allocation came from nowhere.
+template <next_allocator& Through>
 void first_free(void* start) {
   if (resolve()) {
-    next.free(start);
+    Through.free(start);
   }
 }
 
+template <next_allocator& Through>
 int first_posix_memalign(void** into, std::size_t alignment, std::size_t bytes) {
-  return resolve() ? next.posix_memalign(into, alignment, bytes) : ENOMEM;
+  return resolve() ? Through.posix_memalign(into, alignment, bytes) : ENOMEM;
 }
 
+template <next_allocator& Through>
 void* first_aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return resolve() ? next.aligned_alloc(alignment, bytes) : allocate_unplaced(bytes, alignment);
+  return resolve() ? Through.aligned_alloc(alignment, bytes) : allocate_unplaced(bytes, alignment);
 }
 
+template <next_allocator& Through>
 void* first_memalign(std::size_t alignment, std::size_t bytes) {
-  return resolve() ? next.memalign(alignment, bytes) : allocate_unplaced(bytes, alignment);
+  return resolve() ? Through.memalign(alignment, bytes) : allocate_unplaced(bytes, alignment);
 }
 
+template <next_allocator& Through>
 std::size_t first_malloc_usable_size(void* start) {
-  return resolve() ? next.malloc_usable_size(start) : 0;
+  return resolve() ? Through.malloc_usable_size(start) : 0;
 }
+
+/// Of one table: until its functions are known these find them, and pass on through the same table.
+template <next_allocator& Through>
+constexpr next_allocator unresolved = {
+    first_malloc<Through>,         first_calloc<Through>,
+    first_realloc<Through>,        first_free<Through>,
+    first_posix_memalign<Through>, first_aligned_alloc<Through>,
+    first_memalign<Through>,       first_malloc_usable_size<Through>};
 
 } // namespace
 
-constinit next_allocator next = {
-    first_malloc,         first_calloc,        first_realloc,  first_free,
-    first_posix_memalign, first_aligned_alloc, first_memalign, first_malloc_usable_size};
+constinit next_allocator behind = unresolved<behind>;
+constinit next_allocator next = unresolved<next>;
 
 } // namespace nodewise::agent

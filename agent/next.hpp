@@ -17,9 +17,13 @@ struct next_allocator {
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
   std::size_t (*malloc_usable_size)(void*);
+  bool knows_sizes = true; ///< malloc_usable_size is the same allocator's
 };
 
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
-extern constinit next_allocator next;
+[[gnu::visibility("hidden")]] extern constinit next_allocator next;
+/// What comes after the agent, whoever is in front: where a call goes on that came to the agent
+/// under its own name. A wrapper in front of it would otherwise call itself for ever.
+[[gnu::visibility("hidden")]] extern constinit next_allocator behind;
 
 } // namespace nodewise::agent

@@ -14,6 +14,7 @@
 namespace nodewise::agent {
 
 constinit std::atomic<int> malloc_operators{-1};
+constinit std::atomic<bool> no_operators_behind{false};
 
 namespace {
 
@@ -91,12 +92,19 @@ void add(const char* module, unsigned long long unloaded,
 
 bool look_at_operators() noexcept {
   bool all = true;
+  bool any = false;
   const module_of here(&malloc_operators);
   for (const char* const name : operator_names) {
     const module_of first(::dlsym(RTLD_DEFAULT, name));
-    all = all && first.start == here.start && takes_from_malloc(::dlsym(RTLD_NEXT, name));
+    const void* const behind_us = ::dlsym(RTLD_NEXT, name);
+    any = any || behind_us != nullptr;
+    all = all && first.start == here.start && takes_from_malloc(behind_us);
   }
+  no_operators_behind.store(!any, std::memory_order_relaxed);
   malloc_operators.store(all ? 1 : 0, std::memory_order_relaxed);
+  if (!any) {
+    (void)::dlerror(); // what we looked for in vain is not the program's affair
+  }
   return all;
 }
 

@@ -36,8 +36,12 @@ inline constexpr const char* operator_names[] = {
 };
 inline constexpr std::size_t operator_count = sizeof operator_names / sizeof *operator_names;
 
-// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
-extern constinit std::atomic<int> malloc_operators; ///< 1 yes, 0 no, -1 not looked at yet
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit
+/// 1 yes, 0 no, -1 not looked at yet
+[[gnu::visibility("hidden")]] extern constinit std::atomic<int> malloc_operators;
+/// The program has none: whoever calls them is a plug-in with a library of its own.
+[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> no_operators_behind;
+// NOLINTEND(bugprone-dynamic-static-initializers)
 [[nodiscard]] bool look_at_operators() noexcept;
 
 /// Whether all operators of the program are a library's that takes their memory from malloc and
@@ -61,7 +65,10 @@ class next_operator {
   explicit consteval next_operator(const char* name) noexcept : next_(name), which_(find(name)) {}
 
   [[nodiscard, gnu::noinline]] Function& get(const void* caller) noexcept {
-    Function* found = plugins_only_.load(std::memory_order_relaxed) ? nullptr : next_.find();
+    Function* found = plugins_only_.load(std::memory_order_relaxed) ||
+                              no_operators_behind.load(std::memory_order_relaxed)
+                          ? nullptr
+                          : next_.find();
     if (found == nullptr) {
       plugins_only_.store(true, std::memory_order_relaxed);
       found = reinterpret_cast<Function*>(operator_of_plugin(which_, caller));

@@ -1,10 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/object_table.hpp"
 
+#include <csignal>
 #include <cstddef>
 
 #include <sys/mman.h>
 
+#include "agent/placement.hpp"
 #include "sys/raw.hpp"
 
 /// For who looks at this process from outside; protocol.h explains it.
@@ -37,13 +39,22 @@ constexpr auto release_order = std::memory_order_release;
 
 class guard {
  public:
-  explicit guard(object_table& table) noexcept : table_(table) { table_.lock(); }
+  explicit guard(object_table& table) noexcept : table_(table) {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    table_.lock();
+  }
   guard(const guard&) = delete;
   guard& operator=(const guard&) = delete;
-  ~guard() { table_.unlock(); }
+  ~guard() {
+    table_.unlock();
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
 
  private:
   object_table& table_;
+  sigset_t before_; ///< a handler that maps memory would wait for the thread it interrupted
 };
 
 void* map_zeroed(std::size_t bytes) noexcept {
@@ -172,6 +183,13 @@ std::size_t object_table::locked_position(const void* start) const noexcept {
 
 bool object_table::insert(const object& value) noexcept {
   const guard held(*this);
+  // The kernel has given the address out anew, so what is known of it is of the past.
+  const slots* const all = slots_.load(relaxed);
+  const std::size_t stale = all == nullptr ? 0 : locked_position(value.start);
+  if (all != nullptr && stale != all->count) {
+    give_back_extents(all->objects[stale]);
+    remove_locked(stale);
+  }
   begin_change();
   const bool room = make_room();
   if (room) {

@@ -63,9 +63,26 @@ class object_table {
   [[nodiscard]] copy snapshot(bool wait) noexcept;
   static void release(const copy& made) noexcept;
 
-  // Around fork(): the child must not inherit a table that another thread was changing.
-  void lock() noexcept { ::pthread_mutex_lock(&mutex_); }
-  void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
+  // Around fork(): the child must not inherit a table that another thread was changing. Other
+  // handlers of fork() may allocate meanwhile, in the thread that forks.
+  void lock_for_fork() noexcept {
+    lock();
+    forking_ = ::pthread_self();
+  }
+  void unlock_after_fork() noexcept {
+    forking_ = pthread_t{};
+    unlock();
+  }
+  void lock() noexcept {
+    if (!is_forking()) {
+      ::pthread_mutex_lock(&mutex_);
+    }
+  }
+  void unlock() noexcept {
+    if (!is_forking()) {
+      ::pthread_mutex_unlock(&mutex_);
+    }
+  }
 
  private:
   using key = std::uintptr_t; ///< 0 in an empty slot
@@ -97,6 +114,11 @@ class object_table {
   std::atomic<std::size_t> changes_{0}; ///< odd while a writer is at work
   std::size_t live_ = 0;
   std::atomic<std::size_t> maps_{0}; ///< of these, the program's own mappings
+  [[nodiscard]] bool is_forking() const noexcept {
+    const pthread_t by = forking_.load(std::memory_order_relaxed);
+    return by != pthread_t{} && ::pthread_equal(by, ::pthread_self()) != 0;
+  }
+  std::atomic<pthread_t> forking_{};
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 

@@ -29,14 +29,29 @@ using delete_aligned_nothrow_function = void(void*, std::align_val_t, const std:
 
 /// malloc's way, and where that fails the operator's own: it calls the new handler and throws.
 template <class Function, class... Rest>
-void* make(next_operator<Function>& next_one, std::size_t bytes, const void* caller, Rest... rest) {
-  if (operators_use_malloc()) [[likely]] {
+[[gnu::noinline]] void* make_noticed(next_operator<Function>& next_one, std::size_t bytes,
+                                     const void* caller, Rest... rest) {
+  if (operators_use_malloc()) {
     void* const made = allocate(bytes == 0 ? 1 : bytes, caller);
-    if (made != nullptr) [[likely]] {
+    if (made != nullptr) {
       return made;
     }
   }
   return next_one.get(caller)(bytes, rest...);
+}
+
+/// The same for most blocks: inlined, and with nothing to keep but their size.
+template <class Function, class... Rest>
+[[gnu::always_inline]] inline void* make(next_operator<Function>& next_one, std::size_t bytes,
+                                         const void* caller, Rest... rest) {
+  const bool is_small = bytes - 1 < small_bytes - 1; // and not 0
+  if (is_small && malloc_operators.load(std::memory_order_relaxed) > 0) [[likely]] {
+    void* const made = next.malloc(bytes);
+    if (made != nullptr) [[likely]] {
+      return made;
+    }
+  }
+  return make_noticed(next_one, bytes, caller, rest...);
 }
 
 template <class Function, class... Rest>
@@ -52,12 +67,22 @@ void* make_aligned(next_operator<Function>& next_one, std::size_t bytes, std::al
 }
 
 template <class Function, class... Rest>
-void destroy(next_operator<Function>& next_one, void* start, const void* caller,
-             Rest... rest) noexcept {
-  if (!operators_use_malloc()) [[unlikely]] {
+[[gnu::noinline]] void destroy_noticed(next_operator<Function>& next_one, void* start,
+                                       const void* caller, Rest... rest) noexcept {
+  if (operators_use_malloc()) {
+    give_back(start, next);
+  } else {
     next_one.get(caller)(start, rest...);
-  } else if (!release(start)) {
-    next.free(start);
+  }
+}
+
+template <class Function, class... Rest>
+[[gnu::always_inline]] inline void destroy(next_operator<Function>& next_one, void* start,
+                                           const void* caller, Rest... rest) noexcept {
+  if (malloc_operators.load(std::memory_order_relaxed) > 0) [[likely]] {
+    give_back(start, next);
+  } else {
+    destroy_noticed(next_one, start, caller, rest...);
   }
 }
 

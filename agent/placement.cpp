@@ -25,11 +25,11 @@ struct small_text {
   char text[128] = {};
 
   explicit small_text(const char* path) noexcept {
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    const long file = sys::raw::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (file >= 0) {
-      const ssize_t got = ::read(file, text, sizeof text - 1);
+      const long got = sys::raw::call(SYS_read, file, text, sizeof text - 1);
       text[got > 0 ? got : 0] = '\0';
-      ::close(file);
+      sys::raw::call(SYS_close, file);
     }
   }
 };
@@ -166,7 +166,9 @@ std::size_t cyclic_granule(const object& what) noexcept {
   constexpr std::size_t largest = std::size_t{2} << 20;
   constexpr std::size_t rounds = 16;
   if (what.where->granule_bytes != 0) {
-    return round_up(what.where->granule_bytes, page_bytes());
+    const std::size_t whole = round_up(what.placed_bytes, page_bytes());
+    return what.where->granule_bytes < whole ? round_up(what.where->granule_bytes, page_bytes())
+                                             : whole;
   }
   const std::size_t each = what.placed_bytes / (rounds * what.where->owners.slots);
   std::size_t granule = page_bytes();
@@ -242,9 +244,12 @@ void choose_page_size(const object& what, bool had_base_pages) noexcept {
   }
 }
 
-/// Writes what is there already, so that no content changes.
+/// Of memory that is new, and so is zero.
 void touch_first_page(const object& what) noexcept {
-  (void)__atomic_fetch_or(what.start, 0, __ATOMIC_RELAXED);
+  *static_cast<volatile char*>(what.start) = 0;
+  if (what.kind == NODEWISE_AGENT_MAP) { // the program may count on its being empty
+    (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
+  }
 }
 
 } // namespace
@@ -317,7 +322,8 @@ void place(object& what, present_pages present) noexcept {
     return;
   }
   choose_page_size(what, had_base_pages);
-  if (!move && (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
+  if (!move && what.pid == 0 &&
+      (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
     touch_first_page(what);
   }
   place_by_extents(what, move);

@@ -16,6 +16,7 @@
 #include "agent/groups.hpp"
 #include "agent/large.hpp"
 #include "agent/next.hpp"
+#include "agent/next_operator.hpp"
 #include "agent/placement.hpp"
 #include "agent/report.hpp"
 #include "agent/rules.hpp"
@@ -158,18 +159,26 @@ void begin_process() noexcept {
   }
 }
 
+void find_next_functions() noexcept {
+  find_next_mappers();
+  if (!look_at_operators()) {
+    malloc_operators = -1; // a library that is loaded for all may bring them yet
+  }
+  (void)::dlerror(); // what was not found is not the program's affair
+}
+
 void before_fork() noexcept {
   lock_groups();
-  objects.lock();
+  objects.lock_for_fork();
 }
 void after_fork_in_parent() noexcept {
-  objects.unlock();
+  objects.unlock_after_fork();
   unlock_groups();
 }
 
 /// The child's copies of the parent's objects are the parent's to report.
 void after_fork_in_child() noexcept {
-  objects.unlock();
+  objects.unlock_after_fork();
   unlock_groups();
   forget_threads();
   begin_process();
@@ -190,9 +199,15 @@ void after_fork_in_child() noexcept {
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
   gate_bytes = small_bytes = least_bytes(asked);
-  state.foreign_malloc = !malloc_is_ours();
+  // A leak checker knows the blocks of its own malloc only.
+  state.foreign_malloc =
+      !malloc_is_ours() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr;
   if (state.foreign_malloc) {
     gate_bytes = small_bytes = SIZE_MAX; // it would be asked to free what it has not got
+  }
+  if (!state.foreign_malloc) {
+    behind.free(nullptr); // finds the functions, if nobody has allocated yet
+    next = behind;        // whoever is in front passes on to us
   }
   if (state.foreign_malloc && !asked.quiet) {
     say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
@@ -200,6 +215,7 @@ void after_fork_in_child() noexcept {
   if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes && !state.foreign_malloc) {
     small_bytes = asked.group_bytes;
   }
+  find_next_functions();
   begin_process();
   start_threads(asked);
   place_statics();

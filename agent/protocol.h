@@ -85,6 +85,7 @@ enum nodewise_agent_flag {
 enum nodewise_agent_cell {
   NODEWISE_AGENT_CELL_EMPTY = -1,   /* no page of the cell is in memory */
   NODEWISE_AGENT_CELL_UNKNOWN = -2, /* pages in memory, nobody says where */
+  NODEWISE_AGENT_CELL_MIXED = -3,   /* no node has more than half of its pages in memory */
 };
 
 struct nodewise_agent_header {
@@ -133,7 +134,7 @@ struct nodewise_agent_object {
   uint32_t flags;
   uint32_t extents; /* policies in force for it */
   uint32_t cells;   /* used of the strip below: as many as pages, if there are fewer */
-  int16_t strip[NODEWISE_AGENT_CELLS]; /* the commonest node of each equal part of the object */
+  int16_t strip[NODEWISE_AGENT_CELLS]; /* the node of most pages in each equal part of the object */
   uint32_t shares;
   uint32_t object_kind; /* enum nodewise_agent_object_kind */
   uint64_t blocks;      /* of a group, else 1 */

@@ -100,13 +100,15 @@ bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_a
   record.tid = static_cast<std::int32_t>(sys::raw::call(SYS_gettid));
   record.checksum = nodewise_agent_checksum(&record, bytes);
   const int kept = errno;
-  const int file = ::open(asked.report, O_WRONLY | O_APPEND | O_CLOEXEC);
+  // Not the C library's open, write and close: these are cancellation points, free() is none.
+  const int file = static_cast<int>(
+      sys::raw::call(SYS_openat, AT_FDCWD, asked.report, O_WRONLY | O_APPEND | O_CLOEXEC, 0));
   // The last record fits where others did not, so that the reader learns of these.
   const std::size_t spare = kind == NODEWISE_AGENT_END ? 0 : sizeof(nodewise_agent_end);
   const bool written = file >= 0 && may_grow(file, bytes + spare) &&
-                       ::write(file, &record, bytes) == static_cast<ssize_t>(bytes);
+                       sys::raw::call(SYS_write, file, &record, bytes) == static_cast<long>(bytes);
   if (file >= 0) {
-    ::close(file);
+    sys::raw::call(SYS_close, file);
   }
   errno = kept;
   return written;

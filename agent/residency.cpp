@@ -98,14 +98,17 @@ class strip_writer {
   void finish() noexcept {
     int commonest = unknown_ != 0 ? unlocated : absent;
     std::uint32_t most = unknown_;
+    std::uint32_t all = unknown_;
     for (int node = 0; node <= highest_; ++node) {
+      all += of_node_[node];
       if (of_node_[node] > most) {
         most = of_node_[node];
         commonest = node;
       }
       of_node_[node] = 0;
     }
-    into_.strip[cell_] = static_cast<std::int16_t>(commonest);
+    into_.strip[cell_] = static_cast<std::int16_t>(
+        most * 2 > all || all == 0 ? commonest : NODEWISE_AGENT_CELL_MIXED);
     unknown_ = 0;
     highest_ = -1;
   }

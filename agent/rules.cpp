@@ -33,8 +33,9 @@ bool has_caller(const settings& asked, const rule& which, const object& what) no
   return false;
 }
 
-/// A symbol as people write it in the source: a compiler puts an underscore behind Fortran's names,
-/// and a number behind those that are static in a function.
+/// A symbol as people write it in the source: compilers put an underscore behind Fortran's names,
+/// and a number behind those that are static in a function, or (Clang) the function in front of
+/// them.
 bool is_symbol(const char* encoded, const char* symbol) noexcept {
   constexpr char ends[] = ",:;";
   if (is_named(encoded, ends, symbol)) {
@@ -46,12 +47,17 @@ bool is_symbol(const char* encoded, const char* symbol) noexcept {
   plain[length] = '\0';
   if (length != 0 && plain[length - 1] == '_') {
     plain[length - 1] = '\0';
-    return is_named(encoded, ends, plain);
+    if (is_named(encoded, ends, plain)) {
+      return true;
+    }
+    plain[length - 1] = '_';
   }
   char* const dot = std::strrchr(plain, '.');
-  if (dot == nullptr || dot[1] == '\0' ||
-      std::strspn(dot + 1, "0123456789") != std::strlen(dot + 1)) {
+  if (dot == nullptr || dot[1] == '\0') {
     return false;
+  }
+  if (std::strspn(dot + 1, "0123456789") != std::strlen(dot + 1)) {
+    return is_named(encoded, ends, dot + 1);
   }
   *dot = '\0';
   return is_named(encoded, ends, plain);

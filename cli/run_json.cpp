@@ -38,7 +38,9 @@ ordered_json strip_json(const object_report& object) {
     if (cell.what == content::node) {
       strip.push_back(to_int(cell.node));
     } else {
-      strip.push_back(cell.what == content::empty ? "not resident" : "unknown");
+      strip.push_back(cell.what == content::empty   ? "not resident"
+                      : cell.what == content::mixed ? "mixed"
+                                                    : "unknown");
     }
   }
   return strip;
@@ -71,7 +73,8 @@ void add_particulars(ordered_json& into, const run_result& result, const object_
   }
 }
 
-ordered_json json_of(const run_result& result, const object_report& object) {
+ordered_json json_of(const run_result& result, const process_report& process,
+                     const object_report& object) {
   ordered_json shares = ordered_json::array();
   for (const object_report::share& share : object.shares) {
     shares.push_back({{"node", to_int(share.node)}, {"pages", share.pages}});
@@ -83,7 +86,7 @@ ordered_json json_of(const run_result& result, const object_report& object) {
                        {"resident", object.resident},
                        {"unknown", object.unknown},
                        {"per_node", std::move(shares)},
-                       {"local", report::or_unavailable(result.local_share(object))},
+                       {"local", report::or_unavailable(result.local_share(process, object))},
                        {"as_asked", report::or_unavailable(result.share_as_asked(object))},
                        {"granule_bytes", object.granule_bytes},
                        {"extents", object.extents},
@@ -138,7 +141,7 @@ ordered_json json_of(const run_result& result, const process_report& process) {
   made["totals"] = process.totals ? json_of(*process.totals) : ordered_json("unavailable");
   made["objects"] = ordered_json::array();
   for (const object_report& object : process.objects) {
-    made["objects"].push_back(json_of(result, object));
+    made["objects"].push_back(json_of(result, process, object));
   }
   made["threads"] = ordered_json::array();
   for (const thread_report& thread : process.threads) {

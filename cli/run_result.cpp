@@ -46,6 +46,17 @@ bool has_target(const launch::plan& asked, const object_report& object) {
          where->mode != memory_mode::local && where->mode != memory_mode::inherited;
 }
 
+/// Whether blocks were given to threads by their numbers.
+bool needs_team(const launch::plan& asked) {
+  const auto is_blocked = [](const launch::agent_placement& where) {
+    return where.mode == memory_mode::blocked;
+  };
+  return (asked.agent->standard && is_blocked(*asked.agent->standard)) ||
+         std::ranges::any_of(asked.agent->rules, [&](const launch::agent_rule& rule) {
+           return is_blocked(rule.where);
+         });
+}
+
 std::string_view name_of(memory_mode mode) {
   switch (mode) {
   case memory_mode::blocked:
@@ -103,7 +114,11 @@ std::optional<double> run_result::share_as_asked(const object_report& object) co
   return static_cast<double>(there) / static_cast<double>(object.resident - object.unknown);
 }
 
-std::optional<double> run_result::local_share(const object_report& object) const {
+std::optional<double> run_result::local_share(const process_report& process,
+                                              const object_report& object) const {
+  if (!asked.layout || launch::count_workers(process) != asked.layout->size()) {
+    return std::nullopt;
+  }
   const launch::agent_placement* const where = placement_of(asked, object);
   const bool counted = where == nullptr || where->mode == memory_mode::blocked;
   return has_owners() && counted && !object.resized ? object.locality() : std::nullopt;
@@ -120,7 +135,8 @@ bool run_result::is_as_asked(const object_report& object) const {
 }
 
 bool run_result::is_as_asked() const {
-  if (!asked.agent || found.report.processes.empty() || found.report.damaged_bytes != 0) {
+  if (!asked.agent || found.report.processes.empty() || found.report.damaged_bytes != 0 ||
+      !found.rules_fit) {
     return false;
   }
   const auto& processes = found.report.processes;
@@ -129,7 +145,12 @@ bool run_result::is_as_asked() const {
     const bool all_placed =
         !process.totals || (process.totals->refused == 0 && process.totals->map_limited == 0 &&
                             process.totals->pin_errno == 0);
-    if (!all_placed || process.foreign_malloc ||
+    const auto workers = launch::count_workers(process);
+    const bool other_team = asked.layout && needs_team(asked) && workers && *workers > 1 &&
+                            *workers != asked.layout->size();
+    const bool stripped =
+        asked.agent->places_memory() && process.totals && process.totals->stripped != 0;
+    if (!all_placed || process.foreign_malloc || other_team || stripped ||
         launch::completeness_of(found.report, i) != launch::completeness::whole ||
         !std::ranges::all_of(process.objects,
                              [&](const object_report& object) { return is_as_asked(object); })) {

@@ -32,8 +32,10 @@ struct run_result {
   /// was located, or where no page has a node of its own (interleaved, local).
   [[nodiscard]] std::optional<double> share_as_asked(const launch::object_report& object) const;
   /// Share of the located pages that are on the node of the thread that a static loop gives them;
-  /// nothing for an object placed otherwise, or resized since.
-  [[nodiscard]] std::optional<double> local_share(const launch::object_report& object) const;
+  /// nothing for an object placed otherwise, or resized since, and where another number of threads
+  /// ran than the layout has.
+  [[nodiscard]] std::optional<double> local_share(const launch::process_report& process,
+                                                  const launch::object_report& object) const;
   /// Unknown is no success: an object whose pages could not be located is not as asked.
   [[nodiscard]] bool is_as_asked(const launch::object_report& object) const;
   /// Whether all that was asked for memory has happened, as far as the agent could see: what

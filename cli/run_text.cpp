@@ -27,7 +27,9 @@ report::strip strip_of(const object_report& object) {
   std::vector<node_id> cells;
   cells.reserve(object.strip.size());
   for (const object_report::cell& cell : object.strip) {
-    cells.push_back(cell.what == content::empty ? report::not_resident : cell.node);
+    cells.push_back(cell.what == content::empty   ? report::not_resident
+                    : cell.what == content::mixed ? report::mixed_owners
+                                                  : cell.node);
   }
   return report::strip(std::span<const node_id>(cells));
 }
@@ -59,19 +61,21 @@ std::string label_of(const run_result& result, const object_report& object) {
 }
 
 /// Where every object's pages are counted by the threads that use them.
-bool all_local(const run_result& result, const std::vector<object_report>& objects) {
-  return result.has_owners() && std::ranges::all_of(objects, [&](const object_report& object) {
+bool all_local(const run_result& result, const process_report& process) {
+  return result.has_owners() &&
+         std::ranges::all_of(process.objects, [&](const object_report& object) {
            return object.resized || object.locality() == std::nullopt ||
-                  result.local_share(object).has_value();
+                  result.local_share(process, object).has_value();
          });
 }
 
-std::string objects_text(const run_result& result, std::vector<object_report> objects,
+std::string objects_text(const run_result& result, const process_report& process,
                          const report::style& how) {
+  std::vector<object_report> objects = process.objects;
   std::ranges::sort(objects, [](const object_report& a, const object_report& b) {
     return std::pair(b.bytes, a.sequence) < std::pair(a.bytes, b.sequence); // largest first
   });
-  const bool local = all_local(result, objects);
+  const bool local = all_local(result, process);
   report::table rows({{"object"},
                       {"size", report::align::right},
                       {local ? "local" : "as asked", report::align::right},
@@ -82,7 +86,7 @@ std::string objects_text(const run_result& result, std::vector<object_report> ob
   const std::size_t columns = how.width < 100 ? 16 : 32;
   for (std::size_t i = 0; i < std::min(objects.size(), max_rows); ++i) {
     const object_report& object = objects[i];
-    const auto share = local ? result.local_share(object) : result.share_as_asked(object);
+    const auto share = local ? result.local_share(process, object) : result.share_as_asked(object);
     rows.add({label_of(result, object),
               report::format_bytes(object.bytes),
               {share ? report::format_percent(*share) : "-",
@@ -221,16 +225,21 @@ std::string run_text(const run_result& result, const report::style& how) {
     }
     text += report::paint(how, tone::strong,
                           process.program + "[" + std::to_string(process.pid) + "]") +
-            ": " + std::to_string(process.objects.size()) + " objects of " + threshold + "\n" +
-            objects_text(result, process.objects, how);
-    if (process.totals && process.totals->stripped != 0) {
-      text += "  static arrays of " + std::to_string(process.totals->stripped) +
-              " modules have no symbols: left alone\n";
-    }
+            ": " + std::to_string(process.objects.size()) +
+            (process.objects.size() == 1 ? " object of " : " objects of ") + threshold + "\n" +
+            objects_text(result, process, how);
     if (!process.allocator.empty()) {
       text += "  small blocks come from " + process.allocator + "\n";
     }
     text += process.threads.empty() ? std::string{} : threads_text(result, process);
+  }
+  const auto incomplete = [&](std::size_t i) {
+    return launch::completeness_of(result.found.report, i) != launch::completeness::whole;
+  };
+  for (std::size_t i = 0; text.empty() && i < result.found.report.processes.size(); ++i) {
+    if (incomplete(i)) { // which has been said; nobody knows what there was
+      return {};
+    }
   }
   return text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
 }

@@ -81,6 +81,9 @@ object_report::cell cell_of(std::int16_t number) {
   if (number >= 0) {
     return {content::node, node_id{number}};
   }
+  if (number == NODEWISE_AGENT_CELL_MIXED) {
+    return {content::mixed, unknown_node};
+  }
   return {number == NODEWISE_AGENT_CELL_EMPTY ? content::empty : content::unknown, unknown_node};
 }
 
@@ -218,6 +221,24 @@ std::optional<double> object_report::locality() const noexcept {
     return std::nullopt;
   }
   return static_cast<double>(on_owner) / static_cast<double>(resident - unknown);
+}
+
+std::optional<std::size_t> count_workers(const process_report& process) {
+  if (!process.totals || process.threads.empty()) {
+    return std::nullopt;
+  }
+  if (process.totals->own_threads != 0) {
+    return process.totals->own_threads;
+  }
+  std::size_t workers = 1;
+  for (const thread_report& thread : process.threads) {
+    // Not those of MPI and the like, which wait for messages.
+    const bool works = thread.start.empty() || thread.start.starts_with("libgomp") ||
+                       thread.start.starts_with("libomp") || thread.start.starts_with("libiomp") ||
+                       thread.start.starts_with("libtbb");
+    workers += !thread.main && works ? 1 : 0;
+  }
+  return workers;
 }
 
 run_report read_agent_report(std::string_view bytes) {

@@ -20,9 +20,9 @@ struct object_report {
   };
   /// One of the equal parts that an object is shown in.
   struct cell {
-    enum class content { node, empty, unknown };
+    enum class content { node, empty, unknown, mixed };
     content what = content::unknown;
-    node_id node = unknown_node; ///< the commonest, if it is a node
+    node_id node = unknown_node; ///< of more than half of its pages, if it is a node
   };
 
   enum class kind { heap, map, static_array, group };
@@ -102,6 +102,10 @@ struct process_report {
   /// Nothing if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };
+
+/// How many threads shared the work: those that the program started itself, or else its first one
+/// and the runtimes' own. Nothing if nobody knows.
+[[nodiscard]] std::optional<std::size_t> count_workers(const process_report& process);
 
 struct run_report {
   std::vector<process_report> processes; ///< in the order of their start

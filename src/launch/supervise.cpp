@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/supervise.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -84,7 +85,35 @@ int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
   }
 }
 
-void judge(outcome& how) {
+/// Threads other than the team that memory was laid out for have other blocks of a loop.
+void judge_team(const plan& what, const process_report& process, const std::string& name,
+                std::vector<std::string>& warnings) {
+  const auto workers = count_workers(process);
+  if (!what.layout || what.agent->owners.empty() || process.objects.empty() || !workers ||
+      *workers == what.layout->size()) {
+    return;
+  }
+  warnings.push_back(name + " ran with " + std::to_string(*workers) +
+                     (*workers == 1 ? " thread" : " threads") + ", and was laid out for " +
+                     std::to_string(what.layout->size()) + ": give --threads " +
+                     std::to_string(*workers));
+}
+
+/// A rule that fits nothing is most likely a typing error.
+void judge_rules(const plan& what, outcome& how) {
+  for (std::size_t i = 0; i < what.agent->rules.size(); ++i) {
+    const bool fitted = std::ranges::any_of(how.report.processes, [&](const auto& process) {
+      return std::ranges::any_of(process.objects,
+                                 [&](const object_report& object) { return object.rule == i; });
+    });
+    if (!fitted) {
+      how.rules_fit = false;
+      how.warnings.push_back("--rule " + what.agent->rules[i].text + ": no array fits it");
+    }
+  }
+}
+
+void judge(const plan& what, outcome& how) {
   const auto warn = [&](std::string text) { how.warnings.push_back(std::move(text)); };
   if (how.report.processes.empty()) {
     warn("the agent has reported nothing: it was not loaded");
@@ -105,6 +134,11 @@ void judge(outcome& how) {
     } else if (told == completeness::replaced) {
       warn(name + " became another program: what it had not freed is unknown");
     }
+    judge_team(what, process, name, how.warnings);
+    if (process.totals && process.totals->stripped != 0 && what.agent->places_memory()) {
+      warn(name + ": static arrays of " + std::to_string(process.totals->stripped) +
+           " of its files have no symbols: left alone");
+    }
     if (process.totals && process.totals->lost != 0) {
       warn(name + ": " + std::to_string(process.totals->lost) +
            " records of its report could not be written; is the disk of TMPDIR full?");
@@ -114,6 +148,7 @@ void judge(outcome& how) {
            " more objects without a report of their own");
     }
   }
+  judge_rules(what, how);
 }
 
 } // namespace
@@ -148,7 +183,7 @@ outcome supervise(const plan& what, sys::kernel& kernel) {
   }
   if (how.started && what.agent) {
     how.report = read_agent_report(report.read());
-    judge(how);
+    judge(what, how);
   }
   return how;
 }

@@ -17,6 +17,7 @@ struct outcome {
   int wait_status = 0;  ///< as waitpid gives it
   bool started = false; ///< false: the child has said on stderr why not
   run_report report;
+  bool rules_fit = true;             ///< each rule some array
   std::vector<std::string> warnings; ///< why the report is missing or incomplete
 
   /// 0..255, or 128 + N after signal N.

@@ -10,9 +10,6 @@ namespace nodewise::report {
 
 namespace {
 
-/// No node owns more than half. Only a column can be mixed, not a page.
-constexpr node_id mixed{-3};
-
 std::vector<page_run> runs_of(std::span<const node_id> owners) {
   std::vector<page_run> runs;
   for (const node_id owner : owners) {
@@ -61,7 +58,7 @@ class column_walk {
         return owner;
       }
     }
-    return mixed;
+    return mixed_owners;
   }
 
  private:
@@ -81,7 +78,7 @@ strip::strip(std::vector<page_run> runs) : runs_(std::move(runs)), totals_(total
 strip::strip(std::span<const node_id> owners) : strip(runs_of(owners)) {}
 
 std::string strip::mark(const style& how, node_id owner) const {
-  if (owner == mixed) {
+  if (owner == mixed_owners) {
     return paint(how, tone::faint, how.unicode ? "▒" : "*");
   }
   if (owner == not_resident) {
@@ -139,7 +136,7 @@ std::string strip::legend(const style& how) const {
     where += share;
   }
   if (totals_.size() > 1) {
-    others = mark(how, mixed) + " mixed" + (others.empty() ? "" : "  " + others);
+    others = mark(how, mixed_owners) + " mixed" + (others.empty() ? "" : "  " + others);
   }
   return out + (out.empty() || others.empty() ? "" : "  ") + others;
 }

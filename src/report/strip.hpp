@@ -20,6 +20,8 @@ struct page_run {
 
 /// The owner of a page that is not in memory; `unknown_node` is one that nobody could tell.
 inline constexpr node_id not_resident{-2};
+/// Of a part of the range: no node owns more than half of its pages.
+inline constexpr node_id mixed_owners{-3};
 
 /// A range of pages as a strip of fixed width, the first page left.
 class strip {

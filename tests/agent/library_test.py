@@ -22,7 +22,8 @@ OPERATORS = {
     for rest in ("", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t")
 }
 THREADS = {"pthread_create", "thrd_create", "pthread_setaffinity_np", "sched_setaffinity"}
-PROCESS = {"_exit", "_Exit", "dlclose"}
+PROCESS = {"_exit", "_Exit", "dlclose", "setrlimit", "setrlimit64", "prlimit", "prlimit64"}
+JEMALLOC = {"dallocx", "sdallocx", "sallocx", "xallocx", "rallocx"}
 LOOPS = ("static", "dynamic", "guided", "runtime")
 REGIONS = {
     "GOMP_parallel", "GOMP_parallel_start", "GOMP_parallel_sections", "GOMP_parallel_sections_start",
@@ -31,7 +32,7 @@ REGIONS = {
 } | {f"GOMP_parallel_loop_{kind}" for kind in LOOPS} | {f"GOMP_parallel_loop_{kind}_start" for kind in LOOPS} | {
     f"GOMP_parallel_loop_nonmonotonic_{kind}" for kind in ("dynamic", "guided", "runtime")
 }
-INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | REGIONS | {"nodewise_agent_view"}
+INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | JEMALLOC | REGIONS | {"nodewise_agent_view"}
 
 
 def output(*command):

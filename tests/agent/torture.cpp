@@ -191,7 +191,11 @@ class worker {
       std::free(one.start);
       break;
     case from::one:
-      below(2) == 0 ? ::operator delete(one.start) : ::operator delete(one.start, one.bytes);
+      if (below(2) == 0) {
+        ::operator delete(one.start);
+      } else {
+        ::operator delete(one.start, one.bytes);
+      }
       break;
     case from::array:
       ::operator delete[](one.start);

@@ -147,6 +147,9 @@ TEST(AgentRules, TheFirstThatFitsDecides) {
     ASSERT_TRUE(choose(all.read, what));
     EXPECT_EQ(what.rule, 2) << compiled;
   }
+  what.name = "main.field_";
+  ASSERT_TRUE(choose(all.read, what));
+  EXPECT_EQ(what.rule, 2);
   what.name = "field_.x";
   ASSERT_TRUE(choose(all.read, what));
   EXPECT_EQ(what.rule, -1);

@@ -1,0 +1,65 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// jemalloc's own functions on blocks that a program got from malloc, which may be the agent's.
+// Their flags say where to free faster, and how to align: of no meaning for a mapping.
+#include <cstddef>
+#include <cstdlib>
+
+#include <malloc.h>
+
+#include "agent/allocate.hpp"
+#include "agent/interposed.hpp"
+
+using namespace nodewise::agent;
+
+namespace {
+
+bool is_ours(const void* block) noexcept {
+  return is_grouped(block) || is_large_heap(block);
+}
+
+std::size_t size_of(const void* block) noexcept {
+  return ::malloc_usable_size(const_cast<void*>(block)); // ours, which knows all kinds
+}
+
+} // namespace
+
+NODEWISE_INTERPOSED void dallocx(void* block, int flags) noexcept {
+  static constinit next_function<void(void*, int)> next_one{"dallocx"};
+  if (auto* const theirs = next_one.find(); theirs != nullptr && !is_ours(block)) {
+    theirs(block, flags);
+  } else {
+    give_back(block, next);
+  }
+}
+
+NODEWISE_INTERPOSED void sdallocx(void* block, std::size_t bytes, int flags) noexcept {
+  static constinit next_function<void(void*, std::size_t, int)> next_one{"sdallocx"};
+  if (auto* const theirs = next_one.find(); theirs != nullptr && !is_ours(block)) {
+    theirs(block, bytes, flags);
+  } else {
+    give_back(block, next);
+  }
+}
+
+NODEWISE_INTERPOSED std::size_t sallocx(const void* block, int flags) noexcept {
+  static constinit next_function<std::size_t(const void*, int)> next_one{"sallocx"};
+  auto* const theirs = next_one.find();
+  return theirs == nullptr || is_ours(block) ? size_of(block) : theirs(block, flags);
+}
+
+/// Grows in place or not at all; what it answers is the size there is.
+NODEWISE_INTERPOSED std::size_t xallocx(void* block, std::size_t bytes, std::size_t extra,
+                                        int flags) noexcept {
+  static constinit next_function<std::size_t(void*, std::size_t, std::size_t, int)> next_one{
+      "xallocx"};
+  auto* const theirs = next_one.find();
+  return theirs == nullptr || is_ours(block) ? size_of(block) : theirs(block, bytes, extra, flags);
+}
+
+NODEWISE_INTERPOSED void* rallocx(void* block, std::size_t bytes, int flags) noexcept {
+  static constinit next_function<void*(void*, std::size_t, int)> next_one{"rallocx"};
+  auto* const theirs = next_one.find();
+  return theirs == nullptr || is_ours(block) ? ::realloc(block, bytes)
+                                             : theirs(block, bytes, flags);
+}
