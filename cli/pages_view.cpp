@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <tuple>
@@ -219,6 +220,28 @@ area sum_of(const std::vector<const area*>& areas) {
   return sum;
 }
 
+/// The columns that a terminal has room for; a pipe gets all.
+class wanted_columns {
+ public:
+  explicit wanted_columns(const report::style& how) : width_(how.terminal ? how.width : SIZE_MAX) {}
+
+  template <class Cell>
+  [[nodiscard]] std::vector<Cell> of(std::vector<Cell> all) const {
+    // mapping, what, size, in memory, where, % on node, page, policy, near, near active
+    constexpr std::array<std::size_t, 10> least_width = {0, 100, 110, 0, 0, 0, 125, 90, 0, 125};
+    std::vector<Cell> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (width_ >= least_width.at(i)) {
+        kept.push_back(std::move(all[i]));
+      }
+    }
+    return kept;
+  }
+
+ private:
+  std::size_t width_;
+};
+
 } // namespace
 
 std::vector<observe::area::share> shares_of(const page_map& map) {
@@ -235,24 +258,26 @@ std::string pages_text(const page_map& map, const report::style& how,
   const node_set active_nodes = nodes_of(map.threads, true);
   const std::size_t columns = strip_columns(how);
   const auto right = report::align::right;
-  report::table rows({{"mapping"},
-                      {"what"},
-                      {"size", right},
-                      {"in memory", right},
-                      {"where in it"},
-                      {"% on node"},
-                      {"page"},
-                      {"policy"},
-                      {"local", right},
-                      {"to active", right}},
+  const wanted_columns wanted(how);
+  report::table rows(wanted.of<report::column>({{"mapping"},
+                                                {"what"},
+                                                {"size", right},
+                                                {"in memory", right},
+                                                {"where in it"},
+                                                {"% on node"},
+                                                {"page"},
+                                                {"policy"},
+                                                {"near", right},
+                                                {"near active", right}}),
                      2);
   const auto add = [&](const area& a, std::string name, std::string_view what, bool drawn) {
-    rows.add({std::move(name), std::string(what), report::format_bytes(a.pages * map.page_bytes),
-              report::format_bytes(a.resident * map.page_bytes),
-              drawn ? strip_of(a).draw(how, columns) : "",
-              a.resident == 0 ? "" : nodes_text(a, how), drawn ? page_text(a, map) : "",
-              drawn ? policy_text(a) : "", percent_or_dash(a.share_on(all_nodes)),
-              percent_or_dash(active_nodes.empty() ? std::nullopt : a.share_on(active_nodes))});
+    rows.add(wanted.of<report::cell>(
+        {std::move(name), std::string(what), report::format_bytes(a.pages * map.page_bytes),
+         report::format_bytes(a.resident * map.page_bytes),
+         drawn ? strip_of(a).draw(how, columns) : "", a.resident == 0 ? "" : nodes_text(a, how),
+         drawn ? page_text(a, map) : "", drawn ? policy_text(a) : "",
+         percent_or_dash(a.share_on(all_nodes)),
+         percent_or_dash(active_nodes.empty() ? std::nullopt : a.share_on(active_nodes))}));
   };
   const std::vector<const area*> areas = by_size(map);
   std::vector<const area*> left_out;

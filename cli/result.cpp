@@ -3,12 +3,14 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/local_rank.hpp"
 #include "cli/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "report/envelope.hpp"
@@ -64,6 +66,30 @@ nlohmann::ordered_json settings_json(sys::kernel& of) {
 
 void write_result(const nlohmann::ordered_json& result, const invocation& given) {
   write_result_text(report::json_text(result), given);
+}
+
+void check_output(const invocation& given) {
+  const auto pattern = given.text(flags::output);
+  if (!pattern) {
+    return;
+  }
+  const std::string name = report::output_name(*pattern, report::output_facts::of_this_process());
+  const auto rank =
+      find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
+  if (rank && rank->count.value_or(1) > 1 && is_replaceable(name) &&
+      pattern->find("%r") == std::string_view::npos &&
+      pattern->find("%p") == std::string_view::npos) {
+    throw error(error_kind::usage, "--output " + std::string(*pattern),
+                "the " + std::to_string(*rank->count) + " ranks of this host would write one file",
+                "put %r (the local rank) into the name: run-%r.json");
+  }
+  const std::size_t slash = name.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : name.substr(0, slash + 1);
+  const bool replaced = is_replaceable(name);
+  if (::access(replaced ? folder.c_str() : name.c_str(), W_OK) != 0) {
+    throw error(error_kind::system, "--output: the file '" + name + "'", "it cannot be written",
+                "check that the directory exists and that it can be written to", errno);
+  }
 }
 
 void write_result_text(std::string_view text, const invocation& given) {

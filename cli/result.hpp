@@ -17,6 +17,10 @@ namespace nodewise::cli {
 /// that makes no sense, (system) if it cannot be written. A file appears whole or not at all.
 void write_result(const nlohmann::ordered_json& result, const invocation& given);
 
+/// Before a result is worked for: throws what `write_result` would throw if it could not be written,
+/// as far as one can tell now.
+void check_output(const invocation& given);
+
 /// The same for a result in another tool's format.
 void write_result_text(std::string_view text, const invocation& given);
 

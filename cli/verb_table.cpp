@@ -64,7 +64,7 @@ constexpr std::array run_examples = {
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "as likwid-pin -c"},
     example{"mpirun -n 4 --bind-to none nodewise run --ranks-per node --bind close ./solver",
             "a node for each rank, its threads on the cores of it"},
-    example{"mpirun -n 4 nodewise run --bind close --json -o run-%r.json ./solver",
+    example{"mpirun -n 4 nodewise run --ranks-per node --json -o run-%r.json ./solver",
             "one result a rank"},
     example{"nodewise run --memory blocked --verify --on lab:4x2 ./solver",
             "the same on a virtual machine of 4 nodes"},

@@ -314,6 +314,7 @@ int look_at_program(const request& asked) {
       take(*process);
     }
   };
+  check_output(asked.given);
   const observe::program_end end = observe::run_and_look(asked.given.program, looks);
   if (end.start_errno != 0) {
     throw_not_started(asked.given.program, end.start_errno);

@@ -19,6 +19,7 @@
 #include "launch/plan.hpp"
 #include "launch/start.hpp"
 #include "launch/supervise.hpp"
+#include "report/envelope.hpp"
 #include "report/error_text.hpp"
 
 namespace nodewise::cli::verbs {
@@ -39,7 +40,13 @@ void warn(const std::vector<std::string>& warnings, const invocation& given) {
 bool tell(const run_result& result, const invocation& given) {
   warn(result.found.warnings, given);
   if (given.has(flags::json) || given.has(flags::output)) {
-    write_result(run_json(result), given);
+    const nlohmann::ordered_json json = run_json(result);
+    try {
+      write_result(json, given);
+    } catch (const error&) { // the program has run: its result is not to be lost
+      write_error(report::json_text(json));
+      throw;
+    }
   }
   if (given.has(flags::verify) && !given.has(flags::quiet)) {
     write_error(run_text(result, style_of(STDERR_FILENO, given)));
@@ -101,6 +108,7 @@ int run(const invocation& given) {
     return exit_code::ok;
   }
   if (what.supervised) {
+    check_output(given);
     run_supervised(what, here, given);
   }
   launch::apply(what, "", sys::real_kernel());

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -47,10 +48,50 @@ class open_file {
 struct elf_facts {
   unsigned char word_class = 0;
   std::uint16_t machine = 0;
-  std::string interpreter; ///< the dynamic linker; empty in a static program
+  std::string interpreter;         ///< the dynamic linker; empty in a static program
+  std::vector<std::string> needed; ///< the libraries it names
 };
 
-template <class Header, class Segment>
+/// What lies at an address once the file is loaded.
+template <class Segment>
+std::optional<std::size_t> offset_of(const std::vector<Segment>& segments, std::uint64_t address) {
+  for (const Segment& each : segments) {
+    if (each.p_type == PT_LOAD && address >= each.p_vaddr &&
+        address - each.p_vaddr < each.p_filesz) {
+      return static_cast<std::size_t>(address - each.p_vaddr + each.p_offset);
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Segment, class Dynamic>
+void read_needed(const open_file& file, const std::vector<Segment>& segments, elf_facts& facts) {
+  constexpr std::size_t most = std::size_t{1} << 16;
+  std::string entries;
+  for (const Segment& each : segments) {
+    if (each.p_type == PT_DYNAMIC && each.p_filesz <= most) {
+      entries = file.read(each.p_offset, each.p_filesz);
+    }
+  }
+  std::vector<std::uint64_t> names;
+  std::optional<std::size_t> table;
+  for (std::size_t at = 0; at + sizeof(Dynamic) <= entries.size(); at += sizeof(Dynamic)) {
+    Dynamic entry;
+    std::memcpy(&entry, entries.data() + at, sizeof entry);
+    if (entry.d_tag == DT_NEEDED) {
+      names.push_back(entry.d_un.d_val);
+    } else if (entry.d_tag == DT_STRTAB) {
+      table = offset_of(segments, entry.d_un.d_ptr);
+    }
+  }
+  for (std::size_t i = 0; table && i < names.size(); ++i) {
+    constexpr std::size_t longest = 256;
+    const std::string name = file.read(*table + names[i], longest);
+    facts.needed.push_back(name.substr(0, name.find('\0')));
+  }
+}
+
+template <class Header, class Segment, class Dynamic>
 void read_segments(const open_file& file, const std::string& start, elf_facts& facts) {
   Header header;
   if (start.size() < sizeof header) {
@@ -58,6 +99,7 @@ void read_segments(const open_file& file, const std::string& start, elf_facts& f
   }
   std::memcpy(&header, start.data(), sizeof header);
   facts.machine = header.e_machine;
+  std::vector<Segment> segments;
   for (std::size_t i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Segment); ++i) {
     const std::string bytes = file.read(header.e_phoff + i * sizeof(Segment), sizeof(Segment));
     Segment segment;
@@ -65,11 +107,12 @@ void read_segments(const open_file& file, const std::string& start, elf_facts& f
       return;
     }
     std::memcpy(&segment, bytes.data(), sizeof segment);
+    segments.push_back(segment);
     if (segment.p_type == PT_INTERP && segment.p_filesz < 4096) {
       facts.interpreter = file.read(segment.p_offset, segment.p_filesz); // with its final 0
-      return;
     }
   }
+  read_needed<Segment, Dynamic>(file, segments, facts);
 }
 
 std::optional<elf_facts> read_elf(const std::string& name) {
@@ -81,9 +124,9 @@ std::optional<elf_facts> read_elf(const std::string& name) {
   elf_facts facts;
   facts.word_class = static_cast<unsigned char>(start[EI_CLASS]);
   if (facts.word_class == ELFCLASS64) {
-    read_segments<Elf64_Ehdr, Elf64_Phdr>(file, start, facts);
+    read_segments<Elf64_Ehdr, Elf64_Phdr, Elf64_Dyn>(file, start, facts);
   } else {
-    read_segments<Elf32_Ehdr, Elf32_Phdr>(file, start, facts);
+    read_segments<Elf32_Ehdr, Elf32_Phdr, Elf32_Dyn>(file, start, facts);
   }
   return facts;
 }
@@ -125,6 +168,13 @@ std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts
   if (program.interpreter.find("ld-musl") != std::string::npos) {
     return obstacle{name + " uses the musl C library, and the agent is built for glibc",
                     "place its memory with --interleave or --membind"};
+  }
+  for (const std::string& needed : program.needed) {
+    // It refuses to run behind any other library.
+    if (needed.starts_with("libasan.so") || needed.starts_with("libclang_rt.asan")) {
+      return obstacle{name + " is built with AddressSanitizer, whose library must come first",
+                      "build it without -fsanitize=address"};
+    }
   }
   return std::nullopt;
 }

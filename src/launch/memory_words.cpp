@@ -78,7 +78,7 @@ class reader {
     } else if (found->follows == tail::granule) {
       read_granule(rest, made);
     } else if (more) {
-      made.nodes = {std::string(rest), option_};
+      made.nodes = {std::string(rest), option_, std::string(text_)};
     }
     return made;
   }
@@ -99,7 +99,7 @@ class reader {
       if (colon + 1 == rest.size()) {
         refuse("no node behind the last colon", "write for example cyclic:64K:0-1");
       }
-      into.nodes = {std::string(rest.substr(colon + 1)), option_};
+      into.nodes = {std::string(rest.substr(colon + 1)), option_, std::string(text_)};
     }
   }
 
@@ -123,7 +123,7 @@ class reader {
         refuse("'" + std::string(digits) + "' is no weight",
                "give each node a number from 0 to 255");
       }
-      into.weights.push_back({{std::move(nodes), option_}, value});
+      into.weights.push_back({{std::move(nodes), option_, std::string(text_)}, value});
       nodes.clear();
     }
     if (!nodes.empty() || into.weights.empty()) {

@@ -31,6 +31,10 @@ enum class memory_mode {
 struct typed_list {
   std::string text;
   std::string option;
+  std::string whole = {}; ///< the option's value, where the list is only a part of it
+
+  /// "--membind 0-3", as it stands in the command line.
+  [[nodiscard]] std::string shown() const { return option + " " + (whole.empty() ? text : whole); }
 };
 
 /// One placement of memory.

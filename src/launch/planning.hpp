@@ -33,7 +33,7 @@ auto resolved(const typed_list& list, Resolve resolve) {
   try {
     return resolve(list.text);
   } catch (const error& e) {
-    throw error(e.kind(), list.option + " " + list.text, e.answered(), e.cure());
+    throw error(e.kind(), list.shown(), e.answered(), e.cure());
   }
 }
 

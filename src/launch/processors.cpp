@@ -206,7 +206,21 @@ class processor_planner {
     return team_layout::pinned(where, list, options_.threads.value_or(0), options_.places);
   }
 
+  /// Ranks that nobody has bound before would all get the same processors. The first says so.
+  void warn_of_other_ranks() const {
+    const auto rank = find_local_rank(now_.get);
+    if (!options_.ranks_per && rank && rank->number == 0 && rank->count.value_or(1) > 1 &&
+        now_.here.allowed_cpus().includes(now_.here.machine().cpus())) {
+      const std::string option = options_.pin ? "--pin" : "--bind";
+      now_.warn(option + ": all " + std::to_string(*rank->count) +
+                    " ranks of this host get the same processors: give --ranks-per node",
+                option, "all ranks of this host would get the same processors",
+                "give --ranks-per node");
+    }
+  }
+
   void lay_threads_out() {
+    warn_of_other_ranks();
     team_layout laid = layout();
     const std::string places = laid.omp_places();
     if (places.size() > max_variable) {

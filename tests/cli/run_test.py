@@ -172,6 +172,52 @@ class Supervised(CommandTest):
         self.assertRegex(done.stderr, r"\d+ records of its report could not be written; is the disk")
 
 
+class Honesty(CommandTest):
+    """What was asked and cannot be seen to have happened is said, and is no success under --strict."""
+
+    def said(self, code, *arguments, program=BIG, **variables):
+        done = subprocess.run([COMMAND, "run", *arguments, "--", *program], capture_output=True, text=True,
+                              env=environment() | variables, cwd="/tmp", timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def test_a_rule_that_fits_no_array(self):
+        rule = ["--rule", "symbol=feild:local"]
+        self.assertIn("--rule symbol=feild:local: no array fits it", self.said(0, *rule, "--verify"))
+        self.assertIn("no array fits it", self.said(1, *rule, "--verify", "--strict"))
+        self.assertNotIn("no array fits", self.said(0, "--rule", "size>=8M:local", "--verify"))
+
+    def test_a_team_of_another_size(self):
+        told = self.said(0, "--memory", "blocked", "--bind", "close", "--threads", "7", "--verify")
+        self.assertRegex(told, r"ran with 1 thread, and was laid out for 7: give --threads 1")
+        self.assertIn("as asked", told)
+        self.assertNotRegex(told, r"size +local")
+
+    def test_a_result_that_cannot_be_written_is_said_before_the_program_starts(self):
+        for verb in ("run", "pages"):
+            done = subprocess.run([COMMAND, verb, "--json", "-o", "/nonexistent/x.json", "--", "echo", "started"],
+                                  capture_output=True, text=True, env=environment(), timeout=60)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("/nonexistent/x.json", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_ranks_do_not_write_one_file(self):
+        ranks = {"MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "4"}
+        self.assertIn("put %r", self.said(2, "--json", "-o", "x.json", **ranks))
+
+    def test_ranks_on_the_same_processors(self):
+        told = self.said(0, "--bind", "close", MPI_LOCALRANKID="0", MPI_LOCALNRANKS="4")
+        self.assertIn("all 4 ranks of this host get the same processors", told)
+        self.assertEqual(self.said(0, "--bind", "close", MPI_LOCALRANKID="1", MPI_LOCALNRANKS="4"), "")
+
+    def test_address_sanitizer_runs_without_the_agent(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = [f"{folder}/checked"]
+            subprocess.run(["gcc", "-fsanitize=address", "-x", "c", "-", "-o", *program],
+                           input="int main(void) { return 0; }", text=True, check=True)
+            self.assertIn("built with AddressSanitizer", self.said(0, "--bind", "close", program=program))
+
+
 class Report(CommandTest):
     def objects(self, *options, program=BIG, before=(), code=0):
         result = self.expect_json(code, "run", "--json", *options, "--", "sh", "-c", 'exec "$@" >&2', "-", *program,
