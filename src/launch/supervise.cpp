@@ -85,18 +85,18 @@ int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
   }
 }
 
-/// Threads other than the team that memory was laid out for have other blocks of a loop.
+/// Threads other than the team that memory was laid out for have other blocks of a loop. One thread
+/// alone is a helper of the program, such as a script's shell, and is shown in the table.
 void judge_team(const plan& what, const process_report& process, const std::string& name,
                 std::vector<std::string>& warnings) {
   const auto workers = count_workers(process);
   if (!what.layout || what.agent->owners.empty() || process.objects.empty() || !workers ||
-      *workers == what.layout->size()) {
+      *workers == 1 || *workers == what.layout->size()) {
     return;
   }
-  warnings.push_back(name + " ran with " + std::to_string(*workers) +
-                     (*workers == 1 ? " thread" : " threads") + ", and was laid out for " +
-                     std::to_string(what.layout->size()) + ": give --threads " +
-                     std::to_string(*workers));
+  const std::string ran = std::to_string(*workers);
+  warnings.push_back(name + " ran with " + ran + " threads, and was laid out for " +
+                     std::to_string(what.layout->size()) + ": give --threads " + ran);
 }
 
 /// A rule that fits nothing is most likely a typing error.

@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -299,11 +300,16 @@ class Errors(CommandTest):
     @unittest.skipUnless(ROOT_USER, "needs two users")
     def test_another_user_s_process_names_its_owner_and_the_cure(self):
         as_nobody = ("setpriv", "--reuid", "65534", "--clear-groups", "--")
-        with Target() as target:
-            done = self.expect(4, "pages", target.pid, before=as_nobody)
+        with Target() as target, tempfile.TemporaryDirectory() as folder:
+            # The build may be in a home directory that nobody can enter.
+            os.chmod(folder, 0o755)
+            for part in ("bin", "libexec/nodewise"):
+                shutil.copytree(BUILD / part, Path(folder) / part, ignore=shutil.ignore_patterns("lab"))
+            ours = {"before": as_nobody, "command": f"{folder}/bin/nodewise", "cwd": folder}
+            done = self.expect(4, "pages", target.pid, **ours)
             self.assertIn("belongs to root", done.stderr)
             self.assertIn("CAP_SYS_PTRACE", done.stderr)
-            self.assertIn("EPERM", self.expect(4, "pages", "-p", target.pid, "--migrate", "0:0", before=as_nobody).stderr)
+            self.assertIn("EPERM", self.expect(4, "pages", "-p", target.pid, "--migrate", "0:0", **ours).stderr)
 
     def test_migrate_on_one_node_moves_nothing(self):
         with Target() as target:

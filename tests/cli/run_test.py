@@ -188,8 +188,13 @@ class Honesty(CommandTest):
         self.assertNotIn("no array fits", self.said(0, "--rule", "size>=8M:local", "--verify"))
 
     def test_a_team_of_another_size(self):
-        told = self.said(0, "--memory", "blocked", "--bind", "close", "--threads", "7", "--verify")
-        self.assertRegex(told, r"ran with 1 thread, and was laid out for 7: give --threads 1")
+        team = ["--memory", "blocked", "--bind", "close", "--threads", "2", "--verify"]
+        program = [sys.executable, "-c", "import threading; b = bytearray(b'x') * (8 << 20);"
+                   "t = [threading.Thread(target=len, args=(b,)) for _ in range(3)];"
+                   "[x.start() for x in t]; [x.join() for x in t]"]
+        told = self.said(0, *team, program=program)
+        self.assertRegex(told, r"ran with 3 threads, and was laid out for 2: give --threads 3")
+        self.said(1, *team, "--strict", program=program)
         self.assertIn("as asked", told)
         self.assertNotRegex(told, r"size +local")
 

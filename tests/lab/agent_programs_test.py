@@ -31,7 +31,7 @@ class Programs(LabTest):
     def shown(names, *options, folder="/tmp"):
         """Name -> what the program showed."""
         done = subprocess.run(
-            [NODEWISE, "run", "--on", MACHINE, *map(str, options), "--", PYTHON, "-B", ACCEPTANCE, PROGRAMS, "1", *names],
+            [NODEWISE, "run", "--on", MACHINE, "--quiet", *map(str, options), "--", PYTHON, "-B", ACCEPTANCE, PROGRAMS, "1", *names],
             capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=folder, timeout=300,
         )
         if (done.returncode, done.stderr) != (0, ""):
