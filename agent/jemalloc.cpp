@@ -9,10 +9,17 @@
 
 #include "agent/allocate.hpp"
 #include "agent/interposed.hpp"
+#include "agent/large.hpp"
 
 using namespace nodewise::agent;
 
 namespace {
+
+constinit next_function<void(void*, int)> next_dallocx{"dallocx"};
+constinit next_function<void(void*, std::size_t, int)> next_sdallocx{"sdallocx"};
+constinit next_function<std::size_t(const void*, int)> next_sallocx{"sallocx"};
+constinit next_function<std::size_t(void*, std::size_t, std::size_t, int)> next_xallocx{"xallocx"};
+constinit next_function<void*(void*, std::size_t, int)> next_rallocx{"rallocx"};
 
 bool is_ours(const void* block) noexcept {
   return is_grouped(block) || is_large_heap(block);
@@ -24,9 +31,16 @@ std::size_t size_of(const void* block) noexcept {
 
 } // namespace
 
+void nodewise::agent::find_next_jemalloc() noexcept {
+  (void)next_dallocx.find();
+  (void)next_sdallocx.find();
+  (void)next_sallocx.find();
+  (void)next_xallocx.find();
+  (void)next_rallocx.find();
+}
+
 NODEWISE_INTERPOSED void dallocx(void* block, int flags) noexcept {
-  static constinit next_function<void(void*, int)> next_one{"dallocx"};
-  if (auto* const theirs = next_one.find(); theirs != nullptr && !is_ours(block)) {
+  if (auto* const theirs = next_dallocx.find(); theirs != nullptr && !is_ours(block)) {
     theirs(block, flags);
   } else {
     give_back(block, next);
@@ -34,8 +48,7 @@ NODEWISE_INTERPOSED void dallocx(void* block, int flags) noexcept {
 }
 
 NODEWISE_INTERPOSED void sdallocx(void* block, std::size_t bytes, int flags) noexcept {
-  static constinit next_function<void(void*, std::size_t, int)> next_one{"sdallocx"};
-  if (auto* const theirs = next_one.find(); theirs != nullptr && !is_ours(block)) {
+  if (auto* const theirs = next_sdallocx.find(); theirs != nullptr && !is_ours(block)) {
     theirs(block, bytes, flags);
   } else {
     give_back(block, next);
@@ -43,23 +56,19 @@ NODEWISE_INTERPOSED void sdallocx(void* block, std::size_t bytes, int flags) noe
 }
 
 NODEWISE_INTERPOSED std::size_t sallocx(const void* block, int flags) noexcept {
-  static constinit next_function<std::size_t(const void*, int)> next_one{"sallocx"};
-  auto* const theirs = next_one.find();
+  auto* const theirs = next_sallocx.find();
   return theirs == nullptr || is_ours(block) ? size_of(block) : theirs(block, flags);
 }
 
 /// Grows in place or not at all; what it answers is the size there is.
 NODEWISE_INTERPOSED std::size_t xallocx(void* block, std::size_t bytes, std::size_t extra,
                                         int flags) noexcept {
-  static constinit next_function<std::size_t(void*, std::size_t, std::size_t, int)> next_one{
-      "xallocx"};
-  auto* const theirs = next_one.find();
+  auto* const theirs = next_xallocx.find();
   return theirs == nullptr || is_ours(block) ? size_of(block) : theirs(block, bytes, extra, flags);
 }
 
 NODEWISE_INTERPOSED void* rallocx(void* block, std::size_t bytes, int flags) noexcept {
-  static constinit next_function<void*(void*, std::size_t, int)> next_one{"rallocx"};
-  auto* const theirs = next_one.find();
+  auto* const theirs = next_rallocx.find();
   return theirs == nullptr || is_ours(block) ? ::realloc(block, bytes)
                                              : theirs(block, bytes, flags);
 }

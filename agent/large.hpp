@@ -52,8 +52,10 @@ extern constinit object_table objects;
 /// earlier size stay, so that an array which grows by a little each time is not moved each time.
 void place_resized(object& what) noexcept;
 
-/// Looks up what mmap and its like call next. At the start: later somebody may wait for a thread
-/// while it holds the loader's lock.
+/// Look up what mmap, setrlimit and jemalloc's own functions call next. At the start: later
+/// somebody may wait for a thread while it holds the loader's lock.
 void find_next_mappers() noexcept;
+void find_next_limits() noexcept;
+void find_next_jemalloc() noexcept;
 
 } // namespace nodewise::agent

@@ -6,10 +6,19 @@
 
 #include "agent/groups.hpp"
 #include "agent/interposed.hpp"
+#include "agent/large.hpp"
 
 using namespace nodewise::agent;
 
 namespace {
+
+constinit next_function<int(__rlimit_resource_t, const struct rlimit*)> next_setrlimit{"setrlimit"};
+constinit next_function<int(__rlimit_resource_t, const struct rlimit64*)> next_setrlimit64{
+    "setrlimit64"};
+constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit*, struct rlimit*)>
+    next_prlimit{"prlimit"};
+constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit64*, struct rlimit64*)>
+    next_prlimit64{"prlimit64"};
 
 template <class Resource, class Limit>
 void make_room_for(Resource resource, const Limit* limit) noexcept {
@@ -21,40 +30,37 @@ void make_room_for(Resource resource, const Limit* limit) noexcept {
 
 } // namespace
 
+void nodewise::agent::find_next_limits() noexcept {
+  (void)next_setrlimit.find();
+  (void)next_setrlimit64.find();
+  (void)next_prlimit.find();
+  (void)next_prlimit64.find();
+}
+
 NODEWISE_INTERPOSED int setrlimit(__rlimit_resource_t resource,
                                   const struct rlimit* limit) noexcept {
-  static constinit next_function<int(__rlimit_resource_t, const struct rlimit*)> next_one{
-      "setrlimit"};
   make_room_for(resource, limit);
-  return next_one.get()(resource, limit);
+  return next_setrlimit.get()(resource, limit);
 }
 
 NODEWISE_INTERPOSED int setrlimit64(__rlimit_resource_t resource,
                                     const struct rlimit64* limit) noexcept {
-  static constinit next_function<int(__rlimit_resource_t, const struct rlimit64*)> next_one{
-      "setrlimit64"};
   make_room_for(resource, limit);
-  return next_one.get()(resource, limit);
+  return next_setrlimit64.get()(resource, limit);
 }
 
 NODEWISE_INTERPOSED int prlimit(pid_t pid, __rlimit_resource resource, const struct rlimit* limit,
                                 struct rlimit* before) noexcept {
-  static constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit*,
-                                     struct rlimit*)>
-      next_one{"prlimit"};
   if (pid == 0 || pid == ::getpid()) {
     make_room_for(resource, limit);
   }
-  return next_one.get()(pid, resource, limit, before);
+  return next_prlimit.get()(pid, resource, limit, before);
 }
 
 NODEWISE_INTERPOSED int prlimit64(pid_t pid, __rlimit_resource resource,
                                   const struct rlimit64* limit, struct rlimit64* before) noexcept {
-  static constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit64*,
-                                     struct rlimit64*)>
-      next_one{"prlimit64"};
   if (pid == 0 || pid == ::getpid()) {
     make_room_for(resource, limit);
   }
-  return next_one.get()(pid, resource, limit, before);
+  return next_prlimit64.get()(pid, resource, limit, before);
 }

@@ -161,6 +161,8 @@ void begin_process() noexcept {
 
 void find_next_functions() noexcept {
   find_next_mappers();
+  find_next_limits();
+  find_next_jemalloc();
   if (!look_at_operators()) {
     malloc_operators = -1; // a library that is loaded for all may bring them yet
   }

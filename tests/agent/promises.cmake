@@ -1,0 +1,31 @@
+# Promises of the C library and the kernel that an agent in front may break, and their test. The
+# second program is the first with a malloc of its own that passes on.
+add_executable(nodewise_agent_promises promises.c)
+add_executable(nodewise_agent_promises_passing promises.c passing_malloc.c)
+foreach(_name promises promises_passing)
+  target_compile_options(nodewise_agent_${_name} PRIVATE ${_warnings} -fno-builtin)
+  target_link_libraries(nodewise_agent_${_name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(nodewise_agent_${_name} PROPERTIES
+    OUTPUT_NAME ${_name} RUNTIME_OUTPUT_DIRECTORY ${_folder})
+endforeach()
+
+add_executable(nodewise_agent_reason_of_dlopen reason_of_dlopen.cpp)
+target_compile_features(nodewise_agent_reason_of_dlopen PRIVATE cxx_std_20)
+target_compile_options(nodewise_agent_reason_of_dlopen PRIVATE ${_warnings})
+target_link_libraries(nodewise_agent_reason_of_dlopen PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(nodewise_agent_reason_of_dlopen PROPERTIES
+  OUTPUT_NAME reason_of_dlopen RUNTIME_OUTPUT_DIRECTORY ${_folder})
+
+add_library(nodewise_agent_waiting_plugin_cxx MODULE waiting_plugin_cxx.cpp)
+target_compile_features(nodewise_agent_waiting_plugin_cxx PRIVATE cxx_std_20)
+foreach(_name passing_malloc allocating_atfork waiting_plugin)
+  add_library(nodewise_agent_${_name} MODULE ${_name}.c)
+endforeach()
+foreach(_name passing_malloc allocating_atfork waiting_plugin waiting_plugin_cxx)
+  target_compile_options(nodewise_agent_${_name} PRIVATE ${_warnings} -fno-builtin)
+  target_link_libraries(nodewise_agent_${_name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(nodewise_agent_${_name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${_name} LIBRARY_OUTPUT_DIRECTORY ${_folder})
+endforeach()
+
+nodewise_python_test(agent_promises FILE ${CMAKE_CURRENT_SOURCE_DIR}/promises_test.py LABELS unit)
