@@ -85,11 +85,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agent", required=True, help="libnodewise-agent.so")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threshold", type=int, default=1 << 30,
+                        help="in bytes; the default is above every object of these programs")
     parser.add_argument("--output")
     arguments = parser.parse_args()
     nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
     owners = ",".join(f"{node}*4" for node in range(nodes))
-    settings = f"v2;threshold=1048576;group=256;owners={owners};default=blocked"
+    settings = f"v2;threshold={arguments.threshold};group=256;owners={owners};default=blocked"
     plain = dict(os.environ)
     preloaded = plain | {"LD_PRELOAD": os.path.abspath(arguments.agent), "NODEWISE_AGENT": settings}
 
