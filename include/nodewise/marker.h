@@ -1,0 +1,107 @@
+/* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+ *
+ * Marks for the lab's traffic counter, in any C or C++ program; no library is needed:
+ *
+ *     NODEWISE_MARKER_START("sweep");   traffic from here on, of all threads of the process, is
+ *     ...                               also booked to the region "sweep",
+ *     NODEWISE_MARKER_STOP("sweep");    up to here
+ *     NODEWISE_MARKER_USE();            initialisation is over: all that follows is use
+ *
+ * A region is open from the first START of its name to the last STOP; of several open ones the one
+ * that was opened last is charged. Mark from one thread, outside of parallel loops. A name ends at
+ * its 63rd byte.
+ *
+ * Outside the lab, and on other processors than x86-64, a mark does nothing: it is a handful of
+ * NOP instructions, without system call, memory access or privilege.
+ *
+ * Fortran calls nodewise_marker_start(name), nodewise_marker_stop(name) and nodewise_marker_use()
+ * of the module in nodewise_marker.f90, which comes with this file. They are in one object, made by
+ *
+ *     cc -c -x c -DNODEWISE_MARKER_FUNCTIONS nodewise/marker.h -o nodewise_marker_c.o
+ */
+#ifndef NODEWISE_MARKER_H
+#define NODEWISE_MARKER_H
+
+#define NODEWISE_MARKER_START(name) nodewise_marker_text('[', name)
+#define NODEWISE_MARKER_STOP(name) nodewise_marker_text(']', name)
+#define NODEWISE_MARKER_USE() nodewise_marker_text('u', "")
+
+/* How a mark is said. The counter sees instructions but no memory and no registers, so a mark is a
+ * row of instructions: 8-byte NOPs (0F 1F 84 00) whose displacement is 0x4E570000 plus a code. A
+ * message is BEGIN, two codes below 16 for each byte (the upper half first), END. */
+#define NODEWISE_MARKER_BEGIN 0x10
+#define NODEWISE_MARKER_END 0x11
+#define NODEWISE_MARKER_OBSERVE                                                                    \
+  0x20 /* this task is the program that is observed; count from here on */
+#define NODEWISE_MARKER_EXCLUDE 0x21 /* this task is a helper, not to be counted */
+#define NODEWISE_MARKER_FINISH 0x22  /* the end: write the result */
+
+#if defined(__x86_64__)
+#define NODEWISE_MARKER_SAY(code)                                                                  \
+  __asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00\n\t.long %c0"                                     \
+                   :                                                                               \
+                   : "i"(0x4e570000 | (code))                                                      \
+                   : "memory")
+#else
+#define NODEWISE_MARKER_SAY(code) ((void)0)
+#endif
+
+static inline void nodewise_marker_half_byte(unsigned half) {
+#define NODEWISE_MARKER_CASE(code)                                                                 \
+  case code:                                                                                       \
+    NODEWISE_MARKER_SAY(code);                                                                     \
+    break
+  switch (half) {
+    NODEWISE_MARKER_CASE(0x0);
+    NODEWISE_MARKER_CASE(0x1);
+    NODEWISE_MARKER_CASE(0x2);
+    NODEWISE_MARKER_CASE(0x3);
+    NODEWISE_MARKER_CASE(0x4);
+    NODEWISE_MARKER_CASE(0x5);
+    NODEWISE_MARKER_CASE(0x6);
+    NODEWISE_MARKER_CASE(0x7);
+    NODEWISE_MARKER_CASE(0x8);
+    NODEWISE_MARKER_CASE(0x9);
+    NODEWISE_MARKER_CASE(0xa);
+    NODEWISE_MARKER_CASE(0xb);
+    NODEWISE_MARKER_CASE(0xc);
+    NODEWISE_MARKER_CASE(0xd);
+    NODEWISE_MARKER_CASE(0xe);
+    NODEWISE_MARKER_CASE(0xf);
+  default:
+    break;
+  }
+#undef NODEWISE_MARKER_CASE
+}
+
+static inline void nodewise_marker_byte(unsigned char byte) {
+  nodewise_marker_half_byte(byte >> 4);
+  nodewise_marker_half_byte(byte & 15U);
+}
+
+/* One message: a letter that says what it is, and a text. */
+static inline void nodewise_marker_text(char what, const char* text) {
+  NODEWISE_MARKER_SAY(NODEWISE_MARKER_BEGIN);
+  nodewise_marker_byte((unsigned char)what);
+  for (; *text != '\0'; ++text) {
+    nodewise_marker_byte((unsigned char)*text);
+  }
+  NODEWISE_MARKER_SAY(NODEWISE_MARKER_END);
+}
+
+#ifdef NODEWISE_MARKER_FUNCTIONS
+void nodewise_marker_start_c(const char* name);
+void nodewise_marker_stop_c(const char* name);
+void nodewise_marker_use_c(void);
+void nodewise_marker_start_c(const char* name) {
+  NODEWISE_MARKER_START(name);
+}
+void nodewise_marker_stop_c(const char* name) {
+  NODEWISE_MARKER_STOP(name);
+}
+void nodewise_marker_use_c(void) {
+  NODEWISE_MARKER_USE();
+}
+#endif
+
+#endif
