@@ -46,7 +46,7 @@
 #define NODEWISE_MARKER_SAY(code) ((void)0)
 #endif
 
-static inline void nodewise_marker_half_byte(unsigned half) {
+static inline void nodewise_marker_half_byte(int half) {
 #define NODEWISE_MARKER_CASE(code)                                                                 \
   case code:                                                                                       \
     NODEWISE_MARKER_SAY(code);                                                                     \
@@ -74,17 +74,17 @@ static inline void nodewise_marker_half_byte(unsigned half) {
 #undef NODEWISE_MARKER_CASE
 }
 
-static inline void nodewise_marker_byte(unsigned char byte) {
-  nodewise_marker_half_byte(byte >> 4);
-  nodewise_marker_half_byte(byte & 15U);
+static inline void nodewise_marker_byte(int byte) {
+  nodewise_marker_half_byte((byte >> 4) & 15);
+  nodewise_marker_half_byte(byte & 15);
 }
 
 /* One message: a letter that says what it is, and a text. */
 static inline void nodewise_marker_text(char what, const char* text) {
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_BEGIN);
-  nodewise_marker_byte((unsigned char)what);
+  nodewise_marker_byte(what);
   for (; *text != '\0'; ++text) {
-    nodewise_marker_byte((unsigned char)*text);
+    nodewise_marker_byte(*text);
   }
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_END);
 }
