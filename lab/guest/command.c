@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attribution.h"
 #include "support.h"
 
 // What the child could not do, sent through a pipe that a successful exec closes.
@@ -83,6 +84,8 @@ _Noreturn static void execute(const struct job* job, const int standard[3]) {
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);         // init ignores it, and programs inherit what is ignored
   environ = job->environment.items; // execvp searches the PATH of the job, not of init
+  if (job->count && !job->count_when_told)
+    attribution_begin();
   execvp(job->arguments.items[0], job->arguments.items);
   give_up("exec");
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attribution.h"
 #include "boot.h"
 #include "command.h"
 #include "job.h"
@@ -51,12 +52,16 @@ static void run_machine(void) {
   struct job job = wait_for_job();
   settings_apply(&job);
   roots_mount(&job);
+  if (job.count)
+    attribution_announce();
   struct command command = command_start(&job);
   port_send(FRAME_STARTED, NULL, 0);
   int status = relay_run(&command);
 
   kill(-1,
        SIGKILL); // what the command left behind ends with the machine, before its files are settled
+  if (job.count)
+    attribution_end();
   roots_settle(&job);
   port_send_integers(FRAME_EXIT, (const uint32_t[]){(uint32_t)status}, 1);
   port_flush();

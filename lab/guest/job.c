@@ -55,7 +55,10 @@ static void set_scalar(struct job* job, const char* key, char* value) {
     job->transparent_hugepage = value;
   else if (strcmp(key, "overlay") == 0)
     job->overlay = is_true(value);
-  else if (strcmp(key, "tty") == 0)
+  else if (strcmp(key, "count") == 0) {
+    job->count = *value != '\0';
+    job->count_when_told = strcmp(value, "told") == 0;
+  } else if (strcmp(key, "tty") == 0)
     job->tty = is_true(value);
   else if (strcmp(key, "rows") == 0)
     job->rows = (unsigned short)strtoul(value, NULL, 10);

@@ -11,6 +11,8 @@
 //   entropy=HEX               fresh random bytes of the host
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
 //   overlay=0|1               1: the working directory is copied back at the end
+//   count=|command|told      traffic is counted: not at all, all of the command's, or from when it
+//                             says that its program begins
 //   tty=0|1 rows=N columns=N
 #pragma once
 
@@ -49,6 +51,8 @@ struct job {
   const char* transparent_hugepage;
   bool overlay;
   bool tty;
+  bool count;
+  bool count_when_told;
   unsigned short rows;
   unsigned short columns;
 };

@@ -113,8 +113,7 @@ static void probe_clock(void) {
   failures += !known;
 }
 
-// The nodes of a list such as "0-1,3", as a mask.
-static uint64_t nodes_with_memory(void) {
+uint64_t nodes_with_memory(void) {
   uint64_t mask = 0;
   char text[400] = "";
   FILE* file = fopen("/sys/devices/system/node/has_memory", "re");

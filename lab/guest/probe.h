@@ -4,5 +4,10 @@
 // emulated kernel do what placement needs?
 #pragma once
 
+#include <stdint.h>
+
 // Prints one line per question, "ok WHAT" or "FAILED WHAT: WHY". Returns the exit status.
 int probe(void);
+
+// A bit for each node that Linux says has memory.
+uint64_t nodes_with_memory(void);

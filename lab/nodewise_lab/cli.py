@@ -115,6 +115,14 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--tty", action="store_true", help="give the command a terminal")
+    parser.add_argument(
+        "--count", type=Path, metavar="FILE", help="count memory traffic; docs/formats.md: counts"
+    )
+    parser.add_argument(
+        "--count-when-told",
+        action="store_true",
+        help="count from when the command says that its program begins",
+    )
     parser.set_defaults(action=_run)
 
 
@@ -131,11 +139,13 @@ def _run(
         transparent_hugepage=options.thp,
         overlay=options.overlay,
         tty=options.tty,
+        count=("told" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
     )
     request = Request(
-        machine.load(options.machine), command, settings, timeout, not options.no_snapshot
-    )
+        machine.load(options.machine), command, settings, timeout, not options.no_snapshot,
+        options.count,
+    )  # fmt: skip
     return run(request, inbox, reporter)
 
 

@@ -23,6 +23,7 @@ class Settings:
     transparent_hugepage: str = "madvise"
     overlay: bool = False
     tty: bool = False
+    count: str = ""  # "command": traffic is counted from its start on; "told": from when it says so
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -50,6 +51,7 @@ def describe(command: list[str], settings: Settings, machine_name: str) -> bytes
         ("numa_balancing", settings.numa_balancing),
         ("transparent_hugepage", settings.transparent_hugepage),
         ("overlay", int(settings.overlay)),
+        ("count", settings.count),
         ("tty", int(settings.tty)),
         ("entropy", os.urandom(_ENTROPY_BYTES).hex()),
     ]
@@ -76,6 +78,8 @@ def _environment(settings: Settings, machine_name: str) -> list[str]:
         **settings.environment,
         "NODEWISE_LAB": machine_name,
     }
+    if settings.count:
+        variables["NODEWISE_LAB_COUNTS"] = "1"
     return [f"{name}={value}" for name, value in variables.items()]
 
 

@@ -25,6 +25,18 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Cache:
+    """For data; those of instructions are left out."""
+
+    level: int
+    kind: str
+    size_bytes: int
+    ways: int
+    line_bytes: int
+    shared_by: str  # "core" or "node"
+
+
+@dataclass(frozen=True)
 class Parameter:
     name: str
     source_node: int
@@ -40,6 +52,7 @@ class Machine:
     nodes: tuple[Node, ...]  # by ascending number
     distances: dict[tuple[int, int], int]  # by node numbers
     parameters: tuple[Parameter, ...]
+    caches: tuple[Cache, ...]  # one a level, from the first on; empty: the file names none
 
     @property
     def online_nodes(self) -> tuple[Node, ...]:
@@ -111,7 +124,25 @@ def _from_document(document: dict[str, Any]) -> Machine:
             Parameter(entry["name"], int(entry["from"]), int(entry["to"]), float(entry["value"]))
             for entry in document.get("parameters", [])
         ),
+        caches=_caches(document),
     )
+
+
+def _caches(document: dict[str, Any]) -> tuple[Cache, ...]:
+    threads = int(document.get("threads_per_core", 1))
+    by_level: dict[int, Cache] = {}
+    for entry in document.get("caches", []):
+        if entry["kind"] == "instruction":
+            continue
+        of_core = entry.get("shared_by") == "core" or (
+            "cpus" in entry and len(parse_list(entry["cpus"])) <= threads
+        )
+        cache = Cache(
+            int(entry["level"]), entry["kind"], int(entry["size_bytes"]), int(entry["ways"]),
+            int(entry["line_bytes"]), "core" if of_core else "node",
+        )  # fmt: skip
+        by_level.setdefault(cache.level, cache)
+    return tuple(by_level[level] for level in sorted(by_level))
 
 
 def _neighbours(cpus: tuple[int, ...]) -> bool:

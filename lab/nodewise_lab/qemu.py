@@ -20,6 +20,7 @@ INSTALL = "sudo apt-get install qemu-system-x86"
 class Qemu:
     program: str
     version_text: str  # as it prints it, with the distribution's revision
+    version: quirks.QemuVersion
     firmware: tuple[str, ...]  # the -bios option, or nothing for QEMU's default
 
 
@@ -29,12 +30,13 @@ def find() -> Qemu:
         raise LabError(f"for {PROGRAM}, which emulates the machine", "not found in PATH", INSTALL)
     version_text = _output(program, "--version").splitlines()[0]
     match = re.search(r"version (\d+)\.(\d+)\.(\d+)", version_text)
-    if match is None or tuple(map(int, match.groups())) < quirks.OLDEST_QEMU:
+    numbers = tuple(map(int, match.groups())) if match else ()
+    if numbers < quirks.OLDEST_QEMU:
         oldest = ".".join(map(str, quirks.OLDEST_QEMU))
         raise LabError(
             f"{program} for its version ({oldest} or newer is needed)", version_text, INSTALL
         )
-    return Qemu(program, version_text, _firmware(program))
+    return Qemu(program, version_text, numbers, _firmware(program))
 
 
 def _output(*command: str) -> str:

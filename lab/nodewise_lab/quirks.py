@@ -63,14 +63,30 @@ def host_cpus() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def accelerator(guest_cpus: int) -> str:
+def accelerator(guest_cpus: int, qemu: QemuVersion, counting: bool) -> str:
     """TCG with one thread for all processors, or one for each.
 
     Threads that wait for one another on few host processors cost more than they bring. And only an
     x86 host orders memory accesses strongly enough to run x86 processors side by side.
     """
-    parallel = platform.machine() == "x86_64" and guest_cpus <= 2 * host_cpus()
+    if counting:
+        parallel = counts_in_parallel(qemu)
+    else:
+        parallel = platform.machine() == "x86_64" and guest_cpus <= 2 * host_cpus()
     return f"tcg,thread={'multi' if parallel else 'single'}"
+
+
+def counts_in_parallel(qemu: QemuVersion) -> bool:
+    """From QEMU 9.0 on, thread=single tells a plug-in the processor for which a block of code was
+    translated, not the one that runs it. Before, either is right, and single counts repeat exactly."""
+    return qemu >= (9, 0, 0)
+
+
+def plugin_api(qemu: QemuVersion) -> int:
+    """The version of the plug-in interface (lab/counter/plugin_api.h)."""
+    if qemu >= (9, 1, 0):
+        return 3
+    return 2 if qemu >= (9, 0, 0) else 1
 
 
 def cpu_model(threads_per_core: int) -> str:

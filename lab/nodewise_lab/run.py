@@ -4,9 +4,10 @@
 import contextlib
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from . import initrd, job, kernel, qemu, quirks, snapshot, terminal, vm
+from . import counting, initrd, job, kernel, qemu, quirks, snapshot, terminal, vm
 from .errors import Reporter
 from .job import Settings
 from .machine import Machine
@@ -23,6 +24,7 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     timeout_seconds: float = 0  # 0: none
     use_snapshot: bool = True
+    counts: Path | None = None  # where the traffic that was counted is to be written
 
 
 def run(
@@ -31,12 +33,16 @@ def run(
     """The command's exit code, or minus the signal that ended it."""
     deadline = time.monotonic() + request.timeout_seconds if request.timeout_seconds else None
     guest_kernel = kernel.ensure(reporter)
+    emulator = qemu.find()
     blueprint = vm.blueprint(
-        qemu.find(), guest_kernel, initrd.build(guest_kernel.modules), request.machine
+        emulator, guest_kernel, initrd.build(guest_kernel.modules), request.machine
     )
     for warning in qemu.layout_warnings(request.machine):
         reporter.warning(warning)
     with contextlib.ExitStack() as stack:
+        if request.counts:
+            counter = counting.prepare(request.machine, emulator, request.counts)
+            blueprint = replace(blueprint, counting=stack.enter_context(counter))
         machine = stack.enter_context(
             snapshot.ready_machine(
                 blueprint,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from . import quirks
+from .counting import Counting
 from .errors import LabError
 from .kernel import Kernel
 from .machine import Machine
@@ -32,6 +33,7 @@ class Blueprint:
     initrd: bytes
     machine_arguments: tuple[str, ...]
     guest_cpus: int
+    counting: Counting | None = None  # no part of what a snapshot holds
 
     @property
     def identity(self) -> list[str]:
@@ -49,18 +51,23 @@ class VirtualMachine:
         self.port, qemu_port = socket.socketpair()
         monitor, qemu_monitor = socket.socketpair()
         self._monitor = monitor
+        counting = blueprint.counting
         with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
             initrd.write(blueprint.initrd)
             initrd.flush()
             channels = (qemu_port.fileno(), self.console.fileno(), qemu_monitor.fileno())
             command = [
                 blueprint.qemu.program, *blueprint.machine_arguments, *blueprint.qemu.firmware,
-                "-accel", quirks.accelerator(blueprint.guest_cpus),
+                "-accel", quirks.accelerator(
+                    blueprint.guest_cpus, blueprint.qemu.version, counting is not None
+                ),
                 "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
                 *device_arguments(*channels, work_directory),
                 *(("-incoming", "defer") if incoming else ()),
+                *(counting.arguments if counting else ()),
             ]  # fmt: skip
-            self.process = self._start(command, (*channels, initrd.fileno()))
+            inherited = (*channels, initrd.fileno(), *(counting.fds if counting else ()))
+            self.process = self._start(command, inherited)
             try:
                 self.qmp = Qmp(monitor)  # QEMU answers once it has opened everything it inherited
             except QmpError as error:

@@ -1,0 +1,348 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "books.h"
+
+#include <stdlib.h>
+
+struct code* codes;
+struct cell cells[PROCESSORS_MAX][NODES_MAX];
+struct transfers transfers[PROCESSORS_MAX];
+uint64_t repeats_overflown;
+
+static struct table code_table;
+static struct table pages;    // by program and number
+static struct page** page_in; // by page of guest memory
+static unsigned acting_cpu;   // whose access it is that sends lines back
+
+void books_prepare(void) {
+  page_in = reserve(machine_memory_bytes() / PAGE_BYTES * sizeof(struct page*));
+}
+
+struct code* code_at(uint64_t address) {
+  struct code* code = table_find(&code_table, address);
+  if (!code) {
+    code = allocate(sizeof *code);
+    *code = (struct code){.address = address, .next = codes};
+    codes = code;
+    table_insert(&code_table, address, code);
+  }
+  return code;
+}
+
+static struct code_count* count_of(struct code* code, struct program* program) {
+  struct code_count** link = &code->counts;
+  while (*link && (*link)->program != program)
+    link = &(*link)->next;
+  struct code_count* count = *link;
+  if (count == code->counts && count)
+    return count;
+  if (count)
+    *link = count->next;
+  else {
+    count = allocate(sizeof *count);
+    count->program = program;
+  }
+  count->next = code->counts;
+  code->counts = count;
+  return count;
+}
+
+// User addresses have 47 bits, so page numbers 35.
+static uint64_t page_key(const struct program* program, uint64_t number) {
+  return program->index << 36 | (number + 1);
+}
+
+static bool covers_page(const struct object* object, uint64_t number) {
+  const uint64_t first = number * PAGE_BYTES;
+  return object->start <= first && first - object->start + PAGE_BYTES <= object->bytes;
+}
+
+// NULL: part of an object, part not, or objects next to each other.
+static struct object* only_object(struct program* program, uint64_t number) {
+  struct object* first = object_at(program, number * PAGE_BYTES);
+  if (first->id != REST_ID)
+    return covers_page(first, number) ? first : NULL;
+  for (uint64_t line = 1; line < LINES_A_PAGE; line++)
+    if (object_at(program, number * PAGE_BYTES + line * LINE_BYTES) != first)
+      return NULL;
+  return first;
+}
+
+struct page* page_at(struct program* program, uint64_t number) {
+  const uint64_t key = page_key(program, number);
+  struct page* page = table_find(&pages, key);
+  if (!page) {
+    page = allocate(sizeof *page + machine.nodes * sizeof page->used_from[0]);
+    page->program = program;
+    page->number = number;
+    page->memory = -1;
+    page->object = only_object(program, number);
+    table_insert(&pages, key, page);
+  }
+  return page;
+}
+
+void page_is_in(struct page* page, uint64_t frame) {
+  page_in[frame] = page;
+}
+
+static struct amount* object_amount(struct object* object, enum phase phase, unsigned from,
+                                    unsigned to) {
+  if (!object->traffic)
+    object->traffic = make_amounts(PHASES);
+  return amount_of(object->traffic, phase, from, to);
+}
+
+static void book(struct page* page, const struct repeat* what, enum phase phase) {
+  const unsigned from = machine.node_of[what->cpu];
+  const bool remote = from != what->memory;
+  struct amount* const accounts[] = {
+      &cells[what->cpu][what->memory].amount[phase],
+      object_amount(what->object, phase, from, what->memory),
+      what->region ? amount_of(what->region->traffic, 0, from, what->memory) : NULL,
+  };
+  for (unsigned i = 0; i < 3 && accounts[i]; i++) {
+    accounts[i]->fills += what->fills;
+    accounts[i]->streams += what->streams;
+  }
+  what->code->fills[phase][remote] += what->fills;
+  page->fills[phase][remote] += (uint32_t)what->fills;
+  if (phase == PHASE_USE)
+    page->used_from[from] += (uint32_t)what->fills;
+}
+
+static void settle_repeats(struct page* page, enum phase phase) {
+  for (unsigned i = 0; i < page->repeat_count; i++)
+    book(page, &page->repeats[i], phase);
+  free(page->repeats);
+  page->repeats = NULL;
+  page->repeat_count = 0;
+}
+
+static bool is_same(const struct repeat* a, const struct repeat* b) {
+  return a->object == b->object && a->code == b->code && a->region == b->region &&
+         a->cpu == b->cpu && a->memory == b->memory;
+}
+
+static void hold_back(struct page* page, const struct repeat* what) {
+  for (unsigned i = 0; i < page->repeat_count; i++)
+    if (is_same(&page->repeats[i], what)) {
+      page->repeats[i].fills += what->fills;
+      page->repeats[i].streams += what->streams;
+      return;
+    }
+  if (page->repeat_count == REPEATS_MAX) {
+    repeats_overflown += what->fills;
+    book(page, what, PHASE_USE);
+    return;
+  }
+  if (!page->repeats)
+    page->repeats = allocate(REPEATS_MAX * sizeof *page->repeats);
+  page->repeats[page->repeat_count++] = *what;
+}
+
+static void begin_use(struct page* page) {
+  settle_repeats(page, PHASE_INIT);
+  page->used = true;
+}
+
+// True if this use of the line is not the first one by the only thread that has used the page.
+static bool is_repeat(struct page* page, uint64_t thread, uint64_t line) {
+  const uint64_t bit = UINT64_C(1) << (line % LINES_A_PAGE);
+  const bool seen = page->seen & bit;
+  page->seen |= bit;
+  if (page->thread == 0)
+    page->thread = thread;
+  return seen;
+}
+
+static void notice_thread(struct page* page, uint64_t thread) {
+  if (!page->used && ((page->thread != 0 && page->thread != thread) || page->program->marked))
+    begin_use(page);
+}
+
+static struct repeat make_entry(const struct access* access, unsigned memory) {
+  struct page* page = access->page;
+  struct object* object = page->object ? page->object : object_at(page->program, access->address);
+  return (struct repeat){.object = object,
+                         .code = count_of(access->code, page->program),
+                         .region = page->program->charged,
+                         .cpu = access->cpu,
+                         .memory = memory};
+}
+
+static void book_by_phase(const struct access* access, struct repeat what) {
+  struct page* page = access->page;
+  page->memory = (int)what.memory;
+  if (page->used)
+    book(page, &what, PHASE_USE);
+  else if (is_repeat(page, access->task->thread, access->line))
+    hold_back(page, &what);
+  else
+    book(page, &what, PHASE_INIT);
+}
+
+static uint64_t bytes_of(const struct access* access) {
+  const unsigned first = access->address % LINE_BYTES;
+  const uint64_t mask = access->bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << access->bytes) - 1;
+  return mask << first;
+}
+
+enum { SHARED_LINES_MAX = 1 << 16 };
+struct table shared_lines;
+uint64_t shared_lines_left_out;
+
+static struct shared_line* shared_line_of(const struct access* access) {
+  struct shared_line* line = table_find(&shared_lines, access->line);
+  if (line)
+    return line;
+  if (shared_lines.used == SHARED_LINES_MAX) {
+    shared_lines_left_out++;
+    return NULL;
+  }
+  line = allocate(sizeof *line);
+  line->program = access->page->program;
+  line->address = access->address & ~(uint64_t)(LINE_BYTES - 1);
+  line->object =
+      access->page->object ? access->page->object : object_at(line->program, access->address);
+  table_insert(&shared_lines, access->line, line);
+  return line;
+}
+
+static void note_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) {
+  unsigned own = SHARERS_TOLD;
+  for (unsigned i = 0; i < line->sharers; i++) {
+    if (line->cpu[i] == cpu)
+      own = i;
+    else if (line->bytes[i] & bytes)
+      line->overlap = true;
+  }
+  if (own == SHARERS_TOLD && line->sharers < SHARERS_TOLD) {
+    own = line->sharers++;
+    line->cpu[own] = (unsigned char)cpu;
+  }
+  if (own < SHARERS_TOLD)
+    line->bytes[own] |= bytes;
+  line->writers |= UINT64_C(1) << cpu;
+}
+
+static void book_sharing(const struct access* access, struct cache_answer answer) {
+  const bool moved = answer.source == SOURCE_NEAR_CORE || answer.source == SOURCE_FAR_CORE;
+  if (!moved && answer.invalidations == 0)
+    return;
+  struct transfers* sum = &transfers[access->cpu];
+  sum->near += answer.source == SOURCE_NEAR_CORE;
+  sum->far += answer.source == SOURCE_FAR_CORE;
+  sum->invalidations += answer.invalidations;
+  struct shared_line* line = shared_line_of(access);
+  if (!line)
+    return;
+  line->transfers += moved;
+  line->invalidations += answer.invalidations;
+  if (access->store)
+    note_writer(line, access->cpu, bytes_of(access));
+  else
+    line->readers |= UINT64_C(1) << access->cpu;
+}
+
+void book_access(const struct access* access, struct cache_answer answer) {
+  notice_thread(access->page, access->task->thread);
+  if (answer.source == SOURCE_MEMORY) {
+    struct repeat what = make_entry(access, node_of_line(access->line));
+    what.fills = 1;
+    book_by_phase(access, what);
+  }
+  book_sharing(access, answer);
+}
+
+void book_stream(const struct access* access) {
+  notice_thread(access->page, access->task->thread);
+  struct repeat what = make_entry(access, node_of_line(access->line));
+  what.streams = 1;
+  book_by_phase(access, what);
+}
+
+void books_act_for(unsigned cpu) {
+  acting_cpu = cpu;
+}
+
+void written_back(unsigned node, uint64_t line) {
+  (void)node;
+  const unsigned memory = node_of_line(line);
+  struct page* page = page_in[line / LINES_A_PAGE];
+  const enum phase phase = page && !page->used ? PHASE_INIT : PHASE_USE;
+  cells[acting_cpu][memory].amount[phase].write_backs++;
+  if (!page)
+    return;
+  const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
+  struct object* object = page->object ? page->object : object_at(page->program, address);
+  object_amount(object, phase, machine.node_of[acting_cpu], memory)->write_backs++;
+}
+
+static int most_frequent_user(const struct page* page) {
+  int most = -1;
+  for (unsigned node = 0; node < machine.nodes; node++)
+    if (page->used_from[node] > (most < 0 ? 0 : page->used_from[most]))
+      most = (int)node;
+  return most;
+}
+
+static void add_run(struct object* object, const struct page* page) {
+  const int user = most_frequent_user(page);
+  struct page_run* last = object->run_count ? &object->runs[object->run_count - 1] : NULL;
+  if (!last || last->first + last->count != page->number || last->memory != page->memory ||
+      last->user != user) {
+    object->runs = reallocate(object->runs, (object->run_count + 1) * sizeof *object->runs);
+    last = &object->runs[object->run_count++];
+    *last = (struct page_run){.first = page->number, .memory = page->memory, .user = user};
+  }
+  last->count++;
+  for (unsigned phase = 0; phase < PHASES; phase++)
+    for (unsigned remote = 0; remote < 2; remote++)
+      last->fills[phase][remote] += page->fills[phase][remote];
+}
+
+// What it counted stays in its object's account.
+static void end_page(struct page* page) {
+  settle_repeats(page, PHASE_USE);
+  struct object* object = page->object;
+  if (!object)
+    object = object_at(page->program, page->number * PAGE_BYTES);
+  add_run(object, page);
+  // Lines of it may still leave the caches: from here on they are nobody's in particular.
+  page->object = &page->program->rest;
+}
+
+void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
+  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+  for (uint64_t number = start / PAGE_BYTES; number < last; number++) {
+    struct page* page = table_remove(&pages, page_key(program, number));
+    if (page)
+      end_page(page);
+  }
+}
+
+static void still_dirty(unsigned core, uint64_t line) {
+  unsigned cpu = 0;
+  while (machine.core_of[cpu] != core)
+    cpu++;
+  cells[cpu][node_of_line(line)].dirty++;
+}
+
+static int by_address(const void* a, const void* b) {
+  const struct page* left = *(struct page* const*)a;
+  const struct page* right = *(struct page* const*)b;
+  return left->number < right->number ? -1 : left->number > right->number;
+}
+
+void close_books(void) {
+  struct page** all = allocate((pages.used + 1) * sizeof *all);
+  size_t count = 0;
+  for (size_t i = 0; i < pages.slots; i++)
+    if (pages.keys[i] != 0)
+      all[count++] = pages.values[i];
+  qsort(all, count, sizeof *all, by_address);
+  for (size_t i = 0; i < count; i++)
+    end_page(all[i]);
+  free(all);
+  caches_each_dirty(still_dirty);
+}

@@ -1,0 +1,117 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is counted, and to whose account. All guarded by the shared lock.
+//
+// Each page is in one of two phases. Initialisation is everything until a second thread uses the
+// page; of a page that one thread alone uses, the first fill of each line. That thread's later
+// fills are kept apart until it is known which of the two they are: a second thread makes them
+// initialisation, the page's end makes them use.
+#pragma once
+
+#include "caches.h"
+#include "programs.h"
+
+// Fills that an instruction made for one program.
+struct code_count {
+  struct code_count* next;
+  struct program* program;
+  uint64_t fills[PHASES][2]; // [1]: remote
+};
+
+// An instruction, by its address. What is at the same address in several programs shares one.
+struct code {
+  struct code* next;
+  uint64_t address;
+  struct code_count* counts; // the one used last in front
+};
+
+extern struct code* codes;
+struct code* code_at(uint64_t address);
+
+// Held back until it is known which phase it belongs to.
+struct repeat {
+  struct object* object;
+  struct code_count* code;
+  struct region* region;
+  unsigned cpu;
+  unsigned memory;
+  uint64_t fills;
+  uint64_t streams;
+};
+
+enum { REPEATS_MAX = 12 };
+
+struct page {
+  struct program* program;
+  uint64_t number;       // address / PAGE_BYTES
+  struct object* object; // that covers the whole page, or NULL: to be asked by address
+  uint64_t thread;       // that used it first, 0: none has
+  uint64_t seen;         // a bit for each line that this thread has filled
+  bool used;             // in its second phase
+  int memory;            // the node of the latest fill, -1: none yet
+  uint32_t fills[PHASES][2];
+  struct repeat* repeats;
+  unsigned repeat_count;
+  uint32_t used_from[]; // fills in use by the node of the processor
+};
+
+struct cell {
+  struct amount amount[PHASES];
+  uint64_t dirty;
+};
+
+struct transfers {
+  uint64_t near;
+  uint64_t far;
+  uint64_t invalidations;
+};
+
+extern struct cell cells[PROCESSORS_MAX][NODES_MAX];
+extern struct transfers transfers[PROCESSORS_MAX];
+extern uint64_t repeats_overflown; // fills booked to use without knowing
+
+void books_prepare(void);
+struct page* page_at(struct program*, uint64_t number);
+// The page of a program that is now in this page of guest memory, for what leaves the caches later.
+void page_is_in(struct page*, uint64_t frame);
+
+struct access {
+  unsigned cpu;
+  unsigned bytes;
+  bool store;
+  uint64_t address;
+  uint64_t line;
+  struct page* page;
+  const struct task* task;
+  struct code* code;
+};
+
+// Who is at work: lines that leave the caches are booked to this processor.
+void books_act_for(unsigned cpu);
+// A use of the line that the first-level cache could not serve.
+void book_access(const struct access*, struct cache_answer);
+// A line written past the caches.
+void book_stream(const struct access*);
+
+// The program's pages in this range end: they are other memory from now on.
+void end_pages(struct program*, uint64_t start, uint64_t bytes);
+// At the end of it all: settles every page, and the lines that are still in caches.
+void close_books(void);
+
+// Cache lines that processors take from one another.
+enum { SHARERS_TOLD = 8 };
+struct shared_line {
+  struct program* program;
+  struct object* object;
+  uint64_t address;
+  uint64_t transfers;
+  uint64_t invalidations;
+  uint64_t writers; // a bit for each processor
+  uint64_t readers;
+  bool overlap; // two of them wrote the same byte
+  unsigned sharers;
+  unsigned char cpu[SHARERS_TOLD];
+  uint64_t bytes[SHARERS_TOLD]; // a bit for each byte that this processor wrote
+};
+extern struct table shared_lines; // by line
+extern uint64_t shared_lines_left_out;

@@ -1,0 +1,325 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "caches.h"
+
+#include <string.h>
+
+struct directory_entry {
+  uint64_t cores; // that have the line in caches of their own
+  uint64_t nodes; // whose shared cache has it
+};
+
+struct core* cores;
+unsigned private_levels;
+static struct cache_level* shared; // one a node, or NULL: the cores' caches are the last ones
+static struct directory_entry* directory;
+static uint64_t cores_of_node[NODES_MAX];
+
+static struct cache_level make_level(const struct cache_shape* shape) {
+  struct cache_level level = {.ways = shape->ways};
+  level.sets = (uint32_t)(shape->bytes / LINE_BYTES / shape->ways);
+  level.mask = (level.sets & (level.sets - 1)) == 0 ? level.sets - 1 : 0;
+  level.entries = allocate((size_t)level.sets * level.ways * sizeof *level.entries);
+  return level;
+}
+
+void caches_prepare(void) {
+  cores = allocate(machine.cores * sizeof *cores);
+  for (unsigned i = 0; i < machine.caches; i++) {
+    const struct cache_shape* shape = &machine.cache[i];
+    if (shape->shared) {
+      shared = allocate(machine.nodes * sizeof *shared);
+      for (unsigned node = 0; node < machine.nodes; node++)
+        shared[node] = make_level(shape);
+      continue;
+    }
+    for (unsigned core = 0; core < machine.cores; core++)
+      cores[core].level[private_levels] = make_level(shape);
+    private_levels++;
+  }
+  for (unsigned core = 0; core < machine.cores; core++) {
+    cores[core].node = machine.node_of_core[core];
+    cores_of_node[cores[core].node] |= UINT64_C(1) << core;
+  }
+  directory = reserve(machine_memory_bytes() / LINE_BYTES * sizeof *directory);
+}
+
+// Where the line is in its set, or `ways`.
+static uint32_t way_of(const struct cache_level* level, const uint64_t* set, uint64_t line) {
+  uint32_t way = 0;
+  while (way < level->ways && set[way] >> ENTRY_BITS != line)
+    way++;
+  return way;
+}
+
+static uint64_t* find(const struct cache_level* level, uint64_t line) {
+  uint64_t* set = set_of(level, line);
+  uint32_t way = way_of(level, set, line);
+  return way < level->ways ? set + way : NULL;
+}
+
+// Takes the line out of one level. Returns its flags, or 0.
+static uint64_t purge_level(const struct cache_level* level, uint64_t line) {
+  uint64_t* set = set_of(level, line);
+  uint32_t way = way_of(level, set, line);
+  if (way == level->ways)
+    return 0;
+  uint64_t flags = set[way] & (ENTRY_DIRTY | ENTRY_OWNED);
+  for (; way + 1 < level->ways; way++)
+    set[way] = set[way + 1];
+  set[way] = 0;
+  return flags;
+}
+
+// Puts the line in front of its set and returns the entry that had to go, or 0.
+static uint64_t insert_level(const struct cache_level* level, uint64_t entry) {
+  uint64_t* set = set_of(level, entry >> ENTRY_BITS);
+  uint64_t victim = set[level->ways - 1];
+  memmove(set + 1, set, (level->ways - 1) * sizeof *set);
+  set[0] = entry;
+  return victim;
+}
+
+// Takes the line out of all of a core's levels. True if it was modified there.
+static bool purge_core(unsigned number, uint64_t line) {
+  struct core* core = &cores[number];
+  core_lock(core);
+  uint64_t flags = purge_level(&core->level[0], line);
+  core_unlock(core);
+  for (unsigned i = 1; i < private_levels; i++)
+    flags |= purge_level(&core->level[i], line);
+  directory[line].cores &= ~(UINT64_C(1) << number);
+  return flags & ENTRY_DIRTY;
+}
+
+// The core keeps the line, to be read only. True if it was modified there.
+static bool share_core(unsigned number, uint64_t line) {
+  struct core* core = &cores[number];
+  uint64_t flags = 0;
+  core_lock(core);
+  for (unsigned i = 0; i < private_levels; i++) {
+    uint64_t* entry = find(&core->level[i], line);
+    if (entry) {
+      flags |= *entry;
+      *entry &= ~(uint64_t)(ENTRY_DIRTY | ENTRY_OWNED);
+    }
+  }
+  core_unlock(core);
+  return flags & ENTRY_DIRTY;
+}
+
+static uint64_t purge_cores(uint64_t which, uint64_t line) {
+  uint64_t dirty = 0;
+  for (; which; which &= which - 1) {
+    unsigned core = (unsigned)__builtin_ctzll(which);
+    dirty |= (uint64_t)purge_core(core, line) << core;
+  }
+  return dirty;
+}
+
+// A core's last own level has given up a modified line: its node's cache has it, or memory gets it.
+static void give_outwards(unsigned node, uint64_t line) {
+  uint64_t* entry = shared ? find(&shared[node], line) : NULL;
+  if (entry)
+    *entry |= ENTRY_DIRTY;
+  else
+    written_back(node, line);
+}
+
+static void evict_private(unsigned number, unsigned level, uint64_t victim) {
+  struct core* core = &cores[number];
+  uint64_t line = victim >> ENTRY_BITS;
+  if (level + 1 < private_levels) {
+    uint64_t* outer = find(&core->level[level + 1], line); // inclusive: it is there
+    if (outer)
+      *outer |= victim & ENTRY_DIRTY;
+    return;
+  }
+  bool dirty = victim & ENTRY_DIRTY;
+  dirty |= purge_core(number, line);
+  if (dirty)
+    give_outwards(core->node, line);
+}
+
+static void evict_shared(unsigned node, uint64_t victim) {
+  uint64_t line = victim >> ENTRY_BITS;
+  bool dirty = victim & ENTRY_DIRTY;
+  dirty |= purge_cores(directory[line].cores & cores_of_node[node], line) != 0;
+  directory[line].nodes &= ~(UINT64_C(1) << node);
+  if (dirty)
+    written_back(node, line);
+}
+
+static void insert_shared(unsigned node, uint64_t line) {
+  uint64_t victim = insert_level(&shared[node], line << ENTRY_BITS);
+  directory[line].nodes |= UINT64_C(1) << node;
+  if (victim)
+    evict_shared(node, victim);
+}
+
+// Into the levels from `outermost` inwards, so that a victim's outer copies are still to be found.
+static void insert_private(unsigned number, unsigned outermost, uint64_t line, uint64_t flags) {
+  struct core* core = &cores[number];
+  directory[line].cores |= UINT64_C(1) << number;
+  for (unsigned i = outermost + 1; i-- > 0;) {
+    uint64_t entry = line << ENTRY_BITS | (i == 0 ? flags : flags & ENTRY_OWNED);
+    core_lock(core);
+    uint64_t victim = insert_level(&core->level[i], entry);
+    core_unlock(core);
+    if (victim)
+      evict_private(number, i, victim);
+  }
+}
+
+// The level of the core's own, from the second on, that has the line; or private_levels.
+static unsigned outer_level_with(unsigned number, uint64_t line) {
+  unsigned i = 1;
+  while (i < private_levels && !find(&cores[number].level[i], line))
+    i++;
+  return i;
+}
+
+// All other copies go. Says whether one of them was modified, and how far away.
+static enum line_source take_from_others(unsigned number, uint64_t line,
+                                         struct cache_answer* answer) {
+  const unsigned node = cores[number].node;
+  const uint64_t others = directory[line].cores & ~(UINT64_C(1) << number);
+  const uint64_t dirty = purge_cores(others, line);
+  enum line_source source = SOURCE_MEMORY;
+  answer->invalidations += (unsigned)__builtin_popcountll(others);
+  if (dirty)
+    source = dirty & cores_of_node[node] ? SOURCE_NEAR_CORE : SOURCE_FAR_CORE;
+  for (uint64_t rest = directory[line].nodes & ~(UINT64_C(1) << node); rest; rest &= rest - 1) {
+    if (purge_level(&shared[__builtin_ctzll(rest)], line) & ENTRY_DIRTY)
+      source = SOURCE_FAR_CORE;
+  }
+  directory[line].nodes &= UINT64_C(1) << node;
+  return source;
+}
+
+// Others keep their copies, unmodified from now on.
+static enum line_source share_with_others(unsigned number, uint64_t line) {
+  const unsigned node = cores[number].node;
+  enum line_source source = SOURCE_MEMORY;
+  uint64_t others = directory[line].cores & ~(UINT64_C(1) << number);
+  for (; others; others &= others - 1) {
+    unsigned other = (unsigned)__builtin_ctzll(others);
+    if (!share_core(other, line))
+      continue;
+    source = cores[other].node == node ? SOURCE_NEAR_CORE : SOURCE_FAR_CORE;
+    give_outwards(cores[other].node, line);
+  }
+  for (uint64_t rest = directory[line].nodes & ~(UINT64_C(1) << node); rest; rest &= rest - 1) {
+    unsigned other = (unsigned)__builtin_ctzll(rest);
+    uint64_t* entry = find(&shared[other], line);
+    if (entry && *entry & ENTRY_DIRTY) {
+      *entry &= ~(uint64_t)ENTRY_DIRTY;
+      written_back(other, line);
+      source = SOURCE_FAR_CORE;
+    }
+  }
+  return source;
+}
+
+static bool nobody_else_has(unsigned number, uint64_t line) {
+  const uint64_t node = UINT64_C(1) << cores[number].node;
+  return (directory[line].cores & ~(UINT64_C(1) << number)) == 0 &&
+         (directory[line].nodes & ~node) == 0;
+}
+
+// A store to a line that the core has, but not alone.
+static void own_in_place(unsigned number, uint64_t line) {
+  struct core* core = &cores[number];
+  core_lock(core);
+  for (unsigned i = 0; i < private_levels; i++) {
+    uint64_t* entry = find(&core->level[i], line);
+    if (entry)
+      *entry |= ENTRY_OWNED;
+  }
+  core_unlock(core);
+}
+
+// From the node's own cache, if it has the line; else it has it from now on.
+static enum line_source fetch(unsigned node, uint64_t line, enum line_source elsewhere) {
+  if (!shared)
+    return elsewhere;
+  uint64_t* set = set_of(&shared[node], line);
+  uint32_t way = way_of(&shared[node], set, line);
+  if (way == shared[node].ways) {
+    insert_shared(node, line);
+    return elsewhere;
+  }
+  use_entry(set, way, 0);
+  return elsewhere == SOURCE_MEMORY ? SOURCE_CACHE : elsewhere;
+}
+
+static bool first_level_has(struct core* core, uint64_t line) {
+  core_lock(core);
+  bool has = find(&core->level[0], line) != NULL;
+  core_unlock(core);
+  return has;
+}
+
+struct cache_answer caches_access(unsigned number, uint64_t line, bool store) {
+  struct core* core = &cores[number];
+  struct cache_answer answer = {SOURCE_CACHE, 0};
+  const unsigned level = first_level_has(core, line) ? 0 : outer_level_with(number, line);
+  const bool here = level < private_levels;
+  const bool alone = nobody_else_has(number, line);
+  enum line_source elsewhere = SOURCE_MEMORY;
+  if (store && !alone)
+    elsewhere = take_from_others(number, line, &answer);
+  else if (!here && !alone)
+    elsewhere = share_with_others(number, line);
+  if (!here)
+    answer.source = fetch(core->node, line, elsewhere);
+  else if (store)
+    own_in_place(number, line);
+  const uint64_t flags = (store || alone ? ENTRY_OWNED : 0) | (store ? ENTRY_DIRTY : 0);
+  if (level > 0)
+    insert_private(number, (here ? level : private_levels) - 1, line, flags);
+  else
+    (void)first_level_hit(core, line, store);
+  return answer;
+}
+
+void caches_drop(uint64_t line) {
+  for (unsigned node = 0; node < machine.nodes; node++) {
+    bool dirty = purge_cores(directory[line].cores & cores_of_node[node], line) != 0;
+    if (shared && directory[line].nodes >> node & 1)
+      dirty |= (purge_level(&shared[node], line) & ENTRY_DIRTY) != 0;
+    directory[line].nodes &= ~(UINT64_C(1) << node);
+    if (dirty)
+      written_back(node, line);
+  }
+}
+
+static size_t entries_of(const struct cache_level* level) {
+  return (size_t)level->sets * level->ways;
+}
+
+// Once a line: what inner and outer levels hold of it is taken together.
+static void each_dirty_of_core(unsigned number, void (*each)(unsigned, uint64_t)) {
+  const unsigned node = cores[number].node;
+  for (unsigned i = 0; i < private_levels; i++) {
+    const struct cache_level* level = &cores[number].level[i];
+    for (size_t at = 0; at < entries_of(level); at++)
+      while (level->entries[at] & ENTRY_DIRTY) { // taking one out moves the next one up
+        const uint64_t line = level->entries[at] >> ENTRY_BITS;
+        (void)purge_core(number, line);
+        uint64_t* outer = shared ? find(&shared[node], line) : NULL;
+        if (outer)
+          *outer &= ~(uint64_t)ENTRY_DIRTY;
+        each(number, line);
+      }
+  }
+}
+
+void caches_each_dirty(void (*each)(unsigned core, uint64_t line)) {
+  for (unsigned core = 0; core < machine.cores; core++)
+    each_dirty_of_core(core, each);
+  for (unsigned node = 0; shared && node < machine.nodes; node++)
+    for (size_t at = 0; at < entries_of(&shared[node]); at++)
+      if (shared[node].entries[at] & ENTRY_DIRTY)
+        each((unsigned)__builtin_ctzll(cores_of_node[node]),
+             shared[node].entries[at] >> ENTRY_BITS);
+}

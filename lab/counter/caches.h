@@ -1,0 +1,99 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The modelled caches: one or more levels of each core, at most one that the cores of a node share,
+// and a directory that knows which of them hold a line.
+//
+// Write-allocate, write-back, least recently used first to go. Inclusive: what an outer level gives
+// up, the inner ones give up too, so the directory is told everything. Protocol: a line that one
+// core alone has may be written at once (E, M of MESI); a write to a line that others have takes it
+// from them; a line that another core has modified comes from there and not from memory.
+#pragma once
+
+#include "machine.h"
+
+// An entry: the line's number, and these. An empty entry is 0; line 0 belongs to the firmware.
+enum { ENTRY_DIRTY = 1, ENTRY_OWNED = 2, ENTRY_BITS = 2 };
+
+struct cache_level {
+  uint64_t* entries; // sets of `ways` entries, the one used last first
+  uint32_t ways;
+  uint32_t sets;
+  uint32_t mask; // sets - 1 if that is all ones, else 0
+};
+
+struct core {
+  struct cache_level level[CACHE_LEVELS_MAX]; // its own, the first level first
+  unsigned node;
+  volatile char busy; // guards the first level; see core_lock()
+};
+
+extern struct core* cores;
+extern unsigned private_levels;
+
+static inline uint64_t* set_of(const struct cache_level* level, uint64_t line) {
+  uint64_t set = level->mask ? line & level->mask : line % level->sets;
+  return level->entries + set * level->ways;
+}
+
+// Makes the entry at `way` the one used last, with `flags` added.
+static inline void use_entry(uint64_t* set, uint32_t way, uint64_t flags) {
+  uint64_t entry = set[way] | flags;
+  for (; way > 0; way--)
+    set[way] = set[way - 1];
+  set[0] = entry;
+}
+
+// Only hits of the first level are looked up without the shared lock, so only it needs this one.
+static inline void core_lock(struct core* core) {
+  if (parallel)
+    while (__atomic_test_and_set(&core->busy, __ATOMIC_ACQUIRE)) {
+    }
+}
+static inline void core_unlock(struct core* core) {
+  if (parallel)
+    __atomic_clear(&core->busy, __ATOMIC_RELEASE);
+}
+
+// A hit of the first level, and all there is to do for it. The rest is caches_access()'s.
+static inline bool first_level_hit(struct core* core, uint64_t line, bool store) {
+  const struct cache_level* level = &core->level[0];
+  bool done = false;
+  core_lock(core);
+  uint64_t* set = set_of(level, line);
+  for (uint32_t way = 0; way < level->ways; way++) {
+    if (set[way] >> ENTRY_BITS != line)
+      continue;
+    if (!store || set[way] & ENTRY_OWNED) {
+      use_entry(set, way, store ? ENTRY_DIRTY : 0);
+      done = true;
+    }
+    break;
+  }
+  core_unlock(core);
+  return done;
+}
+
+enum line_source {
+  SOURCE_CACHE,     // a level of the core's own, or of its node
+  SOURCE_MEMORY,    // a fill
+  SOURCE_NEAR_CORE, // modified by another core of the node
+  SOURCE_FAR_CORE,  // modified by a core of another node
+};
+
+struct cache_answer {
+  enum line_source source;
+  unsigned invalidations; // copies of others that a store took away
+};
+
+void caches_prepare(void);
+// What first_level_hit() could not answer. Calls written_back() for every line that leaves.
+struct cache_answer caches_access(unsigned core, uint64_t line, bool store);
+// For a store past the caches: the line leaves all of them.
+void caches_drop(uint64_t line);
+// At the end: calls `each` for every line that is still modified, with the core that has it, or the
+// first one of the node whose shared cache does. Leaves the caches without the lines that cores
+// had.
+void caches_each_dirty(void (*each)(unsigned core, uint64_t line));
+
+// To be defined by whoever counts: a modified line goes back to memory.
+void written_back(unsigned node, uint64_t line);

@@ -1,0 +1,119 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The lab's traffic counter: a plug-in of QEMU's emulator that follows every access of the observed
+// programs through modelled caches to the memory it ends in.
+//
+//   -plugin counter.so,machine=FILE,result=FILE
+//
+// How an access gets there: user-mode instructions are given a call-back when QEMU translates them.
+// Kernel code is left alone but for three things: the switch to another task, whoever forgets
+// translations, and marks (which only user programs make). No register and no memory of the guest
+// is ever read, so the oldest plug-in interface is enough.
+#include <string.h>
+
+#include "announcements.h"
+#include "instructions.h"
+#include "result.h"
+
+QEMU_PLUGIN_EXPORT extern int qemu_plugin_version;
+int qemu_plugin_version = NODEWISE_PLUGIN_API;
+
+struct instruction {
+  struct qemu_plugin_insn* handle;
+  uint64_t address;
+  size_t count;
+  unsigned char bytes[INSTRUCTION_BYTES_MAX];
+};
+
+static struct instruction read_instruction(const struct qemu_plugin_tb* block, size_t index) {
+  struct instruction read = {.handle = qemu_plugin_tb_get_insn(block, index)};
+  read.address = qemu_plugin_insn_vaddr(read.handle);
+  read.count = qemu_plugin_insn_size(read.handle);
+  if (read.count > sizeof read.bytes)
+    read.count = sizeof read.bytes;
+#if NODEWISE_PLUGIN_API >= 3
+  read.count = qemu_plugin_insn_data(read.handle, read.bytes, read.count);
+#else
+  memcpy(read.bytes, qemu_plugin_insn_data(read.handle), read.count);
+#endif
+  return read;
+}
+
+static void on_switch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* offset) {
+  (void)info;
+  switch_task(&processors[vcpu], address - (uintptr_t)offset);
+}
+
+static void on_forgetting(unsigned vcpu, void* nothing) {
+  (void)nothing;
+  forget_translations(&processors[vcpu]);
+}
+
+static void watch_memory(const struct instruction* what, qemu_plugin_vcpu_mem_cb_t call,
+                         void* data) {
+  qemu_plugin_register_vcpu_mem_cb(what->handle, call, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                   data);
+}
+
+static void watch_execution(const struct instruction* what, qemu_plugin_vcpu_udata_cb_t call,
+                            void* data) {
+  qemu_plugin_register_vcpu_insn_exec_cb(what->handle, call, QEMU_PLUGIN_CB_NO_REGS, data);
+}
+
+static void prepare_user(const struct instruction* what) {
+  const int mark = mark_in(what->bytes, what->count);
+  if (mark >= 0) {
+    watch_execution(what, on_mark, (void*)(intptr_t)mark);
+    return;
+  }
+  lock_shared();
+  struct code* code = code_at(what->address);
+  unlock_shared();
+  const bool streams = is_streaming_store(what->bytes, what->count);
+  watch_memory(what, streams ? on_streaming_store : on_access, code);
+}
+
+static void prepare_kernel(const struct instruction* what) {
+  uint32_t offset = 0;
+  if (switches_task(what->bytes, what->count, &offset))
+    watch_memory(what, on_switch, (void*)(uintptr_t)offset);
+  else if (forgets_translations(what->bytes, what->count))
+    watch_execution(what, on_forgetting, NULL);
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
+  (void)id;
+  const size_t count = qemu_plugin_tb_n_insns(block);
+  for (size_t i = 0; i < count; i++) {
+    const struct instruction what = read_instruction(block, i);
+    const bool of_kernel = what.address >> 47; // the upper half of the address space
+    if (of_kernel)
+      prepare_kernel(&what);
+    else
+      prepare_user(&what);
+  }
+}
+
+static const char* value_of(const char* key, int count, char** arguments) {
+  const size_t length = strlen(key);
+  for (int i = 0; i < count; i++)
+    if (strncmp(arguments[i], key, length) == 0 && arguments[i][length] == '=')
+      return arguments[i] + length + 1;
+  give_up("the argument %s is missing", key);
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count,
+                                           char** arguments);
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** arguments) {
+  if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
+    give_up("this is not qemu-system-x86_64 but %s", info->target_name);
+  if (info->system.max_vcpus > VCPUS_MAX)
+    give_up("%d processors, at most %d", info->system.max_vcpus, VCPUS_MAX);
+  machine_read(value_of("machine", count, arguments));
+  result_open(value_of("result", count, arguments));
+  caches_prepare();
+  books_prepare();
+  processors_prepare();
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  return 0;
+}

@@ -1,0 +1,152 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "processors.h"
+
+#include "selftest.h"
+
+enum state state = STATE_SELFTEST;
+struct processor processors[VCPUS_MAX];
+
+static const uint64_t epoch_step = UINT64_C(1) << 36; // above any page number
+
+void processors_prepare(void) {
+  for (unsigned i = 0; i < VCPUS_MAX; i++)
+    processors[i].epoch = epoch_step;
+}
+
+void update_activity(struct processor* processor) {
+  processor->active =
+      state == STATE_COUNTING && processor->task != NULL && !processor->task->excluded;
+}
+
+void forget_translations(struct processor* processor) {
+  // The only field that another processor changes, and only to something never seen before.
+  __atomic_fetch_add(&processor->epoch, epoch_step, __ATOMIC_RELAXED);
+}
+
+void forget_all_translations(void) {
+  for (unsigned i = 0; i < VCPUS_MAX; i++)
+    forget_translations(&processors[i]);
+}
+
+void switch_task(struct processor* processor, uint64_t address) {
+  lock_shared();
+  struct task* task = task_at(address);
+  if (!processor->task || processor->task->program != task->program)
+    forget_translations(processor);
+  processor->task = task;
+  update_activity(processor);
+  unlock_shared();
+}
+
+static bool translate(struct processor* processor, struct translation* into,
+                      qemu_plugin_meminfo_t info, uint64_t address) {
+  const uint64_t number = address >> PAGE_BITS;
+  struct qemu_plugin_hwaddr* found = qemu_plugin_get_hwaddr(info, address);
+  uint64_t position = UINT64_MAX;
+  if (found && !qemu_plugin_hwaddr_is_io(found))
+    position = memory_position(selftest_reading(), qemu_plugin_hwaddr_phys_addr(found));
+  if (position == UINT64_MAX) {
+    processor->untranslated++;
+    return false;
+  }
+  const uint64_t frame = position / PAGE_BYTES;
+  lock_shared();
+  into->page = page_at(processor->task->program, number);
+  page_is_in(into->page, frame);
+  unlock_shared();
+  into->first_line = frame * LINES_A_PAGE;
+  into->tag = number | processor->epoch;
+  return true;
+}
+
+static struct translation* translation_of(struct processor* processor, qemu_plugin_meminfo_t info,
+                                          uint64_t address) {
+  const uint64_t number = address >> PAGE_BITS;
+  struct translation* entry = &processor->translations[number % TRANSLATIONS];
+  if (__builtin_expect(entry->tag == (number | processor->epoch), 1))
+    return entry;
+  return translate(processor, entry, info, address) ? entry : NULL;
+}
+
+static struct access describe(const struct processor* processor, const struct translation* where,
+                              uint64_t address, unsigned bytes, bool store, struct code* code) {
+  return (struct access){.cpu = processor->cpu,
+                         .bytes = bytes,
+                         .store = store,
+                         .address = address,
+                         .line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE,
+                         .page = where->page,
+                         .task = processor->task,
+                         .code = code};
+}
+
+static void __attribute__((noinline)) miss(const struct processor* processor,
+                                           const struct translation* where, uint64_t address,
+                                           unsigned bytes, bool store, struct code* code) {
+  const struct access access = describe(processor, where, address, bytes, store, code);
+  lock_shared();
+  if (state == STATE_COUNTING) {
+    books_act_for(processor->cpu);
+    book_access(&access, caches_access(machine.core_of[processor->cpu], access.line, store));
+  }
+  unlock_shared();
+}
+
+// All bytes of it are in one line.
+static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
+                         unsigned bytes, bool store, struct code* code) {
+  const struct translation* where = translation_of(processor, info, address);
+  if (!where)
+    return;
+  const uint64_t line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
+  if (!first_level_hit(&cores[machine.core_of[processor->cpu]], line, store))
+    miss(processor, where, address, bytes, store, code);
+}
+
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
+  struct processor* processor = &processors[vcpu];
+  if (!processor->active) {
+    selftest_sees(processor, info, address);
+    return;
+  }
+  processor->accesses++;
+  const bool store = qemu_plugin_mem_is_store(info);
+  const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
+  const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
+  if (bytes <= in_line) {
+    touch(processor, info, address, bytes, store, code);
+    return;
+  }
+  touch(processor, info, address, in_line, store, code);
+  touch(processor, info, address + in_line, bytes - in_line, store, code);
+}
+
+// True if the line was waiting already.
+static bool combine(struct processor* processor, uint64_t line) {
+  for (unsigned i = 0; i < COMBINED_LINES; i++)
+    if (processor->combined[i] == line)
+      return true;
+  processor->combined[processor->next_combined++ % COMBINED_LINES] = line;
+  return false;
+}
+
+void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
+  struct processor* processor = &processors[vcpu];
+  if (!processor->active)
+    return;
+  processor->accesses++;
+  const struct translation* where = translation_of(processor, info, address);
+  if (!where)
+    return;
+  const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
+  const struct access access = describe(processor, where, address, bytes, true, code);
+  if (combine(processor, access.line))
+    return;
+  lock_shared();
+  if (state == STATE_COUNTING) {
+    books_act_for(processor->cpu);
+    caches_drop(access.line);
+    book_stream(&access);
+  }
+  unlock_shared();
+}

@@ -1,0 +1,47 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The processors as QEMU numbers them, what each is doing, and the way of one access.
+#pragma once
+
+#include "books.h"
+#include "plugin_api.h"
+
+enum { VCPUS_MAX = 256, TRANSLATIONS = 1024, COMBINED_LINES = 8 };
+
+// A page that the processor has used lately. The tag is the page number and the processor's epoch.
+struct translation {
+  uint64_t tag;
+  uint64_t first_line;
+  struct page* page;
+};
+
+struct processor {
+  bool active;       // its accesses are counted
+  bool known;        // Linux' number for it is
+  unsigned cpu;      // that number
+  uint64_t epoch;    // see forget_translations()
+  struct task* task; // NULL: no switch was seen yet
+  uint64_t accesses;
+  uint64_t untranslated; // devices, or a page that went meanwhile
+  struct translation translations[TRANSLATIONS];
+  // Stores past the caches wait here until their line is complete, as in a real processor.
+  uint64_t combined[COMBINED_LINES];
+  unsigned next_combined;
+};
+
+enum state { STATE_SELFTEST, STATE_COUNTING, STATE_REFUSED, STATE_FINISHED };
+
+extern enum state state;
+extern struct processor processors[VCPUS_MAX];
+
+void processors_prepare(void);
+// Whether the processor's accesses are counted, after a change of its task or of the state.
+void update_activity(struct processor*);
+// The pages of the processor's program, or all, are perhaps elsewhere now.
+void forget_translations(struct processor*);
+void forget_all_translations(void);
+// The kernel lets this processor run another task from now on.
+void switch_task(struct processor*, uint64_t task);
+
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
+void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);

@@ -1,0 +1,186 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+// A program that makes objects without end is not to fill the host's memory.
+enum { OBJECTS_MAX = 1 << 18 };
+
+struct program* programs;
+struct program nobody = {.rest = {.program = &nobody, .id = REST_ID}};
+uint64_t objects_left_out;
+
+static struct table tasks;
+static uint64_t threads_seen;
+static size_t objects_kept;
+static uint64_t regions_opened;
+
+struct task* task_at(uint64_t address) {
+  struct task* task = table_find(&tasks, address);
+  if (!task) {
+    task = allocate(sizeof *task);
+    task_begins(task, &nobody);
+    table_insert(&tasks, address, task);
+  }
+  return task;
+}
+
+void task_begins(struct task* task, struct program* program) {
+  task->thread = ++threads_seen;
+  task->program = program;
+}
+
+struct program* program_of(uint64_t pid) {
+  struct program* program = programs;
+  while (program && program->pid != pid)
+    program = program->next;
+  return program;
+}
+
+struct program* program_begins(uint64_t pid, uint64_t parent, const char* name) {
+  const struct program* before = program_of(pid);
+  struct program* program = allocate(sizeof *program);
+  program->pid = pid;
+  program->index = programs ? programs->index + 1 : 1;
+  program->key = before ? before->key + PROGRAM_GENERATION : pid;
+  program->parent = parent;
+  program->name = copy_text(name);
+  program->rest.program = program;
+  program->rest.id = REST_ID;
+  program->next = programs;
+  programs = program;
+  return program;
+}
+
+void program_inherits(struct program* child, const struct program* parent) {
+  for (size_t i = 0; i < parent->live_count; i++) {
+    const struct object* object = parent->live[i];
+    (void)object_begins(child, object->id, object->start, object->bytes, object->what);
+  }
+  for (size_t i = 0; i < parent->mapping_count; i++)
+    program_adds_mapping(child, parent->mappings[i]);
+  child->marked = parent->marked;
+}
+
+void program_forgets_mappings(struct program* program) {
+  for (size_t i = 0; i < program->mapping_count; i++)
+    free(program->mappings[i]);
+  program->mapping_count = 0;
+}
+
+void program_adds_mapping(struct program* program, const char* text) {
+  const size_t bytes = (program->mapping_count + 1) * sizeof *program->mappings;
+  program->mappings = reallocate(program->mappings, bytes);
+  program->mappings[program->mapping_count++] = copy_text(text);
+}
+
+// The number of live objects that begin at or below the address.
+static size_t live_up_to(const struct program* program, uint64_t address) {
+  size_t first = 0;
+  size_t last = program->live_count;
+  while (first < last) {
+    size_t middle = (first + last) / 2;
+    if (program->live[middle]->start <= address)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
+struct object* object_begins(struct program* program, uint64_t id, uint64_t start, uint64_t bytes,
+                             const char* what) {
+  if (objects_kept == OBJECTS_MAX) {
+    objects_left_out++;
+    return NULL;
+  }
+  objects_kept++;
+  struct object* object = allocate(sizeof *object);
+  *object = (struct object){.program = program,
+                            .id = id,
+                            .start = start,
+                            .bytes = bytes,
+                            .what = copy_text(what),
+                            .next = program->all};
+  program->all = object;
+  size_t at = live_up_to(program, start);
+  program->live = reallocate(program->live, (program->live_count + 1) * sizeof(struct object*));
+  memmove(program->live + at + 1, program->live + at,
+          (program->live_count - at) * sizeof(struct object*));
+  program->live[at] = object;
+  program->live_count++;
+  return object;
+}
+
+struct object* live_object(const struct program* program, uint64_t id) {
+  for (size_t i = 0; i < program->live_count; i++)
+    if (program->live[i]->id == id)
+      return program->live[i];
+  return NULL;
+}
+
+void object_ends(struct object* object) {
+  struct program* program = object->program;
+  size_t at = live_up_to(program, object->start);
+  while (at > 0 && program->live[at - 1] != object)
+    at--;
+  if (at == 0)
+    return;
+  memmove(program->live + at - 1, program->live + at,
+          (program->live_count - at) * sizeof(struct object*));
+  program->live_count--;
+  object->freed = true;
+}
+
+struct object* object_at(struct program* program, uint64_t address) {
+  size_t at = live_up_to(program, address);
+  if (at > 0 && address - program->live[at - 1]->start < program->live[at - 1]->bytes)
+    return program->live[at - 1];
+  return &program->rest;
+}
+
+static struct region* region_named(struct program* program, const char* name) {
+  struct region* region = program->regions;
+  while (region && strncmp(region->name, name, REGION_NAME_BYTES - 1) != 0)
+    region = region->next;
+  if (region)
+    return region;
+  region = allocate(sizeof *region);
+  strncpy(region->name, name, REGION_NAME_BYTES - 1);
+  region->traffic = make_amounts(1);
+  region->next = program->regions;
+  program->regions = region;
+  return region;
+}
+
+static void charge_latest(struct program* program) {
+  program->charged = NULL;
+  for (struct region* each = program->regions; each; each = each->next)
+    if (each->open > 0 && (!program->charged || each->opened_at > program->charged->opened_at))
+      program->charged = each;
+}
+
+void region_starts(struct program* program, const char* name) {
+  struct region* region = region_named(program, name);
+  if (region->open++ == 0)
+    region->opened_at = ++regions_opened;
+  charge_latest(program);
+}
+
+void region_stops(struct program* program, const char* name) {
+  struct region* region = region_named(program, name);
+  if (region->open > 0)
+    region->open--;
+  charge_latest(program);
+}
+
+struct amount* make_amounts(size_t arrays) {
+  return allocate(arrays * machine.nodes * machine.nodes * sizeof(struct amount));
+}
+
+struct amount* amount_of(struct amount* amounts, unsigned array, unsigned from, unsigned to) {
+  return &amounts[((size_t)array * machine.nodes + from) * machine.nodes + to];
+}

@@ -1,0 +1,115 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Who runs and what they own: tasks of the guest's kernel, the programs they belong to, and the
+// programs' objects. Known from announcements; all guarded by the shared lock.
+#pragma once
+
+#include "support.h"
+
+struct page;
+
+enum phase { PHASE_INIT, PHASE_USE, PHASES };
+
+// Lines between caches and memory.
+struct amount {
+  uint64_t fills;
+  uint64_t write_backs;
+  uint64_t streams; // written past the caches
+};
+
+// Neighbouring pages of which the same is to be said.
+struct page_run {
+  uint64_t first; // page number: address / PAGE_BYTES
+  uint64_t count;
+  int memory;                // node, -1: no line of it was ever read from memory
+  int user;                  // the node that made most fills in use, -1: none did
+  uint64_t fills[PHASES][2]; // [1]: remote
+};
+
+struct object {
+  struct program* program;
+  struct object* next; // of the program's list of all
+  uint64_t id;
+  uint64_t start;
+  uint64_t bytes;
+  char* what; // "KIND MODULE OFFSET NAME", as announced
+  bool freed;
+  struct amount* traffic; // [PHASES][from node][to node]; NULL: none yet
+  struct page_run* runs;
+  size_t run_count;
+};
+
+enum { REGION_NAME_BYTES = 64 };
+
+struct region {
+  struct region* next;
+  char name[REGION_NAME_BYTES];
+  unsigned open;          // STARTs without a STOP
+  uint64_t opened_at;     // the order of opening
+  struct amount* traffic; // [from node][to node]
+};
+
+struct program {
+  struct program* next;
+  uint64_t index; // 0 for nobody, then in the order of beginning
+  uint64_t key; // the process id, plus PROGRAM_GENERATION for each program that process was before
+  uint64_t parent;
+  uint64_t pid;
+  char* name;
+  bool ended;
+  bool marked;          // said that its initialisation is over
+  struct object rest;   // the memory that no object covers
+  struct object* all;   // live and freed
+  struct object** live; // ascending by address
+  size_t live_count;
+  char** mappings; // as announced
+  size_t mapping_count;
+  struct region* regions;
+  struct region* charged; // the open region that was opened last, or NULL
+};
+
+#define PROGRAM_GENERATION UINT64_C(10000000)
+#define REST_ID UINT64_MAX
+
+enum { MESSAGE_BYTES_MAX = 4096 };
+
+struct task {
+  bool excluded;   // a helper
+  uint64_t thread; // never given twice, unlike the task's address
+  struct program* program;
+  char* message; // what has arrived of it, NULL: none is under way
+  size_t message_bytes;
+  int half; // the upper half of a byte, or -1
+};
+
+extern struct program* programs;  // all, the latest first
+extern struct program nobody;     // whoever has not announced itself
+extern uint64_t objects_left_out; // beyond what is kept
+
+// The task whose structure is at that address of the guest's kernel; made when first seen.
+struct task* task_at(uint64_t address);
+// A thread or program begins: what was counted for this task before was somebody else's.
+void task_begins(struct task*, struct program*);
+
+struct program* program_begins(uint64_t pid, uint64_t parent, const char* name);
+// The latest of that process, or NULL.
+struct program* program_of(uint64_t pid);
+void program_inherits(struct program* child, const struct program* parent);
+void program_forgets_mappings(struct program*);
+void program_adds_mapping(struct program*, const char* text);
+
+// NULL if it is one too many.
+struct object* object_begins(struct program*, uint64_t id, uint64_t start, uint64_t bytes,
+                             const char* what);
+struct object* live_object(const struct program*, uint64_t id);
+// No longer found by address.
+void object_ends(struct object*);
+// The live object at that address, else the program's rest.
+struct object* object_at(struct program*, uint64_t address);
+
+void region_starts(struct program*, const char* name);
+void region_stops(struct program*, const char* name);
+
+// An array of amounts, one for each pair of nodes; `tables` such arrays.
+struct amount* make_amounts(size_t tables);
+struct amount* amount_of(struct amount* amounts, unsigned table, unsigned from, unsigned to);

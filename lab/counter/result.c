@@ -1,0 +1,258 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "result.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "announcements.h"
+#include "selftest.h"
+
+enum { SHARED_LINES_TOLD = 1000 };
+
+static FILE* file;
+static const char* const phase_names[PHASES] = {"init", "use"};
+
+void result_open(const char* path) {
+  file = fopen(path, "we");
+  if (!file)
+    give_up("the result %s: %s", path, strerror(errno));
+}
+
+static void write_encoded(const char* text) {
+  if (*text == '\0')
+    fputc('-', file);
+  for (; *text; text++) {
+    const unsigned char byte = (unsigned char)*text;
+    if (isalnum(byte) || strchr("_-./", byte))
+      fputc(byte, file);
+    else
+      fprintf(file, "%%%02X", byte);
+  }
+}
+
+static void begin_file(void) {
+  fputs("nodewise-counts 1\n", file);
+}
+
+// Nobody takes a file without this line for a result, so it must not get lost on a full disk.
+static void end_file(void) {
+  fputs("complete\n", file);
+  if (ferror(file) || fclose(file) != 0)
+    fprintf(stderr, "traffic counter: the result cannot be written: %s\n", strerror(errno));
+}
+
+void write_refusal(const char* why) {
+  begin_file();
+  fputs("refused ", file);
+  write_encoded(why);
+  fputc('\n', file);
+  end_file();
+}
+
+static void write_machine(void) {
+  fprintf(file, "selftest %u %u\nline_bytes %d\npage_bytes %d\ncoherence 1\n",
+          selftest_processors(), selftest_pages(), LINE_BYTES, PAGE_BYTES);
+  for (unsigned i = 0; i < machine.caches; i++) {
+    const struct cache_shape* shape = &machine.cache[i];
+    fprintf(file, "cache %u %s %" PRIu64 " %u %s\n", shape->level, shape->kind, shape->bytes,
+            shape->ways, shape->shared ? "node" : "core");
+  }
+  for (unsigned cpu = 0; cpu < machine.processors; cpu++)
+    fprintf(file, "processor %u %u\n", cpu, machine.node_of[cpu]);
+  for (unsigned i = 0; i < machine.memories; i++)
+    if (machine.memory_bytes[i] > 0)
+      fprintf(file, "memory %u\n", machine.memory_node[i]);
+}
+
+static void write_cells(void) {
+  for (unsigned cpu = 0; cpu < machine.processors; cpu++)
+    for (unsigned node = 0; node < machine.nodes; node++)
+      for (unsigned phase = 0; phase < PHASES; phase++) {
+        const struct amount* sum = &cells[cpu][node].amount[phase];
+        const uint64_t dirty = phase == PHASE_USE ? cells[cpu][node].dirty : 0;
+        if (sum->fills + sum->write_backs + sum->streams + dirty > 0)
+          fprintf(file, "cell %u %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", cpu,
+                  node, phase_names[phase], sum->fills, sum->write_backs, dirty, sum->streams);
+      }
+  for (unsigned cpu = 0; cpu < machine.processors; cpu++)
+    if (transfers[cpu].near + transfers[cpu].far + transfers[cpu].invalidations > 0)
+      fprintf(file, "transfers %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", cpu, transfers[cpu].near,
+              transfers[cpu].far, transfers[cpu].invalidations);
+}
+
+static void write_id(const struct object* object) {
+  if (object->id == REST_ID)
+    fputs(" -", file);
+  else
+    fprintf(file, " %" PRIu64, object->id);
+}
+
+static void write_amounts(const struct object* object) {
+  if (!object->traffic)
+    return;
+  for (unsigned phase = 0; phase < PHASES; phase++)
+    for (unsigned from = 0; from < machine.nodes; from++)
+      for (unsigned to = 0; to < machine.nodes; to++) {
+        const struct amount* sum = amount_of(object->traffic, phase, from, to);
+        if (sum->fills + sum->write_backs + sum->streams == 0)
+          continue;
+        fprintf(file, "traffic %" PRIu64, object->program->key);
+        write_id(object);
+        fprintf(file, " %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", phase_names[phase], from,
+                to, sum->fills, sum->write_backs, sum->streams);
+      }
+}
+
+static void write_runs(const struct object* object) {
+  const bool rest = object->id == REST_ID;
+  for (size_t i = 0; i < object->run_count; i++) {
+    const struct page_run* run = &object->runs[i];
+    fprintf(file, "pages %" PRIu64, object->program->key);
+    write_id(object);
+    fprintf(file, rest ? " 0x%" PRIx64 : " %" PRIu64,
+            rest ? run->first * PAGE_BYTES : run->first - object->start / PAGE_BYTES);
+    fprintf(file, " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n",
+            run->count, run->memory, run->fills[PHASE_INIT][0], run->fills[PHASE_INIT][1],
+            run->fills[PHASE_USE][0], run->fills[PHASE_USE][1], run->user);
+  }
+}
+
+static void write_object(const struct object* object) {
+  if (!object->traffic && object->run_count == 0)
+    return; // nothing of it ever came from memory
+  if (object->id != REST_ID) {
+    fprintf(file, "object %" PRIu64 " %" PRIu64 " 0x%" PRIx64 " %" PRIu64 " %s\n",
+            object->program->key, object->id, object->start, object->bytes, object->what);
+    if (object->freed)
+      fprintf(file, "freed %" PRIu64 " %" PRIu64 "\n", object->program->key, object->id);
+  }
+  write_amounts(object);
+  write_runs(object);
+}
+
+static void write_regions(const struct program* program) {
+  for (const struct region* region = program->regions; region; region = region->next)
+    for (unsigned from = 0; from < machine.nodes; from++)
+      for (unsigned to = 0; to < machine.nodes; to++) {
+        const struct amount* sum = amount_of(region->traffic, 0, from, to);
+        if (sum->fills + sum->streams == 0)
+          continue;
+        fprintf(file, "region %" PRIu64 " ", program->key);
+        write_encoded(region->name);
+        fprintf(file, " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", from, to, sum->fills,
+                sum->write_backs, sum->streams);
+      }
+}
+
+static void write_program(const struct program* program) {
+  const char* name = program == &nobody ? "-" : program->name;
+  fprintf(file, "program %" PRIu64 " %" PRIu64 " %s\n", program->key, program->parent, name);
+  for (size_t i = 0; i < program->mapping_count; i++)
+    fprintf(file, "mapping %" PRIu64 " %s\n", program->key, program->mappings[i]);
+  if (program->ended)
+    fprintf(file, "ended %" PRIu64 "\n", program->key);
+  write_object(&program->rest);
+  for (const struct object* object = program->all; object; object = object->next)
+    write_object(object);
+  write_regions(program);
+}
+
+static void write_code(void) {
+  for (const struct code* code = codes; code; code = code->next)
+    for (const struct code_count* count = code->counts; count; count = count->next)
+      for (unsigned phase = 0; phase < PHASES; phase++)
+        if (count->fills[phase][0] + count->fills[phase][1] > 0)
+          fprintf(file, "code %" PRIu64 " 0x%" PRIx64 " %s %" PRIu64 " %" PRIu64 "\n",
+                  count->program->key, code->address, phase_names[phase], count->fills[phase][0],
+                  count->fills[phase][1]);
+}
+
+static void write_processors_of(uint64_t mask) {
+  fputc(' ', file);
+  if (mask == 0)
+    fputc('-', file);
+  for (unsigned cpu = 0; mask >> cpu; cpu++) {
+    if (!(mask >> cpu & 1))
+      continue;
+    unsigned last = cpu;
+    while (last + 1 < PROCESSORS_MAX && mask >> (last + 1) & 1)
+      last++;
+    fprintf(file, mask & ((UINT64_C(1) << cpu) - 1) ? ",%u" : "%u", cpu);
+    if (last > cpu)
+      fprintf(file, "-%u", last);
+    cpu = last;
+    if (cpu == PROCESSORS_MAX - 1)
+      break;
+  }
+}
+
+static int by_cost(const void* a, const void* b) {
+  const struct shared_line* left = *(struct shared_line* const*)a;
+  const struct shared_line* right = *(struct shared_line* const*)b;
+  const uint64_t costs[] = {left->transfers + left->invalidations,
+                            right->transfers + right->invalidations};
+  return costs[0] > costs[1] ? -1 : costs[0] < costs[1];
+}
+
+// One that others read and one writes once, as every result is handed over, is no finding.
+static bool goes_to_and_fro(const struct shared_line* line) {
+  return (line->writers & (line->writers - 1)) != 0 || line->invalidations > 1;
+}
+
+static void write_shared_lines(void) {
+  struct shared_line** all = allocate((shared_lines.used + 1) * sizeof *all);
+  size_t count = 0;
+  for (size_t i = 0; i < shared_lines.slots; i++)
+    if (shared_lines.keys[i] != 0 && goes_to_and_fro(shared_lines.values[i]))
+      all[count++] = shared_lines.values[i];
+  qsort(all, count, sizeof(struct shared_line*), by_cost);
+  for (size_t i = 0; i < count && i < SHARED_LINES_TOLD; i++) {
+    fprintf(file, "shared %" PRIu64 " 0x%" PRIx64, all[i]->program->key, all[i]->address);
+    write_id(all[i]->object);
+    fprintf(file, " %" PRIu64 " %" PRIu64, all[i]->transfers, all[i]->invalidations);
+    write_processors_of(all[i]->writers);
+    write_processors_of(all[i]->readers);
+    fprintf(file, " %d\n", all[i]->overlap);
+  }
+  free(all);
+}
+
+static void write_uncounted(uint64_t count, const char* text) {
+  if (count == 0)
+    return;
+  fprintf(file, "uncounted %" PRIu64 " ", count);
+  write_encoded(text);
+  fputc('\n', file);
+}
+
+static void write_what_is_missing(void) {
+  uint64_t untranslated = 0;
+  uint64_t accesses = 0;
+  for (unsigned i = 0; i < VCPUS_MAX; i++) {
+    untranslated += processors[i].untranslated;
+    accesses += processors[i].accesses;
+  }
+  write_uncounted(untranslated, "accesses to devices, or to pages that went away meanwhile");
+  write_uncounted(objects_left_out, "objects without an account of their own: there were too many");
+  write_uncounted(messages_lost, "announcements of programs that were cut off or made no sense");
+  write_uncounted(repeats_overflown, "fills booked to use though they may be initialisation");
+  write_uncounted(shared_lines_left_out, "transfers of lines beyond those that were watched");
+  fprintf(file, "accesses %" PRIu64 "\n", accesses);
+}
+
+void write_result(void) {
+  begin_file();
+  write_machine();
+  write_program(&nobody);
+  for (const struct program* program = programs; program; program = program->next)
+    write_program(program);
+  write_cells();
+  write_code();
+  write_shared_lines();
+  write_what_is_missing();
+  end_file();
+}

@@ -1,0 +1,47 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Memory, tables and the lock. Nothing here fails softly: a counter without memory ends QEMU with a
+// message, and a result that was not completed is no result.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  PROCESSORS_MAX = 64,
+  NODES_MAX = 64,
+  LINE_BITS = 6,
+  LINE_BYTES = 1 << LINE_BITS,
+  PAGE_BITS = 12,
+  PAGE_BYTES = 1 << PAGE_BITS,
+  LINES_A_PAGE = PAGE_BYTES / LINE_BYTES,
+};
+
+_Noreturn void give_up(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Zeroed; never NULL.
+void* allocate(size_t bytes);
+void* reallocate(void* old, size_t bytes);
+// Zeroed, and not in memory before it is written; for tables as large as the guest's memory.
+void* reserve(size_t bytes);
+char* copy_text(const char* text);
+
+// From numbers (not 0) to pointers.
+struct table {
+  uint64_t* keys;
+  void** values;
+  size_t slots; // a power of two
+  size_t used;
+};
+
+void* table_find(const struct table*, uint64_t key);
+// The key must not be there yet.
+void table_insert(struct table*, uint64_t key, void* value);
+// NULL if it was not there.
+void* table_remove(struct table*, uint64_t key);
+
+// Everything but a processor's own first-level cache and translations is guarded by one lock. It
+// is needed only where QEMU runs each processor in a thread of its own.
+extern bool parallel;
+void lock_shared(void);
+void unlock_shared(void);

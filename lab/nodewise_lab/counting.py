@@ -1,0 +1,114 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The traffic counter beside a run: which plug-in, what machine it models, where the result goes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import quirks
+from .errors import LabError, reason
+from .layout import layout_of
+from .machine import Cache, Machine
+from .qemu import Qemu
+
+_LINE_BYTES = 64
+_HIGH_MEMORY = 0xB0000000  # from this much memory on, q35 gives less of it below 4 GiB
+_LOW_MEMORY = 0x80000000
+
+# Where the machine file names no caches: assumed, and small, as the problems of a lab are.
+ASSUMED_CACHES = (
+    Cache(1, "data", 32 << 10, 8, _LINE_BYTES, "core"),
+    Cache(2, "unified", 256 << 10, 8, _LINE_BYTES, "core"),
+    Cache(3, "unified", 2 << 20, 16, _LINE_BYTES, "node"),
+)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What QEMU is to be given. The descriptors are inherited, so no path of theirs is ever visible."""
+
+    plugin: Path
+    machine_fd: int
+    result_fd: int
+
+    @property
+    def arguments(self) -> list[str]:
+        paths = f"machine=/dev/fd/{self.machine_fd},result=/dev/fd/{self.result_fd}"
+        return ["-plugin", f"{self.plugin},{paths}"]
+
+    @property
+    def fds(self) -> tuple[int, int]:
+        return self.machine_fd, self.result_fd
+
+
+@contextmanager
+def prepare(machine: Machine, qemu: Qemu, result: Path) -> Iterator[Counting]:
+    plugin = _plugin(qemu)
+    parallel = quirks.counts_in_parallel(qemu.version)
+    machine_fd = os.memfd_create("counted-machine")
+    try:
+        os.write(machine_fd, describe(machine, parallel).encode())
+        result_fd = _open(result)
+        try:
+            yield Counting(plugin, machine_fd, result_fd)
+        finally:
+            os.close(result_fd)
+    finally:
+        os.close(machine_fd)
+
+
+def _plugin(qemu: Qemu) -> Path:
+    directory = Path(__file__).absolute().parent.parent / "counter"
+    plugin = directory / f"counter-api{quirks.plugin_api(qemu.version)}.so"
+    if plugin.is_file():
+        return plugin
+    raise LabError(
+        "for the traffic counter",
+        f"{plugin} is not there",
+        "build the target nodewise_counter, or run without counting (--on-no-count)",
+    )
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise LabError(
+            f"for the counts file {path}", reason(error), f"check it with: ls -ld {path.parent}"
+        ) from error
+
+
+def describe(machine: Machine, parallel: bool) -> str:
+    """The text that lab/counter/machine.h documents."""
+    threads = layout_of(machine).threads
+    lines = [f"parallel {int(parallel)}", f"low_memory {_low_memory(machine.memory_bytes)}"]
+    node_of = {cpu: node.id for node in machine.online_nodes for cpu in node.cpus}
+    lines += [f"processor {cpu} {cpu // threads} {node_of[cpu]}" for cpu in sorted(node_of)]
+    lines += [
+        f"memory {node.id} {node.memory_bytes}"
+        for node in machine.online_nodes
+        if node.memory_bytes
+    ]
+    lines += [
+        f"cache {cache.level} {cache.kind} {cache.size_bytes} {cache.ways} {cache.shared_by}"
+        for cache in _caches(machine)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _low_memory(total: int) -> int:
+    return _LOW_MEMORY if total >= _HIGH_MEMORY else _HIGH_MEMORY
+
+
+def _caches(machine: Machine) -> tuple[Cache, ...]:
+    caches = machine.caches or ASSUMED_CACHES
+    for cache in caches:
+        if cache.line_bytes != _LINE_BYTES:
+            raise LabError(
+                f"for the caches of {machine.name}",
+                f"level {cache.level} has lines of {cache.line_bytes} bytes",
+                f"the counter knows lines of {_LINE_BYTES} bytes; describe the caches with these",
+            )
+    return caches
