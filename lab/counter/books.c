@@ -6,7 +6,6 @@
 struct code* codes;
 struct cell cells[PROCESSORS_MAX][NODES_MAX];
 struct transfers transfers[PROCESSORS_MAX];
-uint64_t repeats_overflown;
 
 static struct table code_table;
 static struct table pages;    // by program and number
@@ -21,7 +20,7 @@ struct code* code_at(uint64_t address) {
   struct code* code = table_find(&code_table, address);
   if (!code) {
     code = allocate(sizeof *code);
-    *code = (struct code){.address = address, .next = codes};
+    *code = (struct code){.address = address, .info = UINT32_MAX, .next = codes};
     codes = code;
     table_insert(&code_table, address, code);
   }
@@ -101,16 +100,18 @@ static void book(struct page* page, const struct repeat* what, enum phase phase)
       what->region ? amount_of(what->region->traffic, 0, from, what->memory) : NULL,
   };
   for (unsigned i = 0; i < 3 && accounts[i]; i++) {
-    accounts[i]->fills += what->fills;
-    accounts[i]->streams += what->streams;
+    accounts[i]->fills += what->amount.fills;
+    accounts[i]->write_backs += what->amount.write_backs;
+    accounts[i]->streams += what->amount.streams;
   }
-  what->code->fills[phase][remote] += what->fills;
-  page->fills[phase][remote] += (uint32_t)what->fills;
+  if (what->code)
+    what->code->fills[phase][remote] += what->amount.fills;
+  page->fills[phase][remote] += (uint32_t)what->amount.fills;
   if (phase == PHASE_USE)
-    page->used_from[from] += (uint32_t)what->fills;
+    page->used_from[from] += (uint32_t)what->amount.fills;
 }
 
-static void settle_repeats(struct page* page, enum phase phase) {
+static void settle(struct page* page, enum phase phase) {
   for (unsigned i = 0; i < page->repeat_count; i++)
     book(page, &page->repeats[i], phase);
   free(page->repeats);
@@ -126,37 +127,44 @@ static bool is_same(const struct repeat* a, const struct repeat* b) {
 static void hold_back(struct page* page, const struct repeat* what) {
   for (unsigned i = 0; i < page->repeat_count; i++)
     if (is_same(&page->repeats[i], what)) {
-      page->repeats[i].fills += what->fills;
-      page->repeats[i].streams += what->streams;
+      struct amount* sum = &page->repeats[i].amount;
+      sum->fills += what->amount.fills;
+      sum->write_backs += what->amount.write_backs;
+      sum->streams += what->amount.streams;
       return;
     }
-  if (page->repeat_count == REPEATS_MAX) {
-    repeats_overflown += what->fills;
-    book(page, what, PHASE_USE);
-    return;
-  }
-  if (!page->repeats)
-    page->repeats = allocate(REPEATS_MAX * sizeof *page->repeats);
-  page->repeats[page->repeat_count++] = *what;
+  const unsigned count = page->repeat_count++;
+  if ((count & (count - 1)) == 0) // grows at 0, 1, 2, 4, ...
+    page->repeats = reallocate(page->repeats, (count ? 2 * count : 1) * sizeof *page->repeats);
+  page->repeats[count] = *what;
 }
 
 static void begin_use(struct page* page) {
-  settle_repeats(page, PHASE_INIT);
+  settle(page, PHASE_INIT);
   page->used = true;
 }
 
-// True if this use of the line is not the first one by the only thread that has used the page.
-static bool is_repeat(struct page* page, uint64_t thread, uint64_t line) {
+// Sets the line's bit. True if it was set.
+static bool mark(uint64_t* lines, uint64_t line) {
   const uint64_t bit = UINT64_C(1) << (line % LINES_A_PAGE);
-  const bool seen = page->seen & bit;
-  page->seen |= bit;
-  if (page->thread == 0)
-    page->thread = thread;
-  return seen;
+  const bool before = *lines & bit;
+  *lines |= bit;
+  return before;
+}
+
+static void book_by_phase(struct page* page, const struct repeat* what, bool again) {
+  if (page->used)
+    book(page, what, PHASE_USE);
+  else if (again)
+    hold_back(page, what);
+  else
+    book(page, what, PHASE_INIT);
 }
 
 static void notice_thread(struct page* page, uint64_t thread) {
-  if (!page->used && ((page->thread != 0 && page->thread != thread) || page->program->marked))
+  if (page->thread == 0)
+    page->thread = thread;
+  if (!page->used && (page->thread != thread || page->program->marked))
     begin_use(page);
 }
 
@@ -170,20 +178,18 @@ static struct repeat make_entry(const struct access* access, unsigned memory) {
                          .memory = memory};
 }
 
-static void book_by_phase(const struct access* access, struct repeat what) {
+static void book_from_memory(const struct access* access, struct amount amount) {
   struct page* page = access->page;
+  struct repeat what = make_entry(access, node_of_line(access->line));
+  what.amount = amount;
   page->memory = (int)what.memory;
-  if (page->used)
-    book(page, &what, PHASE_USE);
-  else if (is_repeat(page, access->task->thread, access->line))
-    hold_back(page, &what);
-  else
-    book(page, &what, PHASE_INIT);
+  book_by_phase(page, &what, mark(&page->seen, access->line));
 }
 
 static uint64_t bytes_of(const struct access* access) {
   const unsigned first = access->address % LINE_BYTES;
-  const uint64_t mask = access->bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << access->bytes) - 1;
+  const uint64_t mask =
+      access->operation.bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << access->operation.bytes) - 1;
   return mask << first;
 }
 
@@ -238,7 +244,7 @@ static void book_sharing(const struct access* access, struct cache_answer answer
     return;
   line->transfers += moved;
   line->invalidations += answer.invalidations;
-  if (access->store)
+  if (access->operation.store)
     note_writer(line, access->cpu, bytes_of(access));
   else
     line->readers |= UINT64_C(1) << access->cpu;
@@ -246,36 +252,29 @@ static void book_sharing(const struct access* access, struct cache_answer answer
 
 void book_access(const struct access* access, struct cache_answer answer) {
   notice_thread(access->page, access->task->thread);
-  if (answer.source == SOURCE_MEMORY) {
-    struct repeat what = make_entry(access, node_of_line(access->line));
-    what.fills = 1;
-    book_by_phase(access, what);
-  }
+  if (answer.source == SOURCE_MEMORY)
+    book_from_memory(access, (struct amount){.fills = 1});
   book_sharing(access, answer);
 }
 
 void book_stream(const struct access* access) {
   notice_thread(access->page, access->task->thread);
-  struct repeat what = make_entry(access, node_of_line(access->line));
-  what.streams = 1;
-  book_by_phase(access, what);
+  book_from_memory(access, (struct amount){.streams = 1});
 }
 
 void books_act_for(unsigned cpu) {
   acting_cpu = cpu;
 }
 
-void written_back(unsigned node, uint64_t line) {
-  (void)node;
-  const unsigned memory = node_of_line(line);
-  struct page* page = page_in[line / LINES_A_PAGE];
-  const enum phase phase = page && !page->used ? PHASE_INIT : PHASE_USE;
-  cells[acting_cpu][memory].amount[phase].write_backs++;
-  if (!page)
-    return;
+void written_back(uint64_t line) {
+  struct page* page = page_in[line / LINES_A_PAGE]; // the line was used, so its page is known
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
-  struct object* object = page->object ? page->object : object_at(page->program, address);
-  object_amount(object, phase, machine.node_of[acting_cpu], memory)->write_backs++;
+  const struct repeat what = {.object =
+                                  page->object ? page->object : object_at(page->program, address),
+                              .cpu = acting_cpu,
+                              .memory = node_of_line(line),
+                              .amount = {.write_backs = 1}};
+  book_by_phase(page, &what, mark(&page->returned, line));
 }
 
 static int most_frequent_user(const struct page* page) {
@@ -303,13 +302,14 @@ static void add_run(struct object* object, const struct page* page) {
 
 // What it counted stays in its object's account.
 static void end_page(struct page* page) {
-  settle_repeats(page, PHASE_USE);
+  settle(page, PHASE_USE);
   struct object* object = page->object;
   if (!object)
     object = object_at(page->program, page->number * PAGE_BYTES);
   add_run(object, page);
   // Lines of it may still leave the caches: from here on they are nobody's in particular.
   page->object = &page->program->rest;
+  page->used = true;
 }
 
 void end_pages(struct program* program, uint64_t start, uint64_t bytes) {

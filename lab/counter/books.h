@@ -18,10 +18,18 @@ struct code_count {
   uint64_t fills[PHASES][2]; // [1]: remote
 };
 
+// What an instruction does to memory.
+struct operation {
+  bool store;
+  unsigned bytes;
+};
+
 // An instruction, by its address. What is at the same address in several programs shares one.
 struct code {
   struct code* next;
   uint64_t address;
+  uint32_t info; // what QEMU called its latest access, and what that means
+  struct operation operation;
   struct code_count* counts; // the one used last in front
 };
 
@@ -31,15 +39,12 @@ struct code* code_at(uint64_t address);
 // Held back until it is known which phase it belongs to.
 struct repeat {
   struct object* object;
-  struct code_count* code;
+  struct code_count* code; // NULL for what leaves the caches: no instruction asked for that
   struct region* region;
   unsigned cpu;
   unsigned memory;
-  uint64_t fills;
-  uint64_t streams;
+  struct amount amount;
 };
-
-enum { REPEATS_MAX = 12 };
 
 struct page {
   struct program* program;
@@ -47,6 +52,7 @@ struct page {
   struct object* object; // that covers the whole page, or NULL: to be asked by address
   uint64_t thread;       // that used it first, 0: none has
   uint64_t seen;         // a bit for each line that this thread has filled
+  uint64_t returned;     // and for each that was written back since
   bool used;             // in its second phase
   int memory;            // the node of the latest fill, -1: none yet
   uint32_t fills[PHASES][2];
@@ -68,7 +74,6 @@ struct transfers {
 
 extern struct cell cells[PROCESSORS_MAX][NODES_MAX];
 extern struct transfers transfers[PROCESSORS_MAX];
-extern uint64_t repeats_overflown; // fills booked to use without knowing
 
 void books_prepare(void);
 struct page* page_at(struct program*, uint64_t number);
@@ -77,8 +82,7 @@ void page_is_in(struct page*, uint64_t frame);
 
 struct access {
   unsigned cpu;
-  unsigned bytes;
-  bool store;
+  struct operation operation;
   uint64_t address;
   uint64_t line;
   struct page* page;

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 #include "caches.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 struct directory_entry {
   uint64_t cores; // that have the line in caches of their own
@@ -23,6 +23,9 @@ static struct cache_level make_level(const struct cache_shape* shape) {
 }
 
 void caches_prepare(void) {
+  if (machine_memory_bytes() > GUEST_BYTES_MAX)
+    give_up("%" PRIu64 " bytes of memory; the model knows at most %" PRIu64, machine_memory_bytes(),
+            GUEST_BYTES_MAX);
   cores = allocate(machine.cores * sizeof *cores);
   for (unsigned i = 0; i < machine.caches; i++) {
     const struct cache_shape* shape = &machine.cache[i];
@@ -37,6 +40,7 @@ void caches_prepare(void) {
     private_levels++;
   }
   for (unsigned core = 0; core < machine.cores; core++) {
+    cores[core].number = core;
     cores[core].node = machine.node_of_core[core];
     cores_of_node[cores[core].node] |= UINT64_C(1) << core;
   }
@@ -44,26 +48,26 @@ void caches_prepare(void) {
 }
 
 // Where the line is in its set, or `ways`.
-static uint32_t way_of(const struct cache_level* level, const uint64_t* set, uint64_t line) {
+static uint32_t way_of(const struct cache_level* level, const entry_t* set, uint64_t line) {
   uint32_t way = 0;
-  while (way < level->ways && set[way] >> ENTRY_BITS != line)
+  while (way < level->ways && set[way] >> ENTRY_BITS != (entry_t)line)
     way++;
   return way;
 }
 
-static uint64_t* find(const struct cache_level* level, uint64_t line) {
-  uint64_t* set = set_of(level, line);
+static entry_t* find(const struct cache_level* level, uint64_t line) {
+  entry_t* set = set_of(level, line);
   uint32_t way = way_of(level, set, line);
   return way < level->ways ? set + way : NULL;
 }
 
 // Takes the line out of one level. Returns its flags, or 0.
-static uint64_t purge_level(const struct cache_level* level, uint64_t line) {
-  uint64_t* set = set_of(level, line);
+static entry_t purge_level(const struct cache_level* level, uint64_t line) {
+  entry_t* set = set_of(level, line);
   uint32_t way = way_of(level, set, line);
   if (way == level->ways)
     return 0;
-  uint64_t flags = set[way] & (ENTRY_DIRTY | ENTRY_OWNED);
+  const entry_t flags = set[way] & (ENTRY_DIRTY | ENTRY_OWNED);
   for (; way + 1 < level->ways; way++)
     set[way] = set[way + 1];
   set[way] = 0;
@@ -71,36 +75,45 @@ static uint64_t purge_level(const struct cache_level* level, uint64_t line) {
 }
 
 // Puts the line in front of its set and returns the entry that had to go, or 0.
-static uint64_t insert_level(const struct cache_level* level, uint64_t entry) {
-  uint64_t* set = set_of(level, entry >> ENTRY_BITS);
-  uint64_t victim = set[level->ways - 1];
-  memmove(set + 1, set, (level->ways - 1) * sizeof *set);
+static entry_t insert_level(const struct cache_level* level, entry_t entry) {
+  entry_t* set = set_of(level, entry >> ENTRY_BITS);
+  const entry_t victim = set[level->ways - 1];
+  for (uint32_t way = level->ways - 1; way > 0; way--)
+    set[way] = set[way - 1];
   set[0] = entry;
   return victim;
 }
 
-// Takes the line out of all of a core's levels. True if it was modified there.
-static bool purge_core(unsigned number, uint64_t line) {
+// Takes the line out of a core's levels below `level`. True if it was modified there.
+static bool purge_inner(unsigned number, unsigned level, uint64_t line) {
   struct core* core = &cores[number];
   core_lock(core);
-  uint64_t flags = purge_level(&core->level[0], line);
+  entry_t flags = purge_level(&core->level[0], line);
   core_unlock(core);
-  for (unsigned i = 1; i < private_levels; i++)
+  for (unsigned i = 1; i < level; i++)
     flags |= purge_level(&core->level[i], line);
-  directory[line].cores &= ~(UINT64_C(1) << number);
   return flags & ENTRY_DIRTY;
+}
+
+static void forget_core(unsigned number, uint64_t line) {
+  directory[line].cores &= ~(UINT64_C(1) << number);
+}
+
+static bool purge_core(unsigned number, uint64_t line) {
+  forget_core(number, line);
+  return purge_inner(number, private_levels, line);
 }
 
 // The core keeps the line, to be read only. True if it was modified there.
 static bool share_core(unsigned number, uint64_t line) {
   struct core* core = &cores[number];
-  uint64_t flags = 0;
+  entry_t flags = 0;
   core_lock(core);
   for (unsigned i = 0; i < private_levels; i++) {
-    uint64_t* entry = find(&core->level[i], line);
+    entry_t* entry = find(&core->level[i], line);
     if (entry) {
       flags |= *entry;
-      *entry &= ~(uint64_t)(ENTRY_DIRTY | ENTRY_OWNED);
+      *entry &= ~(entry_t)(ENTRY_DIRTY | ENTRY_OWNED);
     }
   }
   core_unlock(core);
@@ -118,52 +131,54 @@ static uint64_t purge_cores(uint64_t which, uint64_t line) {
 
 // A core's last own level has given up a modified line: its node's cache has it, or memory gets it.
 static void give_outwards(unsigned node, uint64_t line) {
-  uint64_t* entry = shared ? find(&shared[node], line) : NULL;
+  entry_t* entry = shared ? find(&shared[node], line) : NULL;
   if (entry)
     *entry |= ENTRY_DIRTY;
   else
-    written_back(node, line);
+    written_back(line);
 }
 
-static void evict_private(unsigned number, unsigned level, uint64_t victim) {
+static void evict_private(unsigned number, unsigned level, entry_t victim) {
   struct core* core = &cores[number];
   uint64_t line = victim >> ENTRY_BITS;
   if (level + 1 < private_levels) {
-    uint64_t* outer = find(&core->level[level + 1], line); // inclusive: it is there
+    entry_t* outer = find(&core->level[level + 1], line); // inclusive: it is there
     if (outer)
       *outer |= victim & ENTRY_DIRTY;
     return;
   }
   bool dirty = victim & ENTRY_DIRTY;
-  dirty |= purge_core(number, line);
+  if (level > 0)
+    dirty |= purge_inner(number, level, line);
+  forget_core(number, line);
   if (dirty)
     give_outwards(core->node, line);
 }
 
-static void evict_shared(unsigned node, uint64_t victim) {
+static void evict_shared(unsigned node, entry_t victim) {
   uint64_t line = victim >> ENTRY_BITS;
   bool dirty = victim & ENTRY_DIRTY;
   dirty |= purge_cores(directory[line].cores & cores_of_node[node], line) != 0;
   directory[line].nodes &= ~(UINT64_C(1) << node);
   if (dirty)
-    written_back(node, line);
+    written_back(line);
 }
 
 static void insert_shared(unsigned node, uint64_t line) {
-  uint64_t victim = insert_level(&shared[node], line << ENTRY_BITS);
+  const entry_t victim = insert_level(&shared[node], (entry_t)line << ENTRY_BITS);
   directory[line].nodes |= UINT64_C(1) << node;
   if (victim)
     evict_shared(node, victim);
 }
 
 // Into the levels from `outermost` inwards, so that a victim's outer copies are still to be found.
-static void insert_private(unsigned number, unsigned outermost, uint64_t line, uint64_t flags) {
+static void insert_private(unsigned number, unsigned outermost, uint64_t line, entry_t flags) {
   struct core* core = &cores[number];
   directory[line].cores |= UINT64_C(1) << number;
   for (unsigned i = outermost + 1; i-- > 0;) {
-    uint64_t entry = line << ENTRY_BITS | (i == 0 ? flags : flags & ENTRY_OWNED);
+    const entry_t entry = (entry_t)line << ENTRY_BITS | (i == 0 ? flags : flags & ENTRY_OWNED);
     core_lock(core);
-    uint64_t victim = insert_level(&core->level[i], entry);
+    const entry_t victim = insert_level(&core->level[i], entry);
     core_unlock(core);
     if (victim)
       evict_private(number, i, victim);
@@ -210,10 +225,10 @@ static enum line_source share_with_others(unsigned number, uint64_t line) {
   }
   for (uint64_t rest = directory[line].nodes & ~(UINT64_C(1) << node); rest; rest &= rest - 1) {
     unsigned other = (unsigned)__builtin_ctzll(rest);
-    uint64_t* entry = find(&shared[other], line);
+    entry_t* entry = find(&shared[other], line);
     if (entry && *entry & ENTRY_DIRTY) {
-      *entry &= ~(uint64_t)ENTRY_DIRTY;
-      written_back(other, line);
+      *entry &= ~(entry_t)ENTRY_DIRTY;
+      written_back(line);
       source = SOURCE_FAR_CORE;
     }
   }
@@ -231,7 +246,7 @@ static void own_in_place(unsigned number, uint64_t line) {
   struct core* core = &cores[number];
   core_lock(core);
   for (unsigned i = 0; i < private_levels; i++) {
-    uint64_t* entry = find(&core->level[i], line);
+    entry_t* entry = find(&core->level[i], line);
     if (entry)
       *entry |= ENTRY_OWNED;
   }
@@ -242,7 +257,7 @@ static void own_in_place(unsigned number, uint64_t line) {
 static enum line_source fetch(unsigned node, uint64_t line, enum line_source elsewhere) {
   if (!shared)
     return elsewhere;
-  uint64_t* set = set_of(&shared[node], line);
+  entry_t* set = set_of(&shared[node], line);
   uint32_t way = way_of(&shared[node], set, line);
   if (way == shared[node].ways) {
     insert_shared(node, line);
@@ -259,8 +274,14 @@ static bool first_level_has(struct core* core, uint64_t line) {
   return has;
 }
 
-struct cache_answer caches_access(unsigned number, uint64_t line, bool store) {
-  struct core* core = &cores[number];
+static void use_first_level(struct core* core, uint64_t line, bool store) {
+  core_lock(core);
+  (void)first_level_hit(&core->level[0], line, store);
+  core_unlock(core);
+}
+
+struct cache_answer caches_access(struct core* core, uint64_t line, bool store) {
+  const unsigned number = core->number;
   struct cache_answer answer = {SOURCE_CACHE, 0};
   const unsigned level = first_level_has(core, line) ? 0 : outer_level_with(number, line);
   const bool here = level < private_levels;
@@ -274,11 +295,11 @@ struct cache_answer caches_access(unsigned number, uint64_t line, bool store) {
     answer.source = fetch(core->node, line, elsewhere);
   else if (store)
     own_in_place(number, line);
-  const uint64_t flags = (store || alone ? ENTRY_OWNED : 0) | (store ? ENTRY_DIRTY : 0);
+  const entry_t flags = (store || alone ? ENTRY_OWNED : 0) | (store ? ENTRY_DIRTY : 0);
   if (level > 0)
     insert_private(number, (here ? level : private_levels) - 1, line, flags);
   else
-    (void)first_level_hit(core, line, store);
+    use_first_level(core, line, store);
   return answer;
 }
 
@@ -289,7 +310,7 @@ void caches_drop(uint64_t line) {
       dirty |= (purge_level(&shared[node], line) & ENTRY_DIRTY) != 0;
     directory[line].nodes &= ~(UINT64_C(1) << node);
     if (dirty)
-      written_back(node, line);
+      written_back(line);
   }
 }
 
@@ -306,9 +327,9 @@ static void each_dirty_of_core(unsigned number, void (*each)(unsigned, uint64_t)
       while (level->entries[at] & ENTRY_DIRTY) { // taking one out moves the next one up
         const uint64_t line = level->entries[at] >> ENTRY_BITS;
         (void)purge_core(number, line);
-        uint64_t* outer = shared ? find(&shared[node], line) : NULL;
+        entry_t* outer = shared ? find(&shared[node], line) : NULL;
         if (outer)
-          *outer &= ~(uint64_t)ENTRY_DIRTY;
+          *outer &= ~(entry_t)ENTRY_DIRTY;
         each(number, line);
       }
   }

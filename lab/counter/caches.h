@@ -11,11 +11,15 @@
 
 #include "machine.h"
 
-// An entry: the line's number, and these. An empty entry is 0; line 0 belongs to the firmware.
+// An entry: the line's number, and these. An empty entry is 0; line 0 belongs to the firmware. In
+// 32 bits, so that a set of 16 ways is one line of the host's cache: the model's tables are what it
+// waits for. That bounds the guest's memory.
+typedef uint32_t entry_t;
 enum { ENTRY_DIRTY = 1, ENTRY_OWNED = 2, ENTRY_BITS = 2 };
+#define GUEST_BYTES_MAX ((UINT64_C(1) << (32 - ENTRY_BITS)) * LINE_BYTES)
 
 struct cache_level {
-  uint64_t* entries; // sets of `ways` entries, the one used last first
+  entry_t* entries; // sets of `ways` entries, the one used last first
   uint32_t ways;
   uint32_t sets;
   uint32_t mask; // sets - 1 if that is all ones, else 0
@@ -23,6 +27,7 @@ struct cache_level {
 
 struct core {
   struct cache_level level[CACHE_LEVELS_MAX]; // its own, the first level first
+  unsigned number;
   unsigned node;
   volatile char busy; // guards the first level; see core_lock()
 };
@@ -30,14 +35,14 @@ struct core {
 extern struct core* cores;
 extern unsigned private_levels;
 
-static inline uint64_t* set_of(const struct cache_level* level, uint64_t line) {
-  uint64_t set = level->mask ? line & level->mask : line % level->sets;
-  return level->entries + set * level->ways;
+static inline entry_t* set_of(const struct cache_level* level, uint64_t line) {
+  const uint32_t set = level->mask ? (uint32_t)line & level->mask : (uint32_t)line % level->sets;
+  return level->entries + (size_t)set * level->ways;
 }
 
 // Makes the entry at `way` the one used last, with `flags` added.
-static inline void use_entry(uint64_t* set, uint32_t way, uint64_t flags) {
-  uint64_t entry = set[way] | flags;
+static inline void use_entry(entry_t* set, uint32_t way, entry_t flags) {
+  entry_t entry = set[way] | flags;
   for (; way > 0; way--)
     set[way] = set[way - 1];
   set[0] = entry;
@@ -54,23 +59,19 @@ static inline void core_unlock(struct core* core) {
     __atomic_clear(&core->busy, __ATOMIC_RELEASE);
 }
 
-// A hit of the first level, and all there is to do for it. The rest is caches_access()'s.
-static inline bool first_level_hit(struct core* core, uint64_t line, bool store) {
-  const struct cache_level* level = &core->level[0];
-  bool done = false;
-  core_lock(core);
-  uint64_t* set = set_of(level, line);
+// A hit of the first level, and all there is to do for it. The rest is caches_access()'s. To be
+// called under the core's lock.
+static inline bool first_level_hit(const struct cache_level* level, uint64_t line, bool store) {
+  entry_t* set = set_of(level, line);
   for (uint32_t way = 0; way < level->ways; way++) {
-    if (set[way] >> ENTRY_BITS != line)
+    if (set[way] >> ENTRY_BITS != (entry_t)line)
       continue;
-    if (!store || set[way] & ENTRY_OWNED) {
-      use_entry(set, way, store ? ENTRY_DIRTY : 0);
-      done = true;
-    }
-    break;
+    if (store && !(set[way] & ENTRY_OWNED))
+      return false;
+    use_entry(set, way, store ? ENTRY_DIRTY : 0);
+    return true;
   }
-  core_unlock(core);
-  return done;
+  return false;
 }
 
 enum line_source {
@@ -87,7 +88,7 @@ struct cache_answer {
 
 void caches_prepare(void);
 // What first_level_hit() could not answer. Calls written_back() for every line that leaves.
-struct cache_answer caches_access(unsigned core, uint64_t line, bool store);
+struct cache_answer caches_access(struct core* core, uint64_t line, bool store);
 // For a store past the caches: the line leaves all of them.
 void caches_drop(uint64_t line);
 // At the end: calls `each` for every line that is still modified, with the core that has it, or the
@@ -96,4 +97,4 @@ void caches_drop(uint64_t line);
 void caches_each_dirty(void (*each)(unsigned core, uint64_t line));
 
 // To be defined by whoever counts: a modified line goes back to memory.
-void written_back(unsigned node, uint64_t line);
+void written_back(uint64_t line);

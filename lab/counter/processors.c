@@ -68,11 +68,26 @@ static struct translation* translation_of(struct processor* processor, qemu_plug
   return translate(processor, entry, info, address) ? entry : NULL;
 }
 
+static struct operation ask(qemu_plugin_meminfo_t info) {
+  return (struct operation){qemu_plugin_mem_is_store(info), 1U << qemu_plugin_mem_size_shift(info)};
+}
+
+// Kept with the instruction, which mostly does the same again; but not where two processors may be
+// writing it down at a time.
+static inline struct operation operation_of(struct code* code, qemu_plugin_meminfo_t info) {
+  if (parallel)
+    return ask(info);
+  if (__builtin_expect(code->info != info, 0)) {
+    code->info = info;
+    code->operation = ask(info);
+  }
+  return code->operation;
+}
+
 static struct access describe(const struct processor* processor, const struct translation* where,
-                              uint64_t address, unsigned bytes, bool store, struct code* code) {
+                              uint64_t address, struct operation operation, struct code* code) {
   return (struct access){.cpu = processor->cpu,
-                         .bytes = bytes,
-                         .store = store,
+                         .operation = operation,
                          .address = address,
                          .line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE,
                          .page = where->page,
@@ -82,25 +97,28 @@ static struct access describe(const struct processor* processor, const struct tr
 
 static void __attribute__((noinline)) miss(const struct processor* processor,
                                            const struct translation* where, uint64_t address,
-                                           unsigned bytes, bool store, struct code* code) {
-  const struct access access = describe(processor, where, address, bytes, store, code);
+                                           struct operation operation, struct code* code) {
+  const struct access access = describe(processor, where, address, operation, code);
   lock_shared();
   if (state == STATE_COUNTING) {
     books_act_for(processor->cpu);
-    book_access(&access, caches_access(machine.core_of[processor->cpu], access.line, store));
+    book_access(&access, caches_access(processor->core, access.line, operation.store));
   }
   unlock_shared();
 }
 
 // All bytes of it are in one line.
 static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
-                         unsigned bytes, bool store, struct code* code) {
+                         struct operation operation, struct code* code) {
   const struct translation* where = translation_of(processor, info, address);
   if (!where)
     return;
   const uint64_t line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
-  if (!first_level_hit(&cores[machine.core_of[processor->cpu]], line, store))
-    miss(processor, where, address, bytes, store, code);
+  core_lock(processor->core);
+  const bool hit = first_level_hit(&processor->core->level[0], line, operation.store);
+  core_unlock(processor->core);
+  if (!hit)
+    miss(processor, where, address, operation, code);
 }
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
@@ -110,15 +128,16 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
     return;
   }
   processor->accesses++;
-  const bool store = qemu_plugin_mem_is_store(info);
-  const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
+  const struct operation whole = operation_of(code, info);
   const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
-  if (bytes <= in_line) {
-    touch(processor, info, address, bytes, store, code);
+  if (__builtin_expect(whole.bytes <= in_line, 1)) {
+    touch(processor, info, address, whole, code);
     return;
   }
-  touch(processor, info, address, in_line, store, code);
-  touch(processor, info, address + in_line, bytes - in_line, store, code);
+  const struct operation first = {whole.store, in_line};
+  const struct operation second = {whole.store, whole.bytes - in_line};
+  touch(processor, info, address, first, code);
+  touch(processor, info, address + in_line, second, code);
 }
 
 // True if the line was waiting already.
@@ -138,8 +157,7 @@ void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
   const struct translation* where = translation_of(processor, info, address);
   if (!where)
     return;
-  const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
-  const struct access access = describe(processor, where, address, bytes, true, code);
+  const struct access access = describe(processor, where, address, ask(info), code);
   if (combine(processor, access.line))
     return;
   lock_shared();

@@ -19,6 +19,7 @@ struct processor {
   bool active;       // its accesses are counted
   bool known;        // Linux' number for it is
   unsigned cpu;      // that number
+  struct core* core; // its core
   uint64_t epoch;    // see forget_translations()
   struct task* task; // NULL: no switch was seen yet
   uint64_t accesses;

@@ -239,7 +239,6 @@ static void write_what_is_missing(void) {
   write_uncounted(untranslated, "accesses to devices, or to pages that went away meanwhile");
   write_uncounted(objects_left_out, "objects without an account of their own: there were too many");
   write_uncounted(messages_lost, "announcements of programs that were cut off or made no sense");
-  write_uncounted(repeats_overflown, "fills booked to use though they may be initialisation");
   write_uncounted(shared_lines_left_out, "transfers of lines beyond those that were watched");
   fprintf(file, "accesses %" PRIu64 "\n", accesses);
 }

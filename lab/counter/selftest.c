@@ -20,6 +20,7 @@ void selftest_processor(struct processor* processor, unsigned cpu) {
   }
   processor->known = true;
   processor->cpu = cpu;
+  processor->core = &cores[machine.core_of[cpu]];
   numbered |= UINT64_C(1) << cpu;
 }
 
