@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/announce.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
@@ -155,6 +156,7 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
   what.bytes = bytes;
   const bool done = remap(what, needed);
   what.bytes = done ? bytes : had;
+  announce_object(what);
   (void)objects.insert(what);
   return done ? what.start : resize_by_copy(start, had, bytes, caller);
 }

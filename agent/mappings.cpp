@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "agent/announce.hpp"
 #include "agent/interposed.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
@@ -165,6 +166,7 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
     what.mapped_bytes = round_up(bytes, page_bytes());
   }
   place_resized(what);
+  announce_object(what);
   (void)objects.insert(what);
   errno = kept;
   return moved;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/allocate.hpp"
+#include "agent/announce.hpp"
 #include "agent/groups.hpp"
 #include "agent/large.hpp"
 #include "agent/next.hpp"
@@ -180,6 +181,7 @@ void after_fork_in_parent() noexcept {
 
 /// The child's copies of the parent's objects are the parent's to report.
 void after_fork_in_child() noexcept {
+  announce_fork(::getpid(), state.pid);
   objects.unlock_after_fork();
   unlock_groups();
   forget_threads();
@@ -218,6 +220,7 @@ void after_fork_in_child() noexcept {
     small_bytes = asked.group_bytes;
   }
   find_next_functions();
+  announce_program(::getpid());
   begin_process();
   start_threads(asked);
   place_statics();
@@ -236,6 +239,7 @@ bool has_foreign_malloc() noexcept {
 void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
+  announce_object(what);
   // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
     count_written(write_made(asked, what.pid));
@@ -255,6 +259,7 @@ void count_made(object& what) noexcept {
 }
 
 void report_freed(const object& what) noexcept {
+  announce_freed(what);
   if (asked.report == nullptr || state.finished || what.pid == 0 || what.pid != state.pid) {
     return;
   }
@@ -270,6 +275,7 @@ void finish(bool wait) noexcept {
   if (state.pid == 0 || state.pid != ::getpid() || state.finishing.exchange(true)) {
     return;
   }
+  announce_end();
   if (asked.report != nullptr) {
     state.lost += write_threads(asked, state.pid);
     report_groups();

@@ -17,7 +17,8 @@
  * large objects that no rule fits; without it none rule=CONDITION[,CONDITION...]:PLACEMENT   the
  * first that fits decides pin=CPUS|CPUS...  where the k-th thread goes that the program itself
  * starts observe           place nothing; owners, if given, are what pages are counted by quiet say
- * nothing on stderr report=PATH       comes last and takes the rest of the text
+ * nothing on stderr announce   tell the lab's traffic counter of programs, threads and objects
+ * (nodewise/marker.h) report=PATH       comes last and takes the rest of the text
  *
  * A PLACEMENT is none, local, bind@NODES, prefer@NODES, interleave@NODES, blocked (over the owners)
  * or cyclic@GRANULE_BYTES@RUNS (0: a granule by the size of the object). A CONDITION is

@@ -137,6 +137,10 @@ class reader {
       into_.observe = true;
       return nullptr;
     }
+    if (take(at_, "announce")) {
+      into_.announce = true;
+      return nullptr;
+    }
     if (take(at_, "quiet")) {
       into_.quiet = true;
       return nullptr;

@@ -69,6 +69,7 @@ struct settings {
   const char* pin; ///< places of the program's threads, separated by '|'; nullptr: left alone
   bool observe;    ///< owners are who will use the pages: count by them, place nothing
   bool quiet;
+  bool announce;      ///< to the traffic counter of a virtual machine
   const char* report; ///< a path, or nullptr if nobody asked
 };
 

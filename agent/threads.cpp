@@ -13,6 +13,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "agent/announce.hpp"
 #include "agent/groups.hpp"
 #include "agent/interposed.hpp"
 #include "agent/modules.hpp"
@@ -102,6 +103,7 @@ constinit bound_early early;
 
 /// What a new thread does first.
 known_thread& enter(void* entry) noexcept {
+  announce_thread(facts.pid.load(relaxed));
   auto& mine = *static_cast<known_thread*>(entry);
   enter_running(mine);
   if (early.any() && early.take(::pthread_self())) {

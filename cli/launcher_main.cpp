@@ -13,6 +13,7 @@
 #include "cli/guard.hpp"
 #include "cli/paths.hpp"
 #include "cli/verbs.hpp"
+#include "launch/counted.hpp"
 
 namespace nodewise::cli {
 
@@ -51,6 +52,7 @@ int run_command(std::span<const char* const> arguments) {
     if (arguments.empty()) {
       return hand_over_to_tool(arguments);
     }
+    launch::stand_aside();
     given = parse(arguments);
     return is_plain_run(given) ? verbs::run(given) : hand_over_to_tool(arguments);
   });

@@ -60,7 +60,13 @@ static bool begin_object(struct task* task, const char* text) {
       rest == 0)
     return false;
   end_pages(task->program, start, bytes);
-  (void)object_begins(task->program, id, start, bytes, text + rest);
+  struct object* before = object_with(task->program, id);
+  if (before) {
+    if (!before->freed)
+      end_pages(task->program, before->start, before->bytes);
+    object_moves(before, start, bytes);
+  } else
+    (void)object_begins(task->program, id, start, bytes, text + rest);
   forget_all_translations();
   return true;
 }
@@ -69,8 +75,8 @@ static bool end_object(struct task* task, const char* text) {
   uint64_t id = 0;
   if (sscanf(text, "%" SCNx64, &id) != 1)
     return false;
-  struct object* object = live_object(task->program, id);
-  if (object) { // else it was one too many
+  struct object* object = object_with(task->program, id);
+  if (object && !object->freed) { // else it was one too many
     end_pages(task->program, object->start, object->bytes);
     object_ends(object);
     forget_all_translations();

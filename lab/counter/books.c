@@ -91,52 +91,67 @@ static struct amount* object_amount(struct object* object, enum phase phase, uns
   return amount_of(object->traffic, phase, from, to);
 }
 
-static void book(struct page* page, const struct repeat* what, enum phase phase) {
-  const unsigned from = machine.node_of[what->cpu];
-  const bool remote = from != what->memory;
-  struct amount* const accounts[] = {
-      &cells[what->cpu][what->memory].amount[phase],
-      object_amount(what->object, phase, from, what->memory),
-      what->region ? amount_of(what->region->traffic, 0, from, what->memory) : NULL,
-  };
-  for (unsigned i = 0; i < 3 && accounts[i]; i++) {
-    accounts[i]->fills += what->amount.fills;
-    accounts[i]->write_backs += what->amount.write_backs;
-    accounts[i]->streams += what->amount.streams;
-  }
-  if (what->code)
-    what->code->fills[phase][remote] += what->amount.fills;
-  page->fills[phase][remote] += (uint32_t)what->amount.fills;
+// One kind of an amount, so that what is booked is one number: where in struct amount it is.
+enum kind { KIND_FILL, KIND_WRITE_BACK, KIND_STREAM, KINDS };
+
+static void add(struct amount* sum, enum kind kind, uint32_t count) {
+  (kind == KIND_FILL         ? &sum->fills
+   : kind == KIND_WRITE_BACK ? &sum->write_backs
+                             : &sum->streams)[0] += count;
+}
+
+static void book(struct page* page, const struct account* to, enum phase phase, enum kind kind,
+                 uint32_t count) {
+  const unsigned from = machine.node_of[to->cpu];
+  add(&cells[to->cpu][to->memory].amount[phase], kind, count);
+  add(object_amount(to->object, phase, from, to->memory), kind, count);
+  if (to->region)
+    add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
+  if (kind != KIND_FILL)
+    return;
+  const bool remote = from != to->memory;
+  to->code->fills[phase][remote] += count;
+  page->fills[phase][remote] += count;
   if (phase == PHASE_USE)
-    page->used_from[from] += (uint32_t)what->amount.fills;
+    page->used_from[from] += count;
 }
 
 static void settle(struct page* page, enum phase phase) {
-  for (unsigned i = 0; i < page->repeat_count; i++)
-    book(page, &page->repeats[i], phase);
+  for (unsigned i = 0; i < page->repeat_count; i++) {
+    const struct repeat* each = &page->repeats[i];
+    if (each->fills > 0)
+      book(page, &each->account, phase, KIND_FILL, each->fills);
+    if (each->write_backs > 0)
+      book(page, &each->account, phase, KIND_WRITE_BACK, each->write_backs);
+    if (each->streams > 0)
+      book(page, &each->account, phase, KIND_STREAM, each->streams);
+  }
   free(page->repeats);
   page->repeats = NULL;
   page->repeat_count = 0;
 }
 
-static bool is_same(const struct repeat* a, const struct repeat* b) {
-  return a->object == b->object && a->code == b->code && a->region == b->region &&
+static bool is_same(const struct account* a, const struct account* b) {
+  return a->code == b->code && a->object == b->object && a->region == b->region &&
          a->cpu == b->cpu && a->memory == b->memory;
 }
 
-static void hold_back(struct page* page, const struct repeat* what) {
+static struct repeat* repeat_of(struct page* page, const struct account* to) {
   for (unsigned i = 0; i < page->repeat_count; i++)
-    if (is_same(&page->repeats[i], what)) {
-      struct amount* sum = &page->repeats[i].amount;
-      sum->fills += what->amount.fills;
-      sum->write_backs += what->amount.write_backs;
-      sum->streams += what->amount.streams;
-      return;
-    }
+    if (is_same(&page->repeats[i].account, to))
+      return &page->repeats[i];
   const unsigned count = page->repeat_count++;
   if ((count & (count - 1)) == 0) // grows at 0, 1, 2, 4, ...
     page->repeats = reallocate(page->repeats, (count ? 2 * count : 1) * sizeof *page->repeats);
-  page->repeats[count] = *what;
+  page->repeats[count] = (struct repeat){.account = *to};
+  return &page->repeats[count];
+}
+
+static void hold_back(struct page* page, const struct account* to, enum kind kind) {
+  struct repeat* repeat = repeat_of(page, to);
+  repeat->fills += kind == KIND_FILL;
+  repeat->write_backs += kind == KIND_WRITE_BACK;
+  repeat->streams += kind == KIND_STREAM;
 }
 
 static void begin_use(struct page* page) {
@@ -152,13 +167,13 @@ static bool mark(uint64_t* lines, uint64_t line) {
   return before;
 }
 
-static void book_by_phase(struct page* page, const struct repeat* what, bool again) {
+static void book_by_phase(struct page* page, const struct account* to, enum kind kind, bool again) {
   if (page->used)
-    book(page, what, PHASE_USE);
+    book(page, to, PHASE_USE, kind, 1);
   else if (again)
-    hold_back(page, what);
+    hold_back(page, to, kind);
   else
-    book(page, what, PHASE_INIT);
+    book(page, to, PHASE_INIT, kind, 1);
 }
 
 static void notice_thread(struct page* page, uint64_t thread) {
@@ -168,22 +183,16 @@ static void notice_thread(struct page* page, uint64_t thread) {
     begin_use(page);
 }
 
-static struct repeat make_entry(const struct access* access, unsigned memory) {
+static void book_from_memory(const struct access* access, enum kind kind) {
   struct page* page = access->page;
-  struct object* object = page->object ? page->object : object_at(page->program, access->address);
-  return (struct repeat){.object = object,
-                         .code = count_of(access->code, page->program),
-                         .region = page->program->charged,
-                         .cpu = access->cpu,
-                         .memory = memory};
-}
-
-static void book_from_memory(const struct access* access, struct amount amount) {
-  struct page* page = access->page;
-  struct repeat what = make_entry(access, node_of_line(access->line));
-  what.amount = amount;
-  page->memory = (int)what.memory;
-  book_by_phase(page, &what, mark(&page->seen, access->line));
+  const struct account to = {.object = page->object ? page->object
+                                                    : object_at(page->program, access->address),
+                             .code = count_of(access->code, page->program),
+                             .region = page->program->charged,
+                             .cpu = (uint8_t)access->cpu,
+                             .memory = (uint8_t)node_of_line(access->line)};
+  page->memory = to.memory;
+  book_by_phase(page, &to, kind, mark(&page->seen, access->line));
 }
 
 static uint64_t bytes_of(const struct access* access) {
@@ -253,13 +262,13 @@ static void book_sharing(const struct access* access, struct cache_answer answer
 void book_access(const struct access* access, struct cache_answer answer) {
   notice_thread(access->page, access->task->thread);
   if (answer.source == SOURCE_MEMORY)
-    book_from_memory(access, (struct amount){.fills = 1});
+    book_from_memory(access, KIND_FILL);
   book_sharing(access, answer);
 }
 
 void book_stream(const struct access* access) {
   notice_thread(access->page, access->task->thread);
-  book_from_memory(access, (struct amount){.streams = 1});
+  book_from_memory(access, KIND_STREAM);
 }
 
 void books_act_for(unsigned cpu) {
@@ -269,12 +278,11 @@ void books_act_for(unsigned cpu) {
 void written_back(uint64_t line) {
   struct page* page = page_in[line / LINES_A_PAGE]; // the line was used, so its page is known
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
-  const struct repeat what = {.object =
-                                  page->object ? page->object : object_at(page->program, address),
-                              .cpu = acting_cpu,
-                              .memory = node_of_line(line),
-                              .amount = {.write_backs = 1}};
-  book_by_phase(page, &what, mark(&page->returned, line));
+  const struct account to = {.object =
+                                 page->object ? page->object : object_at(page->program, address),
+                             .cpu = (uint8_t)acting_cpu,
+                             .memory = (uint8_t)node_of_line(line)};
+  book_by_phase(page, &to, KIND_WRITE_BACK, mark(&page->returned, line));
 }
 
 static int most_frequent_user(const struct page* page) {

@@ -36,14 +36,21 @@ struct code {
 extern struct code* codes;
 struct code* code_at(uint64_t address);
 
-// Held back until it is known which phase it belongs to.
-struct repeat {
+// Whose account it is.
+struct account {
   struct object* object;
   struct code_count* code; // NULL for what leaves the caches: no instruction asked for that
-  struct region* region;
-  unsigned cpu;
-  unsigned memory;
-  struct amount amount;
+  struct region* region;   // NULL: none is open
+  uint8_t cpu;
+  uint8_t memory; // node
+};
+
+// What is held back until it is known which phase it belongs to.
+struct repeat {
+  struct account account;
+  uint32_t fills;
+  uint32_t write_backs;
+  uint32_t streams;
 };
 
 struct page {
@@ -54,10 +61,10 @@ struct page {
   uint64_t seen;         // a bit for each line that this thread has filled
   uint64_t returned;     // and for each that was written back since
   bool used;             // in its second phase
-  int memory;            // the node of the latest fill, -1: none yet
-  uint32_t fills[PHASES][2];
+  int16_t memory;        // the node of the latest fill, -1: none yet
+  uint32_t repeat_count;
   struct repeat* repeats;
-  unsigned repeat_count;
+  uint32_t fills[PHASES][2];
   uint32_t used_from[]; // fills in use by the node of the processor
 };
 

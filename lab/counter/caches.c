@@ -47,14 +47,6 @@ void caches_prepare(void) {
   directory = reserve(machine_memory_bytes() / LINE_BYTES * sizeof *directory);
 }
 
-// Where the line is in its set, or `ways`.
-static uint32_t way_of(const struct cache_level* level, const entry_t* set, uint64_t line) {
-  uint32_t way = 0;
-  while (way < level->ways && set[way] >> ENTRY_BITS != (entry_t)line)
-    way++;
-  return way;
-}
-
 static entry_t* find(const struct cache_level* level, uint64_t line) {
   entry_t* set = set_of(level, line);
   uint32_t way = way_of(level, set, line);

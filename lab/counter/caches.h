@@ -9,6 +9,8 @@
 // from them; a line that another core has modified comes from there and not from memory.
 #pragma once
 
+#include <string.h>
+
 #include "machine.h"
 
 // An entry: the line's number, and these. An empty entry is 0; line 0 belongs to the firmware. In
@@ -40,9 +42,37 @@ static inline entry_t* set_of(const struct cache_level* level, uint64_t line) {
   return level->entries + (size_t)set * level->ways;
 }
 
+// The lanes of four entries that are this line's, as a mask.
+typedef entry_t four_entries __attribute__((vector_size(16), aligned(4)));
+static inline unsigned lanes_with(const entry_t* entries, entry_t line) {
+  const four_entries wanted = {line, line, line, line};
+  four_entries read;
+  memcpy(&read, entries, sizeof read);
+  const four_entries equal = (four_entries)(read >> ENTRY_BITS == wanted);
+#if defined(__SSE2__)
+  typedef float four_floats __attribute__((vector_size(16)));
+  return (unsigned)__builtin_ia32_movmskps((four_floats)equal);
+#else
+  return (equal[0] & 1U) | (equal[1] & 2U) | (equal[2] & 4U) | (equal[3] & 8U);
+#endif
+}
+
+// Where the line is in its set, or `ways`.
+static inline uint32_t way_of(const struct cache_level* level, const entry_t* set, uint64_t line) {
+  uint32_t way = 0;
+  for (; way + 4 <= level->ways; way += 4) {
+    const unsigned lanes = lanes_with(set + way, (entry_t)line);
+    if (lanes)
+      return way + (uint32_t)__builtin_ctz(lanes);
+  }
+  while (way < level->ways && set[way] >> ENTRY_BITS != (entry_t)line)
+    way++;
+  return way;
+}
+
 // Makes the entry at `way` the one used last, with `flags` added.
 static inline void use_entry(entry_t* set, uint32_t way, entry_t flags) {
-  entry_t entry = set[way] | flags;
+  const entry_t entry = set[way] | flags;
   for (; way > 0; way--)
     set[way] = set[way - 1];
   set[0] = entry;
@@ -63,15 +93,16 @@ static inline void core_unlock(struct core* core) {
 // called under the core's lock.
 static inline bool first_level_hit(const struct cache_level* level, uint64_t line, bool store) {
   entry_t* set = set_of(level, line);
-  for (uint32_t way = 0; way < level->ways; way++) {
-    if (set[way] >> ENTRY_BITS != (entry_t)line)
-      continue;
-    if (store && !(set[way] & ENTRY_OWNED))
-      return false;
-    use_entry(set, way, store ? ENTRY_DIRTY : 0);
+  const entry_t needed = store ? ENTRY_OWNED : 0;
+  if (set[0] >> ENTRY_BITS == (entry_t)line && (set[0] & needed) == needed) {
+    set[0] |= store ? ENTRY_DIRTY : 0;
     return true;
   }
-  return false;
+  const uint32_t way = way_of(level, set, line);
+  if (way == level->ways || (set[way] & needed) != needed)
+    return false;
+  use_entry(set, way, store ? ENTRY_DIRTY : 0);
+  return true;
 }
 
 enum line_source {

@@ -91,6 +91,15 @@ static size_t live_up_to(const struct program* program, uint64_t address) {
   return first;
 }
 
+static void enter_live(struct program* program, struct object* object) {
+  const size_t at = live_up_to(program, object->start);
+  program->live = reallocate(program->live, (program->live_count + 1) * sizeof(struct object*));
+  memmove(program->live + at + 1, program->live + at,
+          (program->live_count - at) * sizeof(struct object*));
+  program->live[at] = object;
+  program->live_count++;
+}
+
 struct object* object_begins(struct program* program, uint64_t id, uint64_t start, uint64_t bytes,
                              const char* what) {
   if (objects_kept == OBJECTS_MAX) {
@@ -106,20 +115,22 @@ struct object* object_begins(struct program* program, uint64_t id, uint64_t star
                             .what = copy_text(what),
                             .next = program->all};
   program->all = object;
-  size_t at = live_up_to(program, start);
-  program->live = reallocate(program->live, (program->live_count + 1) * sizeof(struct object*));
-  memmove(program->live + at + 1, program->live + at,
-          (program->live_count - at) * sizeof(struct object*));
-  program->live[at] = object;
-  program->live_count++;
+  table_insert(&program->by_id, id + 1, object);
+  enter_live(program, object);
   return object;
 }
 
-struct object* live_object(const struct program* program, uint64_t id) {
-  for (size_t i = 0; i < program->live_count; i++)
-    if (program->live[i]->id == id)
-      return program->live[i];
-  return NULL;
+struct object* object_with(const struct program* program, uint64_t id) {
+  return table_find(&program->by_id, id + 1);
+}
+
+void object_moves(struct object* object, uint64_t start, uint64_t bytes) {
+  if (!object->freed)
+    object_ends(object);
+  object->freed = false;
+  object->start = start;
+  object->bytes = bytes;
+  enter_live(object->program, object);
 }
 
 void object_ends(struct object* object) {

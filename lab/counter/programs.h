@@ -60,6 +60,7 @@ struct program {
   bool marked;          // said that its initialisation is over
   struct object rest;   // the memory that no object covers
   struct object* all;   // live and freed
+  struct table by_id;   // of these
   struct object** live; // ascending by address
   size_t live_count;
   char** mappings; // as announced
@@ -101,7 +102,10 @@ void program_adds_mapping(struct program*, const char* text);
 // NULL if it is one too many.
 struct object* object_begins(struct program*, uint64_t id, uint64_t start, uint64_t bytes,
                              const char* what);
-struct object* live_object(const struct program*, uint64_t id);
+// NULL: there never was one.
+struct object* object_with(const struct program*, uint64_t id);
+// It is elsewhere or of another size from now on, or is there again; its account goes on.
+void object_moves(struct object*, uint64_t start, uint64_t bytes);
 // No longer found by address.
 void object_ends(struct object*);
 // The live object at that address, else the program's rest.

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the traffic counter must know before it counts: which processor is which, and where memory of
-// each node is. Init lives through it and says it; the counter compares and refuses if it sees
+// What the traffic counter must know before it counts: which processor is which, and where memory
+// of each node is. Init lives through it and says it; the counter compares and refuses if it sees
 // something else.
 #pragma once
 

@@ -113,6 +113,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   }
   text += places.empty() ? "" : ";pin=" + places;
   text += orders.observe ? ";observe" : "";
+  text += orders.announce ? ";announce" : "";
   text += orders.quiet ? ";quiet" : "";
   text += report.empty() ? "" : ";report=" + report;
   return text;

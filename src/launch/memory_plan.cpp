@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "launch/counted.hpp"
 #include "launch/executable.hpp"
 #include "launch/planning.hpp"
 #include "spec/spec.hpp"
@@ -219,6 +220,10 @@ bool needs_owners(const run_options& options) {
          });
 }
 
+/// Where nothing is placed, an object has an account of its own from the size on at which the C
+/// library gives it a mapping of its own, too: counting does not change where memory comes from.
+constexpr std::size_t counted_bytes = std::size_t{128} << 10;
+
 agent_orders orders_for(const planning& now, const std::string& program) {
   const run_options& options = now.options;
   agent_orders made;
@@ -234,8 +239,9 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   for (const memory_rule& rule : options.rules) {
     made.rules.push_back(rule_for_agent(now, rule, program));
   }
-  made.observe = !made.places_memory() && options.report;
-  made.threshold_bytes = options.threshold_bytes;
+  made.announce = is_counted(now.get);
+  made.observe = !made.places_memory() && (options.report || made.announce);
+  made.threshold_bytes = made.observe && made.announce ? counted_bytes : options.threshold_bytes;
   made.group_bytes = options.group_bytes;
   made.quiet = options.quiet || now.into.supervised;
   if (now.into.layout) {
@@ -290,7 +296,8 @@ void plan_memory(const planning& now) {
   }
   now.into.memory = process_policy(now);
   const bool places = is_agents(options.memory.mode) || !options.rules.empty();
-  if (options.command.empty() || (!places && !options.report && !now.into.layout)) {
+  const bool counted = is_counted(now.get);
+  if (options.command.empty() || (!places && !options.report && !counted && !now.into.layout)) {
     return; // nothing to load an agent into
   }
   now.into.supervised = options.report || (places && options.strict);

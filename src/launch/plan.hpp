@@ -60,6 +60,7 @@ struct agent_orders {
   std::optional<agent_placement> standard; ///< of large objects that no rule fits
   std::vector<agent_rule> rules;           ///< the first that fits decides
   bool observe = false;                    ///< place nothing, only report
+  bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;
   std::size_t group_bytes = 0; ///< smaller blocks make no group
   bool quiet = false;

@@ -8,6 +8,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "launch/counted.hpp"
 #include "launch/not_started.hpp"
 #include "sys/signals.hpp"
 
@@ -129,6 +130,9 @@ void become(const plan& what) {
   }
   arguments.push_back(nullptr);
   sys::restore_broken_pipes();
+  if (is_counted([](const char* name) -> const char* { return std::getenv(name); })) {
+    begin_counted_program();
+  }
   ::execvp(arguments.front(), arguments.data());
   throw_not_started(what, errno);
 }
