@@ -8,9 +8,11 @@
 // Source: Hager and Wellein, section 7.2.4.
 //
 // usage: false-sharing-cured [increments per thread]
+#include <omp.h>
 #include <stdalign.h>
 
 #include "../shared/command_line.h"
+#include "../shared/result.h"
 
 enum { most_threads = 1024 };
 

@@ -9,10 +9,12 @@
 // Source: Hager and Wellein, chapter 8, problem 8.3.
 //
 // usage: few-threads [threads] [MiB] [sweeps]
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../shared/command_line.h"
+#include "../shared/result.h"
 
 int main(int argc, char** argv) {
   const struct command_line line = {"few-threads", "[threads] [MiB] [sweeps]", argc, argv};

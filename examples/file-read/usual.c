@@ -8,10 +8,12 @@
 // Source: Hager and Wellein, section 8.1.1, on first touch and input.
 //
 // usage: file-read [MiB] [sweeps] [folder for the file]
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../shared/command_line.h"
+#include "../shared/result.h"
 #include "input_file.h"
 
 int main(int argc, char** argv) {

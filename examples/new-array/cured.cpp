@@ -12,9 +12,11 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <omp.h>
 
 #include "../shared/command_line.h"
 #include "../shared/no_memory.hpp"
+#include "../shared/result.h"
 #include "particle.hpp"
 
 int main(int argc, char** argv) {

@@ -8,9 +8,11 @@
 //
 // usage: new-array [MiB] [sweeps]
 #include <cstddef>
+#include <omp.h>
 
 #include "../shared/command_line.h"
 #include "../shared/no_memory.hpp"
+#include "../shared/result.h"
 #include "particle.hpp"
 
 int main(int argc, char** argv) {

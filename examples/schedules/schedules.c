@@ -22,11 +22,13 @@
 // Source: Hager and Wellein, section 8.3.1 and figure 8.7 (chunk sizes and round-robin pages).
 //
 // usage: schedules blocked|pages static|dynamic|guided[,chunk] [MiB] [sweeps]
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../shared/command_line.h"
+#include "../shared/result.h"
 
 // The loops' schedule(runtime) from here on: KIND or KIND,CHUNK.
 static void set_schedule(const struct command_line* line, const char* text) {

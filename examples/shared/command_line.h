@@ -1,11 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What all programs share and what is not their point: the words they are called with, and the line
-// of result. In C and in C++.
+// What all programs share and what is not their point: the words they are called with. In C and in
+// C++.
 #ifndef NODEWISE_EXAMPLES_COMMAND_LINE_H
 #define NODEWISE_EXAMPLES_COMMAND_LINE_H
 
-#include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,13 +71,6 @@ static inline void end_at(const struct command_line* line, int last) {
 static inline int no_memory(const struct command_line* line, size_t bytes) {
   fprintf(stderr, "%s: no memory for %zu MiB; ask for fewer\n", line->program, bytes >> 20);
   return 1;
-}
-
-// The one line of result. All forms of a program print the same checksum, a sum of whole numbers.
-static inline void print_result(const struct command_line* line, double checksum, int sweeps,
-                                double elapsed) {
-  printf("%s: checksum %.0f; %d threads, %d sweeps, %.4f s each\n", line->program, checksum,
-         omp_get_max_threads(), sweeps, elapsed / sweeps);
 }
 
 #endif

@@ -9,10 +9,12 @@
 // Source: Hager and Wellein, chapter 8, problem 8.4.
 //
 // usage: triangular-misplaced [rows] [sweeps] [rows per chunk]
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../shared/command_line.h"
+#include "../shared/result.h"
 #include "matrix.h"
 
 int main(int argc, char** argv) {

@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <omp.h>
 #include <utility>
 #include <vector>
 
 #include "../shared/command_line.h"
 #include "../shared/no_memory.hpp"
+#include "../shared/result.h"
 
 // As std::allocator, but an element that is given no value gets none. Pages have one owner, since
 // memory begins with a page.

@@ -8,10 +8,12 @@
 //
 // usage: vector [MiB] [sweeps]
 #include <cstddef>
+#include <omp.h>
 #include <vector>
 
 #include "../shared/command_line.h"
 #include "../shared/no_memory.hpp"
+#include "../shared/result.h"
 
 int main(int argc, char** argv) {
   const command_line line = {"vector", "[MiB] [sweeps]", argc, argv};
