@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "../shared/command_line.h"
+#include "../shared/input_file.h"
 #include "../shared/result.h"
-#include "input_file.h"
 
 int main(int argc, char** argv) {
   const struct command_line line = {"file-read-cured", "[MiB] [sweeps] [folder]", argc, argv};

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "../shared/command_line.h"
+#include "../shared/input_file.h"
 #include "../shared/result.h"
-#include "input_file.h"
 
 int main(int argc, char** argv) {
   const struct command_line line = {"file-read", "[MiB] [sweeps] [folder]", argc, argv};

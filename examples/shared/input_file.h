@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The file that the program reads: it makes the file itself and removes it when it ends.
+// The file that a program reads: it makes the file itself and removes it when it ends.
 #ifndef NODEWISE_EXAMPLES_INPUT_FILE_H
 #define NODEWISE_EXAMPLES_INPUT_FILE_H
 
