@@ -5,7 +5,8 @@
 // node. Two words changed places.
 //
 // Remote share of the use phase: 0, with OMP_PLACES=cores and as many teams as nodes.
-// Source: the RWTH's lectures on NUMA-aware OpenMP; for the placement, Hager and Wellein, 8.1.1.
+// Source: RWTH Aachen on NUMA-aware OpenMP, "Binding Nested OpenMP Programs on Hierarchical Memory
+// Architectures"; for first touch, Hager and Wellein, section 8.1.1.
 //
 // usage: nested-cured [teams] [threads a team] [MiB a team] [sweeps]
 #define _GNU_SOURCE

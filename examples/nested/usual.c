@@ -9,7 +9,8 @@
 //
 // With OMP_PLACES=cores the clauses fix every thread's place, so this is the same in every run.
 // Without clauses it hangs on OMP_PROC_BIND, without places on the kernel's scheduler.
-// Source: the RWTH's lectures on NUMA-aware OpenMP; for the placement, Hager and Wellein, 8.1.1.
+// Source: RWTH Aachen on NUMA-aware OpenMP, "Binding Nested OpenMP Programs on Hierarchical Memory
+// Architectures"; for first touch, Hager and Wellein, section 8.1.1.
 //
 // usage: nested [teams] [threads a team] [MiB a team] [sweeps]
 #define _GNU_SOURCE
