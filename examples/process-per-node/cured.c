@@ -59,7 +59,8 @@ static void become_part(const struct command_line* line, const char* path, int p
   _exit(fail("cannot start", path));
 }
 
-// The permitted processors of each node that has any; returns how many nodes these are.
+// The permitted processors of each node that has any; returns how many nodes these are. A kernel
+// without NUMA names no node: all is one then. 0 is an error, in errno.
 static int permitted_nodes(cpu_set_t* sets) {
   cpu_set_t permitted;
   if (sched_getaffinity(0, sizeof permitted, &permitted) != 0) {
@@ -71,6 +72,9 @@ static int permitted_nodes(cpu_set_t* sets) {
     processors_of(node, &processors);
     CPU_AND(&sets[nodes], &processors, &permitted);
     nodes += CPU_COUNT(&sets[nodes]) > 0;
+  }
+  if (nodes == 0) {
+    sets[nodes++] = permitted;
   }
   return nodes;
 }
@@ -112,6 +116,9 @@ int main(int argc, char** argv) {
   }
 
   const int nodes = permitted_nodes(sets);
+  if (nodes == 0) {
+    return fail("cannot ask for", "its processors");
+  }
   for (int node = 0; node < nodes; ++node) {
     const pid_t child = fork();
     if (child == 0) {
