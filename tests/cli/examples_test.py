@@ -1,0 +1,139 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The examples, here: every form ends well and prints the sum that its loops must give.
+
+Where their pages are is a matter of machines with several nodes.
+"""
+
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BUILD, ROOT, environment
+
+EXAMPLES = BUILD / "examples"
+THREADS = {"OMP_NUM_THREADS": "8", "OMP_PLACES": "cores", "OMP_PROC_BIND": "spread"}
+MIB = 131072  # doubles
+SCHEDULES = ("static", "dynamic", "guided", "static,8", "static,512", "static,4096", "dynamic,64", "guided,256")
+
+# Folder -> forms, their arguments, and the checksum of two sweeps. It is computed from what the loops
+# say, not taken from a run.
+MODULO_8 = 2 * MIB * 3.5
+CASES = {
+    "file-read": (("", "-cured"), ["1", "2"], MODULO_8),
+    "vector": (("", "-cured"), ["1", "2"], MIB * 1.5 * (1 + 2)),
+    "new-array": (("", "-cured"), ["1", "2"], MIB / 4 * (1 + 2)),
+    "few-threads": (("", "-cured"), ["2", "1", "2"], MODULO_8),
+    "buffer-cache": (("", "-cured"), ["1", "1", "2"], MODULO_8),
+    "false-sharing": (("", "-cured"), ["1000"], 8 * 1000),
+    "triangular": (("", "-misplaced", "-cured"), ["600", "2"],
+                   2 * sum(column % 4 for row in range(600) for column in range(row + 1))),
+    "nested": (("", "-cured"), ["2", "2", "1", "2"], 2 * MIB * (2 + 3)),
+    "process-per-node": (("", "-cured"), ["1", "2"], MODULO_8),
+}
+
+
+def run(folder, program, *arguments, cwd=None):
+    return subprocess.run([EXAMPLES / folder / program, *arguments], env=environment(**THREADS), cwd=cwd,
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def checksum(self, folder, program, *arguments):
+        """What a form prints as its checksum; it must end well and leave no file."""
+        done = run(folder, program, *arguments, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), (program, arguments))
+        self.assertEqual(list(Path(self.folder).iterdir()), [])
+        found = re.match(rf"{program}: checksum (\d+);", done.stdout)
+        self.assertIsNotNone(found, done.stdout)
+        return int(found[1])
+
+    def refused(self, folder, program, *arguments):
+        done = run(folder, program, *arguments, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), (program, arguments))
+        self.assertRegex(done.stderr, rf"\A{program}: .*\nusage: {program} .*\n\Z")
+        return done.stderr
+
+    def test_all_forms_print_the_sum_of_their_loops(self):
+        for folder, (forms, arguments, expected) in CASES.items():
+            for form in forms:
+                with self.subTest(folder + form):
+                    self.assertEqual(self.checksum(folder, folder + form, *arguments), expected)
+
+    def test_every_schedule_gives_the_same_sum(self):
+        for touch in ("blocked", "pages"):
+            for schedule in SCHEDULES:
+                with self.subTest(f"{touch} {schedule}"):
+                    self.assertEqual(self.checksum("schedules", "schedules", touch, schedule, "1", "2"), MIB * (2 + 3))
+
+    def test_the_parts_of_a_process_make_the_whole(self):
+        parts = [self.checksum("process-per-node", "process-per-node", "1", "2", str(part), "3") for part in (1, 2, 3)]
+        self.assertEqual(sum(parts), MODULO_8)
+
+    def test_wrong_arguments_are_answered_with_the_usage(self):
+        for folder, (forms, arguments, _) in CASES.items():
+            for form in forms:
+                with self.subTest(folder + form):
+                    for word in ("x", "0", "-1", "1x", "", "99999999999999999999"):
+                        self.assertIn(f"'{word}' is not a number", self.refused(folder, folder + form, word))
+                    self.refused(folder, folder + form, *arguments, *["1"] * 6)
+
+    def test_wrong_schedules_are_answered_with_the_usage(self):
+        for words in ((), ("blocked",), ("block", "static"), ("pages", "stat"), ("pages", "static,"),
+                      ("pages", "static,0"), ("pages", "static,8,8"), ("pages", "static", "1", "1", "1")):
+            with self.subTest(words):
+                self.refused("schedules", "schedules", *words)
+
+    def test_a_folder_that_takes_no_file_is_named(self):
+        for program, words in (("file-read", ("1", "1")), ("buffer-cache", ("1", "1", "1"))):
+            for form in ("", "-cured"):
+                done = run(program, program + form, *words, "/no/such/folder")
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("/no/such/folder", done.stderr)
+                self.assertIn("name another folder", done.stderr)
+
+    def test_the_input_file_is_removed_from_the_folder_that_was_named(self):
+        for form in ("", "-cured"):
+            self.checksum("file-read", "file-read" + form, "1", "2", self.folder)
+            self.checksum("buffer-cache", "buffer-cache" + form, "1", "1", "2", self.folder)
+
+    def test_the_kernel_says_where_the_pages_are(self):
+        for form in ("", "-cured"):
+            lines = run("buffer-cache", "buffer-cache" + form, "1", "2", "1", cwd=self.folder).stdout.splitlines()
+            self.assertEqual(len(lines), 2)
+            self.assertRegex(lines[1], r"^data: \d+ pages, ")
+            self.assertEqual(sum(int(pages) for pages in re.findall(r"N\d+=(\d+)", lines[1])), 512)
+
+
+class FirstTouch(unittest.TestCase):
+    def test_both_forms_agree(self):
+        ends = set()
+        for program in ("first-touch", "first-touch-cured"):
+            done = run("first-touch", program, "1", "2")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            ends.add(re.search(r"\(a: (.*)\)", done.stdout)[1])
+        self.assertEqual(ends, {"4 to 4"})
+
+    def test_wrong_arguments_are_answered_with_the_usage(self):
+        for program in ("first-touch", "first-touch-cured"):
+            done = run("first-touch", program, "x")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("usage: first-touch ", done.stderr)
+
+
+class Folders(unittest.TestCase):
+    def test_every_folder_is_tested_and_in_the_table(self):
+        folders = {path.parent.name for path in (ROOT / "examples").glob("*/CMakeLists.txt")}
+        self.assertEqual(folders, set(CASES) | {"schedules", "first-touch"})
+        rows = re.findall(r"^\| \[([\w-]+)\]\(\1\) \|", (ROOT / "examples/README.md").read_text(), re.M)
+        self.assertEqual(sorted(rows), sorted(folders))
+
+
+if __name__ == "__main__":
+    unittest.main()
