@@ -88,8 +88,8 @@ bool reserve_arenas() noexcept {
     return false;
   }
   arenas_refused = true; // unless all goes well, and then nobody asks again
-  constexpr std::size_t side_rights = PROT_READ | PROT_WRITE;
-  all_groups = static_cast<group*>(sys::raw::map(sizeof(group) * max_groups, side_rights, 0));
+  all_groups =
+      static_cast<group*>(sys::raw::map(sizeof(group) * max_groups, PROT_READ | PROT_WRITE, 0));
   if (all_groups == nullptr) {
     return false;
   }

@@ -20,17 +20,23 @@ using namespace nodewise::agent;
 
 constinit std::size_t nodewise::agent::small_bytes = static_cast<std::size_t>(-1);
 
-void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) noexcept {
-  void* made = nullptr;
-  if (bytes >= gate_bytes) {
-    made = allocate_large(bytes, 1, caller);
-  } else {
-    made = allocate_grouped(bytes, caller);
-    if (made != nullptr) {
-      return made;
-    }
+namespace {
+
+/// A mapping of its own or a block of a group; nullptr where the C library is to serve the request.
+/// Whatever is no block of a group may be the index of one.
+void* take(std::size_t bytes, const void* caller) noexcept {
+  const bool large = bytes >= gate_bytes;
+  void* const made = large ? allocate_large(bytes, 1, caller) : allocate_grouped(bytes, caller);
+  if (large || made == nullptr) {
+    note_other_request(bytes, caller);
   }
-  note_other_request(bytes, caller);
+  return made;
+}
+
+} // namespace
+
+void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) noexcept {
+  void* const made = take(bytes, caller);
   return made != nullptr ? made : next.malloc(bytes);
 }
 
@@ -120,11 +126,7 @@ NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept 
     return behind.calloc(count, bytes);
   }
   // Fresh from the kernel either way: a group never gives a block out twice.
-  void* const made = all >= gate_bytes ? allocate_large(all, 1, NODEWISE_CALLER)
-                                       : allocate_grouped(all, NODEWISE_CALLER);
-  if (made == nullptr || all >= gate_bytes) {
-    note_other_request(all, NODEWISE_CALLER);
-  }
+  void* const made = take(all, NODEWISE_CALLER);
   return made != nullptr ? made : behind.calloc(count, bytes);
 }
 

@@ -2,12 +2,10 @@
 //
 // The program's own mmap, munmap and mremap: private anonymous writable mappings are placed like
 // large objects of malloc.
-#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,7 +17,6 @@
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
 #include "agent/rules.hpp"
-#include "sys/raw.hpp"
 
 using namespace nodewise::agent;
 
@@ -29,18 +26,9 @@ using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
 using munmap_function = int(void*, std::size_t);
 using mremap_function = void*(void*, std::size_t, std::size_t, int, ...);
 
-constinit next_function<mmap_function> mmap_found{"mmap"};
-mmap_function& next_mmap() noexcept {
-  return mmap_found.get();
-}
-constinit next_function<munmap_function> munmap_found{"munmap"};
-munmap_function& next_munmap() noexcept {
-  return munmap_found.get();
-}
-constinit next_function<mremap_function> mremap_found{"mremap"};
-mremap_function& next_mremap() noexcept {
-  return mremap_found.get();
-}
+constinit next_function<mmap_function> next_mmap{"mmap"};
+constinit next_function<munmap_function> next_munmap{"munmap"};
+constinit next_function<mremap_function> next_mremap{"mremap"};
 
 /// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
 /// shared, or that has page sizes of its own, is not ours to place.
@@ -100,14 +88,14 @@ void forget(const void* start, std::size_t bytes) noexcept {
 void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
                  const void* caller) noexcept {
   if (gate_bytes == SIZE_MAX) {
-    return next_mmap()(hint, bytes, protection, flags, file, offset);
+    return next_mmap.get()(hint, bytes, protection, flags, file, offset);
   }
   if ((flags & MAP_FIXED) != 0 && bytes <= PTRDIFF_MAX) {
     forget(hint, bytes);
   }
-  void* const start = next_mmap()(hint, bytes, protection, flags, file, offset);
+  void* const start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
   if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
-      !has_foreign_malloc() && !is_allocator(caller)) {
+      !is_allocator(caller)) {
     const int kept = errno;
     enter(start, bytes, flags, caller);
     errno = kept;
@@ -119,13 +107,26 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
 /// cut since, may have made several of what the program knows as one.
 void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                    void* address) noexcept {
-  void* const moved = next_mremap()(old, old_bytes, bytes, flags, address);
+  void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
   if (moved != MAP_FAILED || errno != EFAULT ||
-      nodewise::sys::raw::mbind(old, round_up(old_bytes, page_bytes()),
-                                nodewise::sys::policy::system_default, nullptr, 0, 0) < 0) {
+      !forget_policies(old, round_up(old_bytes, page_bytes()))) {
     return moved;
   }
-  return next_mremap()(old, old_bytes, bytes, flags, address);
+  return next_mremap.get()(old, old_bytes, bytes, flags, address);
+}
+
+/// Not memcpy: the program may have taken its own right to read. False if not all could be read.
+bool copy_content(void* into, const void* from, std::size_t bytes) noexcept {
+  for (std::size_t done = 0; done < bytes;) { // the kernel moves 2 GiB at most each time
+    const iovec source{const_cast<char*>(static_cast<const char*>(from)) + done, bytes - done};
+    const iovec target{static_cast<char*>(into) + done, bytes - done};
+    const ssize_t moved = ::process_vm_readv(::getpid(), &target, 1, &source, 1, 0);
+    if (moved <= 0) {
+      return false;
+    }
+    done += static_cast<std::size_t>(moved);
+  }
+  return true;
 }
 
 /// In a forked child the pieces of a mapping stay pieces, as each has its own record of the pages
@@ -135,20 +136,17 @@ void* remap_by_copy(const object& what, std::size_t bytes, int flags, void* addr
     return MAP_FAILED;
   }
   const int fixed = (flags & MREMAP_FIXED) != 0 ? MAP_FIXED : 0;
-  void* const made = next_mmap()(address, bytes, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+  void* const made = next_mmap.get()(address, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
   if (made == MAP_FAILED) {
     return made;
   }
-  // Not memcpy: the program may have taken its own right to read.
-  const iovec from{what.start, what.mapped_bytes < bytes ? what.mapped_bytes : bytes};
-  const iovec into{made, from.iov_len};
-  if (::process_vm_readv(::getpid(), &into, 1, &from, 1, 0) != static_cast<ssize_t>(from.iov_len)) {
-    (void)next_munmap()(made, bytes);
+  if (!copy_content(made, what.start, what.mapped_bytes < bytes ? what.mapped_bytes : bytes)) {
+    (void)next_munmap.get()(made, bytes);
     errno = EFAULT;
     return MAP_FAILED;
   }
-  (void)next_munmap()(what.start, what.mapped_bytes);
+  (void)next_munmap.get()(what.start, what.mapped_bytes);
   return made;
 }
 
@@ -175,9 +173,9 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
 } // namespace
 
 void nodewise::agent::find_next_mappers() noexcept {
-  (void)mmap_found.find();
-  (void)munmap_found.find();
-  (void)mremap_found.find();
+  (void)next_mmap.find();
+  (void)next_munmap.find();
+  (void)next_mremap.find();
 }
 
 NODEWISE_INTERPOSED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int file,
@@ -194,7 +192,7 @@ NODEWISE_INTERPOSED int munmap(void* start, std::size_t bytes) noexcept {
   if (gate_bytes != SIZE_MAX && bytes <= PTRDIFF_MAX) {
     forget(start, bytes);
   }
-  return next_munmap()(start, bytes);
+  return next_munmap.get()(start, bytes);
 }
 
 NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
@@ -204,7 +202,7 @@ NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t b
   void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
   va_end(rest);
   if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
-    return next_mremap()(old, old_bytes, bytes, flags, address);
+    return next_mremap.get()(old, old_bytes, bytes, flags, address);
   }
   if ((flags & MREMAP_FIXED) != 0) {
     forget(address, bytes);

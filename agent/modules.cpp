@@ -33,4 +33,9 @@ bool module_of::is(const char* library) const noexcept {
   return after == '.' || after == '-' || after == '_';
 }
 
+const void* module_base(const void* address) noexcept {
+  Dl_info module{};
+  return ::dladdr(address, &module) != 0 ? module.dli_fbase : nullptr;
+}
+
 } // namespace nodewise::agent

@@ -16,6 +16,10 @@ struct module_of {
   [[nodiscard]] bool is(const char* library) const noexcept;
 };
 
+/// Where the loader put the executable or shared object that an address lies in; nullptr if nobody
+/// knows. Takes the loader's lock.
+[[nodiscard]] const void* module_base(const void* address) noexcept;
+
 /// The last part of a path.
 [[nodiscard]] const char* last_part(const char* path) noexcept;
 

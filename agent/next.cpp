@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/large.hpp"
+#include "agent/modules.hpp"
 
 namespace nodewise::agent {
 
@@ -22,12 +23,12 @@ constinit std::atomic<bool> resolving{false};
 void* in_front(const char* name) noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, name);
   Dl_info there{};
-  Dl_info here{};
   const ElfW(Sym)* symbol = nullptr;
-  if (first == nullptr || ::dladdr(&resolving, &here) == 0 ||
+  if (first == nullptr ||
       ::dladdr1(first, &there, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
                 RTLD_DL_SYMENT) == 0 ||
-      there.dli_fbase == here.dli_fbase || symbol == nullptr || symbol->st_shndx == SHN_UNDEF) {
+      there.dli_fbase == module_base(&resolving) || symbol == nullptr ||
+      symbol->st_shndx == SHN_UNDEF) {
     return nullptr;
   }
   return first;
@@ -59,13 +60,9 @@ next_allocator find_all(bool with_front) noexcept {
       find<decltype(found.malloc_usable_size)>("malloc_usable_size", with_front);
   found.malloc = find<decltype(found.malloc)>("malloc", with_front);
   // Another allocator's function knows nothing of these blocks: then realloc() stays with them.
-  Dl_info sizes{};
-  Dl_info blocks{};
-  if (::dladdr(reinterpret_cast<void*>(found.malloc_usable_size), &sizes) == 0 ||
-      ::dladdr(reinterpret_cast<void*>(found.malloc), &blocks) == 0 ||
-      sizes.dli_fbase != blocks.dli_fbase) {
-    found.knows_sizes = false;
-  }
+  const void* const sizes = module_base(reinterpret_cast<void*>(found.malloc_usable_size));
+  found.knows_sizes =
+      sizes != nullptr && sizes == module_base(reinterpret_cast<void*>(found.malloc));
   return found;
 }
 

@@ -178,16 +178,18 @@ std::size_t cyclic_granule(const object& what) noexcept {
   return granule;
 }
 
+/// What edges are rounded to before huge pages are thought of.
+std::size_t granule_in_base_pages(const object& what) noexcept {
+  return what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
+}
+
 /// Chooses the unit that edges are rounded to. A huge page never reaches across the end of a
 /// mapping, and extents are mappings, so base pages are exact with huge pages, too.
 void choose_granule(object& what) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
-  what.granule_bytes = page_bytes();
+  what.granule_bytes = granule_in_base_pages(what);
   if (!by_extents(what)) {
     return;
-  }
-  if (what.where->kind == placement_kind::cyclic) {
-    what.granule_bytes = cyclic_granule(what);
   }
   if (!arithmetic::huge_pages_fit(shortest_block_bytes(what), huge)) {
     if (huge != 0) {
@@ -200,7 +202,7 @@ void choose_granule(object& what) noexcept {
 
 void refuse(object& what, long answer) noexcept {
   what.refused_errno = static_cast<int>(-answer);
-  (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0, 0);
+  forget_policies(what.start, what.mapped_bytes);
 }
 
 void place_whole(object& what, placement_kind kind, bool move) noexcept {
@@ -265,14 +267,14 @@ std::size_t page_bytes() noexcept {
 }
 
 std::size_t preferred_alignment(const object& what) noexcept {
-  const std::size_t huge = facts.huge_page_bytes();
   const bool placed = what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
+  if (!placed || !by_extents(what)) {
+    return page_bytes();
+  }
   object probe = what;
-  probe.granule_bytes =
-      placed && what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
-  return placed && by_extents(what) && arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge)
-             ? huge
-             : page_bytes();
+  probe.granule_bytes = granule_in_base_pages(what);
+  const std::size_t huge = facts.huge_page_bytes();
+  return arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge) ? huge : page_bytes();
 }
 
 char* map(std::size_t bytes, std::size_t alignment) noexcept {
@@ -331,10 +333,13 @@ void place(object& what, present_pages present) noexcept {
 
 void reset(object& what) noexcept {
   if (what.extents != 0) {
-    (void)sys::raw::mbind(what.start, what.mapped_bytes, sys::policy::system_default, nullptr, 0,
-                          0);
+    forget_policies(what.start, what.mapped_bytes);
     give_back_extents(what);
   }
+}
+
+bool forget_policies(void* start, std::size_t bytes) noexcept {
+  return sys::raw::mbind(start, bytes, sys::policy::system_default, nullptr, 0, 0) >= 0;
 }
 
 void unmap(char* start, std::size_t bytes) noexcept {

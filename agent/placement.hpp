@@ -36,6 +36,8 @@ void place(object& what, present_pages present) noexcept;
 
 /// Takes the policies of the whole range back, so that it is one mapping again.
 void reset(object& what) noexcept;
+/// The same for memory that is no object, or none any more. False if the kernel refuses.
+bool forget_policies(void* start, std::size_t bytes) noexcept;
 
 /// Unmaps a part of the object, or all of it; its policies go with it.
 void unmap(char* start, std::size_t bytes) noexcept;

@@ -16,6 +16,7 @@
 #include "agent/announce.hpp"
 #include "agent/groups.hpp"
 #include "agent/large.hpp"
+#include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/next_operator.hpp"
 #include "agent/placement.hpp"
@@ -107,18 +108,11 @@ void say_what_is_not_placed() noexcept {
   }
   if (state.coarser != 0) {
     say("nodewise: %s[%d]: %llu of %llu large objects in larger granules than asked, or "
-        "interleaved: "
-        "granules take mappings, and all of them stay under a quarter of vm.max_map_count\n",
+        "interleaved: granules take mappings, and all of them stay under a quarter of "
+        "vm.max_map_count\n",
         program_invocation_short_name, state.pid.load(), number(state.coarser),
         number(state.objects));
   }
-}
-
-bool is_in_this_module(const void* address) noexcept {
-  Dl_info there{};
-  Dl_info here{};
-  return ::dladdr(address, &there) != 0 && ::dladdr(&state, &here) != 0 &&
-         there.dli_fbase == here.dli_fbase;
 }
 
 /// The settings, where the program cannot write over them as it may over its environment (which
@@ -134,7 +128,7 @@ const char* keep(const char* text) noexcept {
 bool malloc_is_ours() noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, "malloc");
   void* const first_free = ::dlsym(RTLD_DEFAULT, "free");
-  if (first == nullptr || first_free == nullptr || is_in_this_module(first)) {
+  if (first == nullptr || first_free == nullptr || module_base(first) == module_base(&state)) {
     return true;
   }
   void* const probe = reinterpret_cast<void* (*)(std::size_t)>(first)(asked.threshold_bytes);
@@ -199,7 +193,8 @@ void after_fork_in_child() noexcept {
     say("nodewise: nothing is placed: the agent found %s in %s\n", wrong, NODEWISE_AGENT_VARIABLE);
     return;
   }
-  // First to register is last to prepare and first to clean up: other handlers may allocate.
+  // Handlers of others that run while the locks are held may allocate: the lock of the table knows
+  // the thread that forks, and groups only try theirs.
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
   gate_bytes = small_bytes = least_bytes(asked);
@@ -207,17 +202,17 @@ void after_fork_in_child() noexcept {
   state.foreign_malloc =
       !malloc_is_ours() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr;
   if (state.foreign_malloc) {
-    gate_bytes = small_bytes = SIZE_MAX; // it would be asked to free what it has not got
-  }
-  if (!state.foreign_malloc) {
+    // It would be asked to free what it has not got, and what is mapped may be its own.
+    gate_bytes = small_bytes = SIZE_MAX;
+    if (!asked.quiet) {
+      say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
+    }
+  } else {
     behind.free(nullptr); // finds the functions, if nobody has allocated yet
     next = behind;        // whoever is in front passes on to us
-  }
-  if (state.foreign_malloc && !asked.quiet) {
-    say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
-  }
-  if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes && !state.foreign_malloc) {
-    small_bytes = asked.group_bytes;
+    if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes) {
+      small_bytes = asked.group_bytes;
+    }
   }
   find_next_functions();
   announce_program(::getpid());
@@ -231,10 +226,6 @@ void after_fork_in_child() noexcept {
 }
 
 } // namespace
-
-bool has_foreign_malloc() noexcept {
-  return state.foreign_malloc;
-}
 
 void count_made(object& what) noexcept {
   what.sequence = state.objects++;

@@ -9,8 +9,6 @@ namespace nodewise::agent {
 
 /// Gives a new object its number, and counts how its placement went.
 void count_made(object& what) noexcept;
-/// The program defines malloc itself: what it maps may be that allocator's.
-[[nodiscard]] bool has_foreign_malloc() noexcept;
 /// To be called before the memory of a freed object goes.
 void report_freed(const object& what) noexcept;
 /// The process ends. With `wait` false it may have been a signal handler that ends it.

@@ -7,14 +7,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "agent/modules.hpp"
+
 namespace nodewise::agent {
 
 namespace {
-
-void* base_of(const void* address) noexcept {
-  Dl_info module{};
-  return ::dladdr(address, &module) != 0 ? module.dli_fbase : nullptr;
-}
 
 void* find_in(const char* path, const char* name) noexcept {
   void* const module = ::dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -23,7 +20,8 @@ void* find_in(const char* path, const char* name) noexcept {
   }
   void* const found = ::dlsym(module, name);
   ::dlclose(module);
-  return found != nullptr && base_of(found) != base_of(reinterpret_cast<void*>(find_seen_from))
+  return found != nullptr &&
+                 module_base(found) != module_base(reinterpret_cast<void*>(find_seen_from))
              ? found
              : nullptr;
 }

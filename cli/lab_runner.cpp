@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/execute.hpp"
 #include "report/envelope.hpp"
+#include "sys/execute.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
@@ -81,7 +81,7 @@ void start_runner(const paths& from, std::vector<std::string> arguments) {
   }
   std::vector<std::string> command = {python, from.lab_runner()};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const int failed = execute(command);
+  const int failed = sys::execute(command);
   throw error(error_kind::system, "the lab, by " + python, "it could not be started",
               "install Python 3.11 or later: apt install python3", failed);
 }

@@ -9,11 +9,11 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/execute.hpp"
 #include "cli/guard.hpp"
 #include "cli/paths.hpp"
 #include "cli/verbs.hpp"
 #include "launch/counted.hpp"
+#include "sys/execute.hpp"
 
 namespace nodewise::cli {
 
@@ -23,7 +23,7 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
   const std::string tool = paths::of_this_process().tool();
   std::vector<std::string> command = {tool};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const int failed = execute(command);
+  const int failed = sys::execute(command);
   throw error(error_kind::system, tool, "it was not started", "install nodewise completely",
               failed);
 }

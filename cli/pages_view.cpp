@@ -13,6 +13,7 @@
 
 #include "report/strip.hpp"
 #include "report/table.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -43,7 +44,7 @@ report::strip strip_of(const area& what) {
 std::string short_name(const area& what) {
   std::string name = what.name;
   if (name.starts_with('/')) {
-    name = name.substr(name.rfind('/') + 1);
+    name = std::string(symbols::last_part(name));
   }
   if (name.empty()) {
     return std::string(to_string(what.kind));

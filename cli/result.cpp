@@ -48,6 +48,16 @@ int replace_file(const std::string& name, std::string_view text) {
   return failed;
 }
 
+/// Where the result goes.
+struct output_file {
+  explicit output_file(std::string_view pattern)
+      : name(report::output_name(pattern, report::output_facts::of_this_process())),
+        replaceable(is_replaceable(name)) {}
+
+  std::string name;
+  bool replaceable;
+};
+
 } // namespace
 
 nlohmann::ordered_json settings_json(sys::kernel& of) {
@@ -73,21 +83,21 @@ void check_output(const invocation& given) {
   if (!pattern) {
     return;
   }
-  const std::string name = report::output_name(*pattern, report::output_facts::of_this_process());
+  const output_file file(*pattern);
   const auto rank =
       find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
-  if (rank && rank->count.value_or(1) > 1 && is_replaceable(name) &&
+  if (rank && rank->count.value_or(1) > 1 && file.replaceable &&
       pattern->find("%r") == std::string_view::npos &&
       pattern->find("%p") == std::string_view::npos) {
     throw error(error_kind::usage, "--output " + std::string(*pattern),
                 "the " + std::to_string(*rank->count) + " ranks of this host would write one file",
                 "put %r (the local rank) into the name: run-%r.json");
   }
-  const std::size_t slash = name.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : name.substr(0, slash + 1);
-  const bool replaced = is_replaceable(name);
-  if (::access(replaced ? folder.c_str() : name.c_str(), W_OK) != 0) {
-    throw error(error_kind::system, "--output: the file '" + name + "'", "it cannot be written",
+  const std::size_t slash = file.name.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.name.substr(0, slash + 1);
+  if (::access(file.replaceable ? folder.c_str() : file.name.c_str(), W_OK) != 0) {
+    throw error(error_kind::system, "--output: the file '" + file.name + "'",
+                "it cannot be written",
                 "check that the directory exists and that it can be written to", errno);
   }
 }
@@ -98,10 +108,10 @@ void write_result_text(std::string_view text, const invocation& given) {
     write_out(text);
     return;
   }
-  const std::string name = report::output_name(*pattern, report::output_facts::of_this_process());
-  const int failed = is_replaceable(name) ? replace_file(name, text) : write_file(name, text);
+  const output_file file(*pattern);
+  const int failed = file.replaceable ? replace_file(file.name, text) : write_file(file.name, text);
   if (failed != 0) {
-    throw error(error_kind::system, "--output: the file '" + name + "'", "it was not written",
+    throw error(error_kind::system, "--output: the file '" + file.name + "'", "it was not written",
                 "check that the directory exists and that it can be written to", failed);
   }
 }

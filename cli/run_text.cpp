@@ -10,6 +10,7 @@
 #include "report/envelope.hpp"
 #include "report/strip.hpp"
 #include "report/table.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -132,15 +133,8 @@ std::string site_of(const run_result& result, const object_report& object) {
     return {};
   }
   const std::string name = result.name_site ? result.name_site(object) : std::string{};
-  if (!name.empty()) {
-    return name;
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string offset;
-  for (std::uint64_t rest = object.caller_offset; rest != 0 || offset.empty(); rest /= 16) {
-    offset.insert(offset.begin(), digits[rest % 16]);
-  }
-  return object.caller_module + "+0x" + offset;
+  return name.empty() ? symbols::module_and_offset(object.caller_module, object.caller_offset)
+                      : name;
 }
 
 std::string note_of(const run_result& result, const object_report& object) {

@@ -7,14 +7,11 @@
 
 #include "launch/plan.hpp"
 #include "symbols/module.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-std::string last_part(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 /// The line number behind the last colon of "file.c:12".
 std::optional<int> line_of(const std::string& site, std::string& file) {
@@ -42,7 +39,7 @@ std::vector<launch::code_range> find_site(const std::string& site, const std::st
   std::vector<launch::code_range> found;
   for (const symbols::code_range& range :
        line ? module->ranges_of_line(file, *line) : module->ranges_of_function(site)) {
-    found.push_back({last_part(program), range.first, range.last});
+    found.push_back({std::string(symbols::last_part(program)), range.first, range.last});
   }
   return found;
 }
@@ -70,16 +67,13 @@ site_namer make_site_namer(const std::string& program_file) {
   }
   // std::function copies what it holds; a module cannot be copied.
   auto module = std::make_shared<symbols::module>(*std::move(opened));
-  return [module, name = last_part(program_file)](const launch::object_report& object) {
+  return [module, name = std::string(symbols::last_part(program_file))](
+             const launch::object_report& object) {
     if (object.caller_module != name || object.caller_offset == 0) {
       return std::string{};
     }
     const auto place = module->locate(object.caller_offset - 1); // the call is before its return
-    if (!place) {
-      return std::string{};
-    }
-    return place->file.empty() ? place->function
-                               : last_part(place->file) + ":" + std::to_string(place->line);
+    return place ? symbols::short_name(*place) : std::string{};
   };
 }
 

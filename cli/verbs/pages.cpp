@@ -20,6 +20,7 @@
 #include "cli/verbs.hpp"
 #include "doctor/settings.hpp"
 #include "launch/not_started.hpp"
+#include "launch/start.hpp"
 #include "launch/supervise.hpp"
 #include "observe/ended.hpp"
 #include "observe/observer.hpp"
@@ -270,17 +271,6 @@ int look_at_processes(const std::vector<int>& pids, const request& asked) {
   return exit_code::ok;
 }
 
-[[noreturn]] void throw_not_started(const std::vector<std::string>& command, int errno_value) {
-  const bool missing = errno_value == ENOENT || errno_value == ENOTDIR;
-  throw launch::not_started(
-      missing ? launch::not_started::not_found : launch::not_started::not_executable,
-      "the program '" + command.front() + "'",
-      missing ? "it, or the interpreter it names, was not found" : "it cannot be executed",
-      missing ? "check the spelling, the PATH, or give a path with a slash"
-              : "check its permissions, and that it is built for this machine",
-      errno_value);
-}
-
 /// Runs the program; its end becomes this command's.
 int look_at_program(const request& asked) {
   observe::observer by(sys::real_kernel(), asked.where.machine());
@@ -317,7 +307,7 @@ int look_at_program(const request& asked) {
   check_output(asked.given);
   const observe::program_end end = observe::run_and_look(asked.given.program, looks);
   if (end.start_errno != 0) {
-    throw_not_started(asked.given.program, end.start_errno);
+    launch::throw_not_started(asked.given.program.front(), end.start_errno);
   }
   writer.finish();
   if (!end.looked) {

@@ -9,8 +9,8 @@ namespace nodewise {
 
 namespace {
 
-// The launcher's own variable before Slurm's: srun may start mpirun's daemons, whose children
-// inherit the daemon's SLURM_LOCALID.
+// The order is the documented one (docs/run.md). Open MPI's comes first: under srun, mpirun's
+// children inherit the SLURM_LOCALID of mpirun's daemon.
 constexpr std::array rank_variables = {"OMPI_COMM_WORLD_LOCAL_RANK",
                                        "SLURM_LOCALID",
                                        "MPI_LOCALRANKID",

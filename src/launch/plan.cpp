@@ -5,10 +5,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include <nodewise/error.hpp>
-
-#include "agent/protocol.h"
-#include "launch/executable.hpp"
 #include "launch/not_started.hpp"
 #include "launch/planning.hpp"
 #include "spec/spec.hpp"

@@ -4,13 +4,11 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include <unistd.h>
-
 #include <nodewise/error.hpp>
 
 #include "launch/counted.hpp"
 #include "launch/not_started.hpp"
-#include "sys/signals.hpp"
+#include "sys/execute.hpp"
 
 namespace nodewise::launch {
 
@@ -110,10 +108,10 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
   }
 }
 
-void throw_not_started(const plan& what, int errno_value) {
+void throw_not_started(const std::string& program, int errno_value) {
   const bool missing = errno_value == ENOENT || errno_value == ENOTDIR;
   throw not_started(missing ? not_started::not_found : not_started::not_executable,
-                    "the program '" + what.command.front() + "'",
+                    "the program '" + program + "'",
                     missing ? "it, or the interpreter it names, was not found"
                             : "it cannot be executed",
                     missing ? "check the spelling, the PATH, or give a path with a slash"
@@ -122,19 +120,8 @@ void throw_not_started(const plan& what, int errno_value) {
 }
 
 void become(const plan& what) {
-  std::vector<char*> arguments;
-  arguments.reserve(what.command.size() + 1);
-  for (const std::string& word : what.command) {
-    arguments.push_back(
-        const_cast<char*>(word.c_str())); // execvp takes them so and leaves them alone
-  }
-  arguments.push_back(nullptr);
-  sys::restore_broken_pipes();
-  if (is_counted([](const char* name) -> const char* { return std::getenv(name); })) {
-    begin_counted_program();
-  }
-  ::execvp(arguments.front(), arguments.data());
-  throw_not_started(what, errno);
+  begin_counted_program();
+  throw_not_started(what.command.front(), sys::execute(what.command));
 }
 
 } // namespace nodewise::launch

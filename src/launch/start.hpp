@@ -20,6 +20,6 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
 [[noreturn]] void become(const plan& what);
 
 /// The exception that `become` throws, from the errno of exec.
-[[noreturn]] void throw_not_started(const plan& what, int errno_value);
+[[noreturn]] void throw_not_started(const std::string& program, int errno_value);
 
 } // namespace nodewise::launch

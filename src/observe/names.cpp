@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <set>
 
 #include <unistd.h>
+
+#include "symbols/names.hpp"
 
 namespace nodewise::observe {
 
@@ -25,16 +26,6 @@ bool is_shared_memory(const mapping& m) {
                                   std::string_view("[anon_shmem")};
   return m.path.empty() ||
          std::ranges::any_of(folders, [&](std::string_view f) { return m.path.starts_with(f); });
-}
-
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::string hexadecimal(std::uint64_t value) {
-  std::array<char, 24> text{};
-  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
 }
 
 } // namespace
@@ -198,7 +189,7 @@ std::vector<named_range> name_finder::arrays(const std::vector<agent_object>& ob
 
 std::optional<std::uint64_t> name_finder::agent_view() {
   for (const auto& [id, loaded] : modules_) {
-    if (!last_part(loaded.path).starts_with("libnodewise-agent.so")) {
+    if (!symbols::last_part(loaded.path).starts_with("libnodewise-agent.so")) {
       continue;
     }
     const symbols::module* const file = cache_.get(loaded, pid_);
@@ -222,15 +213,9 @@ std::string name_finder::code_name(std::uint64_t return_address) {
   }
   const std::uint64_t offset = return_address - 1 - loaded->start;
   const symbols::module* const file = cache_.get(*loaded, pid_);
-  if (const auto place = file == nullptr ? std::nullopt : file->locate(offset)) {
-    if (!place->file.empty() && place->line > 0) {
-      return std::string(last_part(place->file)) + ":" + std::to_string(place->line);
-    }
-    if (!place->function.empty()) {
-      return place->function;
-    }
-  }
-  return std::string(last_part(loaded->path)) + "+" + hexadecimal(offset);
+  const auto place = file == nullptr ? std::nullopt : file->locate(offset);
+  std::string name = place ? symbols::short_name(*place) : std::string{};
+  return name.empty() ? symbols::module_and_offset(loaded->path, offset) : name;
 }
 
 } // namespace nodewise::observe

@@ -6,6 +6,7 @@
 #include <nodewise/error.hpp>
 
 #include "observe/proc_text.hpp"
+#include "topology/node_of_cpu.hpp"
 
 namespace nodewise::observe {
 
@@ -38,15 +39,6 @@ cpu_set allowed_cpus(std::string_view status) {
 }
 
 } // namespace
-
-node_id node_of_cpu(const machine& on, cpu_id cpu) noexcept {
-  for (const memory_node& node : on.nodes) {
-    if (node.cpus.contains(cpu)) {
-      return node.id;
-    }
-  }
-  return unknown_node;
-}
 
 std::vector<thread_facts> read_threads(sys::process& of, const machine& on,
                                        const std::map<int, std::uint64_t>& ticks_before) {

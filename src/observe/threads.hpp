@@ -31,9 +31,6 @@ struct thread_facts {
 [[nodiscard]] std::vector<thread_facts>
 read_threads(sys::process& of, const machine& on, const std::map<int, std::uint64_t>& ticks_before);
 
-/// The node that each processor belongs to.
-[[nodiscard]] node_id node_of_cpu(const machine& on, cpu_id cpu) noexcept;
-
 /// Where they ran last; unknown ones are left out.
 [[nodiscard]] node_set nodes_of(const std::vector<thread_facts>& threads, bool only_active);
 

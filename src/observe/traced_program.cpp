@@ -15,6 +15,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "sys/execute.hpp"
 #include "sys/signals.hpp"
 
 namespace nodewise::observe {
@@ -60,14 +61,7 @@ class pipe_pair {
 [[noreturn]] void become(const std::vector<std::string>& command, const pipe_pair& go,
                          const pipe_pair& failed) {
   (void)go.receive();
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& word : command) {
-    arguments.push_back(const_cast<char*>(word.c_str())); // execvp leaves them alone
-  }
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  failed.send(errno);
+  failed.send(sys::execute(command));
   ::_exit(127);
 }
 

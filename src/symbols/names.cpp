@@ -6,6 +6,8 @@
 
 #include <cxxabi.h>
 
+#include "symbols/module.hpp"
+
 namespace nodewise::symbols {
 
 namespace {
@@ -138,6 +140,12 @@ bool is_library_header(std::string_view path) noexcept {
     }
   }
   return false;
+}
+
+std::string short_name(const source_place& of) {
+  return of.file.empty() || of.line == 0
+             ? of.function
+             : std::string(last_part(of.file)) + ":" + std::to_string(of.line);
 }
 
 } // namespace nodewise::symbols

@@ -1,10 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace nodewise::symbols {
+
+struct source_place;
 
 /// A linker's name as the source has it: C++ by the ABI's demangler, Fortran modules of GCC
 /// (`__m_MOD_a`) and Flang (`_QMmEa`) as `m::a`. Others are returned as they are.
@@ -24,5 +29,22 @@ namespace nodewise::symbols {
 
 /// A header of the C++ library or of the compiler: no place in anybody's program.
 [[nodiscard]] bool is_library_header(std::string_view path) noexcept;
+
+/// "solver.c:41"; the function where the line is unknown; empty where that is unknown, too.
+[[nodiscard]] std::string short_name(const source_place& of);
+
+// These two are inline: the launcher, which does without ELF and DWARF, needs them, too.
+
+/// A path without its folders.
+[[nodiscard]] inline std::string_view last_part(std::string_view path) noexcept {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// "libsolver.so+0x1234": code that no symbol names. `path`: the module's.
+[[nodiscard]] inline std::string module_and_offset(std::string_view path, std::uint64_t offset) {
+  std::array<char, 16> digits{};
+  char* const end = std::to_chars(digits.begin(), digits.end(), offset, 16).ptr;
+  return std::string(last_part(path)).append("+0x").append(digits.begin(), end);
+}
 
 } // namespace nodewise::symbols

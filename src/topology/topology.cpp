@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "topology/node_of_cpu.hpp"
+
 namespace nodewise::inline v0 {
 
 topology::topology(nodewise::machine all, cpu_set allowed_cpus, node_set allowed_nodes)
@@ -35,12 +37,7 @@ node_set topology::memory_nodes() const {
 }
 
 node_id topology::node_of(cpu_id cpu) const noexcept {
-  for (const memory_node& node : machine_.nodes) {
-    if (node.cpus.contains(cpu)) {
-      return node.id;
-    }
-  }
-  return unknown_node;
+  return node_of_cpu(machine_, cpu);
 }
 
 namespace {

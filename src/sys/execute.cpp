@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/execute.hpp"
+#include "sys/execute.hpp"
 
 #include <cerrno>
 
@@ -7,7 +7,7 @@
 
 #include "sys/signals.hpp"
 
-namespace nodewise::cli {
+namespace nodewise::sys {
 
 int execute(const std::vector<std::string>& command) {
   std::vector<char*> words;
@@ -16,9 +16,9 @@ int execute(const std::vector<std::string>& command) {
     words.push_back(const_cast<char*>(word.c_str())); // execvp does not write, its type is old
   }
   words.push_back(nullptr);
-  sys::restore_broken_pipes(); // what we ignore a new program would ignore, too
+  restore_broken_pipes(); // what we ignore a new program would ignore, too
   ::execvp(words.front(), words.data());
   return errno;
 }
 
-} // namespace nodewise::cli
+} // namespace nodewise::sys

@@ -1,0 +1,143 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// From the name of a line or a function to its machine code, and the names themselves.
+#include "symbols/names.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "symbols/module.hpp"
+#include "unit/symbols_programs.hpp"
+
+namespace nodewise::symbols {
+
+namespace {
+
+using namespace test;
+
+class SymbolRanges : public symbols_test {};
+
+TEST_F(SymbolRanges, code_of_a_line_is_what_addr2line_gives_that_line) {
+  for (const std::string options : {"-g -O2", "-g -O0"}) {
+    SCOPED_TRACE(options);
+    const std::string program = build("a.c", c_source, options);
+    const std::uint64_t base = base_of(program);
+    const module m = opened(program);
+    std::size_t both = 0;
+    std::vector<std::uint64_t> all = instructions(program, "fill");
+    for (const std::uint64_t address : instructions(program, "main")) {
+      all.push_back(address);
+    }
+    std::vector<std::string> places;
+    for (const std::uint64_t address : all) {
+      places.push_back(addr2line(program, address).front().second);
+    }
+    for (int line = 1; line < 25; ++line) {
+      const auto ranges = m.ranges_of_line("a.c", line);
+      EXPECT_EQ(ranges, m.ranges_of_line((folder_ / "a.c").string(), line));
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool there = places[i] == (folder_ / "a.c").string() + ":" + std::to_string(line);
+        EXPECT_EQ(contains(ranges, all[i] - base), there) << line << " " << std::hex << all[i];
+        both += there ? 1U : 0U;
+      }
+    }
+    EXPECT_EQ(both, all.size());
+    EXPECT_TRUE(m.ranges_of_line("other.c", 8).empty());
+    EXPECT_TRUE(m.ranges_of_line(".c", 8).empty()) << "a suffix is of whole names";
+  }
+}
+
+TEST_F(SymbolRanges, code_of_a_function_with_its_inlined_copies) {
+  const std::string program = build("a.c", c_source, "-g -O2");
+  const std::uint64_t base = base_of(program);
+  const module m = opened(program);
+  const auto fill = m.ranges_of_function("fill");
+  const auto twice = m.ranges_of_function("twice");
+  std::size_t copies = 0;
+  for (const std::uint64_t address : instructions(program, "fill")) {
+    EXPECT_TRUE(contains(fill, address - base));
+    const bool in_copy = addr2line(program, address).front().first == "twice";
+    EXPECT_EQ(contains(twice, address - base), in_copy);
+    copies += in_copy ? 1U : 0U;
+  }
+  EXPECT_GT(copies, 0U);
+  for (const std::uint64_t address : instructions(program, "main")) {
+    EXPECT_FALSE(contains(fill, address - base));
+  }
+  EXPECT_TRUE(m.ranges_of_function("no_such_function").empty());
+}
+
+TEST_F(SymbolRanges, functions_are_found_by_every_name_they_have) {
+  for (const std::string options : {"-g -O2", "-O2"}) {
+    SCOPED_TRACE(options);
+    const module cpp = opened(build("a.cpp", cpp_source, options));
+    const auto step = cpp.ranges_of_function("step");
+    ASSERT_EQ(step.size(), 1U);
+    for (const char* const name :
+         {"grid::solver::step", "solver::step", "_ZN4grid6solver4stepERSt6vectorIdSaIdEEi",
+          "grid::solver::step(std::vector<double, std::allocator<double> >&, int)"}) {
+      EXPECT_EQ(cpp.ranges_of_function(name), step) << name;
+    }
+    EXPECT_EQ(cpp.ranges_of_function("grid::twice").size(), 2U) << "two instances of a template";
+    EXPECT_TRUE(cpp.ranges_of_function("ep").empty());
+
+    const std::string program = build("a.f90", fortran_source, options);
+    const module fortran = opened(program);
+    const auto smooth = fortran.ranges_of_function("smooth");
+    const auto witness = nm(program, "").at("smooth_");
+    ASSERT_EQ(smooth.size(), 1U);
+    EXPECT_EQ(smooth[0].first + base_of(program), witness.address);
+    EXPECT_EQ(smooth[0].last - smooth[0].first, witness.bytes);
+    EXPECT_EQ(fortran.ranges_of_function("smooth_"), smooth);
+    EXPECT_FALSE(fortran.ranges_of_function("relax").empty());
+    EXPECT_EQ(fortran.ranges_of_function("grid::relax"), fortran.ranges_of_function("relax"));
+  }
+}
+
+TEST_F(SymbolRanges, outlined_loops_belong_to_their_function) {
+  const std::string program = build("a.c", R"(double a[1000];
+void solve(int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) a[i] += i;
+}
+int main(int argc, char** argv) { (void)argv; solve(argc); return 0; }
+)",
+                                    "-g -O2 -fopenmp");
+  const auto outlined = nm(program, "").at("solve._omp_fn.0");
+  const module m = opened(program);
+  EXPECT_TRUE(contains(m.ranges_of_function("solve"), outlined.address - base_of(program)));
+}
+
+TEST(Names, parts_of_demangled_names) {
+  EXPECT_EQ(without_parameters("a::f(int, void (*)(int)) const"), "a::f");
+  EXPECT_EQ(without_parameters("double ns::f<int>(int)"), "ns::f<int>");
+  EXPECT_EQ(without_parameters("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
+  EXPECT_EQ(without_parameters("a::operator()(int) const"), "a::operator()");
+  EXPECT_EQ(without_parameters("main"), "main");
+  EXPECT_EQ(without_clone_suffix("f(int) [clone .constprop.0]"), "f(int)");
+  EXPECT_EQ(without_clone_suffix("solve._omp_fn.0"), "solve");
+  EXPECT_EQ(demangle("__grid_MOD_field"), "grid::field");
+  EXPECT_EQ(demangle("_QMgridEfield"), "grid::field");
+  EXPECT_EQ(demangle("a"), "a");
+  EXPECT_TRUE(names_function("f", "ns::f(int)"));
+  EXPECT_FALSE(names_function("f", "ns::of(int)"));
+}
+
+TEST(Names, short_names_of_places) {
+  EXPECT_EQ(short_name({"solve(int)", "/src/solver.c", 41}), "solver.c:41");
+  EXPECT_EQ(short_name({"solve(int)", "/src/solver.c", 0}), "solve(int)") << "no line is known";
+  EXPECT_EQ(short_name({"solve(int)", "", 0}), "solve(int)");
+  EXPECT_EQ(short_name({"", "/src/solver.c", 0}), "");
+  EXPECT_EQ(last_part("solver.c"), "solver.c");
+  EXPECT_EQ(last_part("/src/"), "");
+  EXPECT_EQ(module_and_offset("/lib/libsolver.so", 0x1234), "libsolver.so+0x1234");
+  EXPECT_EQ(module_and_offset("solver", 0), "solver+0x0");
+  EXPECT_EQ(module_and_offset("solver", ~std::uint64_t{0}), "solver+0xffffffffffffffff");
+}
+
+} // namespace
+
+} // namespace nodewise::symbols
