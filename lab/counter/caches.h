@@ -94,11 +94,13 @@ static inline void core_unlock(struct core* core) {
 static inline bool first_level_hit(const struct cache_level* level, uint64_t line, bool store) {
   entry_t* set = set_of(level, line);
   const entry_t needed = store ? ENTRY_OWNED : 0;
-  if (set[0] >> ENTRY_BITS == (entry_t)line && (set[0] & needed) == needed) {
-    set[0] |= store ? ENTRY_DIRTY : 0;
-    return true;
-  }
-  const uint32_t way = way_of(level, set, line);
+  // The front of a set was just written entry by entry: to read four of them as one would wait.
+  const uint32_t front = level->ways < 4 ? level->ways : 4;
+  uint32_t way = 0;
+  while (way < front && set[way] >> ENTRY_BITS != (entry_t)line)
+    way++;
+  if (way == front)
+    way = way_of(level, set, line);
   if (way == level->ways || (set[way] & needed) != needed)
     return false;
   use_entry(set, way, store ? ENTRY_DIRTY : 0);
