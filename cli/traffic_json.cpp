@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstdio>
+#include <map>
 
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
@@ -146,18 +147,20 @@ ordered_json pages_json(const traffic::counts& of) {
   return all;
 }
 
-ordered_json objects_json(const traffic::counts& of) {
+/// Each with the number of its site in `sites`.
+ordered_json objects_json(const traffic::summary& what) {
+  std::map<traffic::site::identity, std::size_t> number;
+  for (std::size_t i = 0; i < what.sites.size(); ++i) {
+    number[what.sites[i].what.key()] = i;
+  }
   ordered_json all = ordered_json::array();
-  for (const traffic::object& o : of.objects) {
+  for (const traffic::object& o : what.all.objects) {
     ordered_json one = {{"pid", o.pid},
                         {"object", o.id},
-                        {"kind", traffic::to_string(o.kind)},
+                        {"site", number.at(traffic::site_of(o))},
                         {"start", address(o.start)},
                         {"bytes", o.bytes},
                         {"freed", o.freed}};
-    if (!o.name.empty()) {
-      one["name"] = o.name;
-    }
     if (!o.module.empty()) {
       one["caller"] = o.module + "+" + address(o.offset);
     }
@@ -248,7 +251,7 @@ ordered_json traffic_json(const traffic::summary& what, const machine& on, order
     sites.push_back(site_json(site, of.line_bytes));
   }
   result["sites"] = std::move(sites);
-  result["objects"] = objects_json(of);
+  result["objects"] = objects_json(what);
   result["pages"] = pages_json(of);
   result["lines"] = lines_json(what);
   result["shared"] = shared_json(what);

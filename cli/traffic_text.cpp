@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <vector>
 
 #include "cli/traffic_view.hpp"
@@ -86,6 +87,12 @@ std::string totals_text(const traffic::summary& what, const report::style& how) 
   return "\n" + rows.to_string(how);
 }
 
+std::string fixed(double value) {
+  std::array<char, 48> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
 std::string imbalance_text(const traffic::summary& what, const report::style& how) {
   constexpr std::size_t most_bars = 16;
   const auto loads = traffic::memory_loads(what.all, what.judged);
@@ -93,6 +100,7 @@ std::string imbalance_text(const traffic::summary& what, const report::style& ho
   if (!ratio) {
     return {};
   }
+  const auto whole = traffic::imbalance(traffic::memory_loads(what.all, std::nullopt));
   std::uint64_t sum = 0;
   for (const traffic::memory_load& load : loads) {
     sum += load.lines;
@@ -103,11 +111,11 @@ std::string imbalance_text(const traffic::summary& what, const report::style& ho
                       static_cast<double>(load.lines) / static_cast<double>(sum), load.node,
                       report::format_bytes(load.lines * what.all.line_bytes)});
   }
-  std::array<char, 48> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2f", *ratio);
   return title(how, "Load of the memories in " + phase_name(what.judged)) +
          (shares.size() <= most_bars ? report::share_bars(how, shares, 2) : std::string{}) +
-         "  imbalance (busiest over mean): " + text.data() + "\n";
+         "  imbalance (busiest over mean): " + fixed(*ratio) +
+         (whole && what.judged == phase::use ? ", with initialisation " + fixed(*whole) : "") +
+         "\n";
 }
 
 std::string shared_text(const traffic::summary& what, const report::style& how) {
@@ -132,6 +140,27 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
     text += "  and " + std::to_string(what.shared.size() - most) + " more\n";
   }
   return text;
+}
+
+std::string regions_text(const traffic::summary& what, const report::style& how) {
+  std::map<std::string, traffic::locality> by_name; // of all processes
+  for (const traffic::region_traffic& r : what.all.regions) {
+    by_name[r.name].add(r.from, r.to, r.lines.asked());
+  }
+  if (by_name.empty()) {
+    return {};
+  }
+  report::table rows({{"region", align::left, true},
+                      {"local", align::right},
+                      {"local lines", align::right},
+                      {"remote lines", align::right}},
+                     2);
+  for (const auto& [name, where] : by_name) {
+    const auto share = where.share();
+    rows.add({name, share ? report::format_percent(*share) : "-", std::to_string(where.local),
+              std::to_string(where.remote + where.unknown)});
+  }
+  return title(how, "Marked regions") + rows.to_string(how);
 }
 
 std::string omissions_text(const traffic::summary& what, const report::style& how) {
@@ -170,7 +199,8 @@ std::string traffic_text(const traffic::summary& what, const report::style& how)
   }
   return headline(what, how) + totals_text(what, how) + traffic_matrix_text(what, how) +
          imbalance_text(what, how) + traffic_objects_text(what, how) +
-         traffic_lines_text(what, how) + shared_text(what, how) + omissions_text(what, how);
+         traffic_lines_text(what, how) + regions_text(what, how) + shared_text(what, how) +
+         omissions_text(what, how);
 }
 
 } // namespace nodewise::cli

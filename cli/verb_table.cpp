@@ -197,8 +197,8 @@ constexpr std::array table = {
          .examples = pages_examples,
          .exit_codes = pages_codes},
     verb{.name = "lab",
-         .summary = "virtual NUMA machines: list, describe, open",
-         .usage = "[options] ACTION [MACHINE] | check [options] -- PROGRAM [arguments]",
+         .summary = "virtual NUMA machines: list, describe, open, check",
+         .usage = "[options] ACTION [MACHINE] [-- PROGRAM [arguments]]",
          .description =
              "A lab machine is booted by QEMU, needs neither root nor KVM, and runs the "
              "programs of this system under a real kernel. MACHINE is a name from the list, "

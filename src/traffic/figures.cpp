@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 namespace nodewise::traffic {
 
@@ -119,6 +118,10 @@ locality site::where(phase when) const noexcept {
   return all;
 }
 
+site::identity site_of(const object& which) {
+  return {which.kind, which.module, which.offset, which.name};
+}
+
 namespace {
 
 /// Objects by what they have in common.
@@ -143,17 +146,15 @@ class grouping {
   }
   std::vector<site> take() {
     std::vector<site> all;
-    for (auto& [common, each] : by_key_) {
+    for (auto& [key, each] : by_key_) {
       all.push_back(std::move(each));
     }
     return all;
   }
 
  private:
-  using key = std::tuple<object_kind, std::string, std::uint64_t, std::string>;
-
   site& site_for(const object& o) {
-    const auto [at, is_new] = by_key_.try_emplace(key{o.kind, o.module, o.offset, o.name});
+    const auto [at, is_new] = by_key_.try_emplace(site_of(o));
     if (is_new) {
       at->second.kind = o.kind;
       at->second.module = o.module;
@@ -165,7 +166,7 @@ class grouping {
   }
 
   const counts& of_;
-  std::map<key, site> by_key_;
+  std::map<site::identity, site> by_key_;
 };
 
 } // namespace

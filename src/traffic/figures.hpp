@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,12 +72,15 @@ struct site {
   std::uint64_t objects = 0;
   std::uint64_t freed = 0;
   std::uint64_t bytes = 0; ///< of all of them
+  using identity = std::tuple<object_kind, std::string, std::uint64_t, std::string>;
+  [[nodiscard]] identity key() const { return {kind, module, offset, name}; }
   using way = std::pair<node_id, node_id>;
   std::array<std::map<way, volume>, phases> flows; ///< from a node's processors to a memory
   std::map<node_id, std::uint64_t> pages;          ///< by the memory they are in
 
   [[nodiscard]] locality where(phase when) const noexcept;
 };
+[[nodiscard]] site::identity site_of(const object& which);
 /// Worst first: by remote lines in the phase that is judged, then by all lines.
 [[nodiscard]] std::vector<site> sites_of(const counts& of);
 

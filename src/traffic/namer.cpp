@@ -127,7 +127,12 @@ std::string namer::data(int pid, std::uint64_t address) {
     }
     return last_part(below->path) + "+" + hexadecimal(offset);
   }
-  return where != nullptr && !where->name.empty() ? last_part(where->name) : hexadecimal(address);
+  if (where == nullptr || where->name.empty()) {
+    return hexadecimal(address);
+  }
+  return is_file(where->name)
+             ? last_part(where->name) + "+" + hexadecimal(address - start_of(pid, where->name))
+             : where->name;
 }
 
 } // namespace nodewise::traffic
