@@ -134,7 +134,7 @@ constexpr std::array lab_examples = {
     example{"nodewise lab check --on lab:4x2 --min-local 0.95 -- ./solver",
             "in continuous integration: exit code 1 if less than 95 % of the lines it used "
             "were local"},
-    example{"nodewise lab check --on lab:4x2 --min-local 99% --object solver.c:41 -- ./solver",
+    example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
             "only what was allocated on that line"},
     example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
             "no memory has much more to do than the others"},
