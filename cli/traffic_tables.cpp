@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "cli/traffic_view.hpp"
@@ -58,7 +59,9 @@ std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
       }
     }
   }
-  std::ranges::stable_sort(ways, std::greater{}, &way::lines);
+  std::ranges::sort(ways, [](const way& a, const way& b) {
+    return std::tuple(b.lines, a.from, a.to) < std::tuple(a.lines, b.from, b.to);
+  });
   std::string text;
   for (std::size_t i = 0; i < std::min(most_rows, ways.size()); ++i) {
     text += "  from " + node_name(ways[i].from) + " to the memory of " + node_name(ways[i].to) +

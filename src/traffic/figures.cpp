@@ -181,8 +181,10 @@ std::vector<site> sites_of(const counts& of) {
   }
   std::vector<site> all = groups.take();
   const phase judged = judged_phase(of);
-  std::ranges::stable_sort(all, [&](const site& a, const site& b) {
-    return is_worse(a.where(judged), b.where(judged));
+  std::ranges::sort(all, [&](const site& a, const site& b) {
+    const locality of_a = a.where(judged);
+    const locality of_b = b.where(judged);
+    return is_worse(of_a, of_b) || (!is_worse(of_b, of_a) && a.key() < b.key());
   });
   return all;
 }

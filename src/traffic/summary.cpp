@@ -26,8 +26,10 @@ std::vector<source_line> lines_of(const counts& of, namer& names, phase judged) 
   for (auto& [where, line] : by_line) {
     all.push_back(std::move(line));
   }
-  std::ranges::stable_sort(all, [&](const source_line& a, const source_line& b) {
-    return is_worse(a.fills[index_of(judged)], b.fills[index_of(judged)]);
+  std::ranges::sort(all, [&](const source_line& a, const source_line& b) {
+    const locality& of_a = a.fills[index_of(judged)];
+    const locality& of_b = b.fills[index_of(judged)];
+    return is_worse(of_a, of_b) || (!is_worse(of_b, of_a) && a.name.label < b.name.label);
   });
   return all;
 }
