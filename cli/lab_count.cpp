@@ -81,7 +81,7 @@ traffic::counts counted_run::read() const {
   if (found.refused) {
     throw error(error_kind::input, "the traffic count",
                 "the counter's own test failed: " + *found.refused,
-                "run it again; --on-no-count runs it without counting");
+                "run it again; `nodewise run --on-no-count` runs it without counting");
   }
   return found;
 }

@@ -101,7 +101,14 @@ std::string when_text(const traffic_limits& asked) {
       names.empty() ? "it had none that is known; leave --object out" : "these are known: " + list);
 }
 
-/// What fails is listed: parts that are as good as was asked are left out.
+/// The phase that is judged; of both, the one that has more to answer for.
+phase phase_to_show(const traffic::summary& found, const traffic_limits& asked) {
+  const locality use = traffic::totals(found.all, phase::use).where;
+  const locality before = traffic::totals(found.all, phase::initialisation).where;
+  return asked.when.value_or(traffic::is_worse(before, use) ? phase::initialisation : phase::use);
+}
+
+/// What fails is listed, worst first: parts that are as good as was asked are left out.
 void keep_offending(traffic::summary& of, const traffic_limits& asked) {
   const auto is_fine = [&](const locality& where) {
     return where.total() == 0 || *where.share() >= *asked.min_local;
@@ -113,8 +120,15 @@ void keep_offending(traffic::summary& of, const traffic_limits& asked) {
         });
     return !meant || is_fine(sum(asked, [&](phase when) { return site.what.where(when); }));
   });
+  std::ranges::sort(of.sites, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.what.where(of.judged), b.what.where(of.judged));
+  });
   std::erase_if(of.lines, [&](const traffic::source_line& line) {
-    return is_fine(sum(asked, [&](phase when) { return line.fills[traffic::index_of(when)]; }));
+    return is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
+  });
+  const std::size_t when = traffic::index_of(of.judged);
+  std::ranges::sort(of.lines, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.fills[when], b.fills[when]);
   });
 }
 
@@ -177,7 +191,7 @@ traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limit
                                 ratio && *ratio <= *asked.max_imbalance});
   }
   verdict.offending = found;
-  verdict.offending.judged = asked.when.value_or(found.judged);
+  verdict.offending.judged = phase_to_show(found, asked);
   if (asked.min_local) {
     keep_offending(verdict.offending, asked);
   }

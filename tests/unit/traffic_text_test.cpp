@@ -96,6 +96,20 @@ TEST(TrafficCheck, HoldsTheShareInUseAgainstTheLimit) {
   EXPECT_FALSE(judged("first-touch-4x2", {.min_local = 0.41, .when = std::nullopt}).passed());
 }
 
+TEST(TrafficCheck, BlamesThePhaseThatFailed) {
+  EXPECT_TRUE(judged("remote-init-2x2", {.min_local = 1}).passed());
+  for (const std::optional<phase> when :
+       {std::optional(phase::initialisation), std::optional<phase>()}) {
+    const traffic_verdict failed = judged("remote-init-2x2", {.min_local = 0.9, .when = when});
+    EXPECT_FALSE(failed.passed());
+    ASSERT_EQ(failed.offending.sites.size(), 1U);
+    EXPECT_THAT(traffic_objects_text(failed.offending, {}),
+                HasSubstr("placed_late  64.0 KiB    0 %          1024  N1 100 %"));
+    EXPECT_THAT(traffic_lines_text(failed.offending, {}), HasSubstr("0x401000"));
+    EXPECT_THAT(traffic_lines_text(failed.offending, {}), Not(HasSubstr("0x402000")));
+  }
+}
+
 TEST(TrafficCheck, FailsWhereNothingWasCounted) {
   const traffic_limits least{.min_local = 0};
   for (const char* const file : {"no-use-2x2", "nothing-2x2"}) {
