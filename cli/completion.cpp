@@ -90,7 +90,9 @@ std::string bash_verb(const verb& of) {
   }
   text += ")\n";
   if (takes_program(of)) {
-    text += "    _nodewise_program \"" + values + "\" && return\n";
+    const bool behind_dashes = of.takes == operands::names_or_program;
+    text +=
+        "    _nodewise_program \"" + values + "\"" + (behind_dashes ? " --" : "") + " && return\n";
   }
   text += "    case $previous in\n" + bash_values(of) + "    esac\n";
   const std::string actions =
@@ -114,7 +116,7 @@ _nodewise_words() { COMPREPLY=($(compgen -W "$1" -- "$word")); }
 _nodewise_files() { COMPREPLY=($(compgen -f -- "$word")); }
 
 # Behind "--" or the first word that is no option: the program's own completion. $1: the options
-# whose value is the next word, "-N|--cpunodebind".
+# whose value is the next word, "-N|--cpunodebind"; $2: not empty if only "--" begins a program.
 _nodewise_program() {
   local i=$((at + 1))
   while ((i < COMP_CWORD)); do
@@ -123,7 +125,7 @@ _nodewise_program() {
     --*) [[ ${COMP_WORDS[i+1]} == '=' ]] && ((i += 2)) || { [[ "|$1|" == *"|${COMP_WORDS[i]}|"* ]] && ((++i)); } ;;
     -?) [[ "|$1|" == *"|${COMP_WORDS[i]}|"* ]] && ((++i)) ;;
     -*) ;;
-    *) break ;;
+    *) [[ $2 ]] || break ;;
     esac
     ((++i))
   done
@@ -136,6 +138,7 @@ _nodewise_program() {
   else
     _nodewise_files
   fi
+  return 0 # also where nothing fits
 }
 
 _nodewise() {

@@ -31,7 +31,7 @@ struct exit_code_row {
 /// The table that `nodewise --help` and the manual print.
 inline constexpr std::array exit_codes = {
     exit_code_row{exit_code::ok, "0", "done"},
-    exit_code_row{exit_code::check_failed, "1", "a check that was asked for failed (--strict)"},
+    exit_code_row{exit_code::check_failed, "1", "a check that was asked for failed (--strict, lab check)"},
     exit_code_row{exit_code::usage, "2", "the command line makes no sense"},
     exit_code_row{exit_code::bad_input, "3", "a file cannot be read or is not what it should be"},
     exit_code_row{exit_code::refused, "4", "the operating system refused"},

@@ -104,6 +104,16 @@ inline constexpr flag on_overlay{
     .name = "on-overlay",
     .group = group::virtual_machine,
     .help = "work on a copy of the working directory; what changed in it comes back at the end"};
+inline constexpr flag on_no_count{
+    .name = "on-no-count",
+    .group = group::virtual_machine,
+    .help = "do not count the memory traffic there, which makes it some times faster"};
+inline constexpr flag on_counts{
+    .name = "on-counts",
+    .kind = flag_kind::value,
+    .value = "FILE",
+    .group = group::virtual_machine,
+    .help = "write the traffic that was counted to FILE, as JSON; - is standard output"};
 
 // topo
 inline constexpr flag xml{
@@ -312,6 +322,34 @@ inline constexpr flag verbose{.name = "verbose",
                               .letter = 'v',
                               .group = group::virtual_machine,
                               .help = "show the console of the virtual machine"};
+inline constexpr flag min_local{
+    .name = "min-local",
+    .kind = flag_kind::value,
+    .value = "SHARE",
+    .group = group::checking,
+    .help = "with `check`: at least this share of the lines is local, 0.95 or 95%"};
+inline constexpr flag max_imbalance{
+    .name = "max-imbalance",
+    .kind = flag_kind::value,
+    .value = "RATIO",
+    .group = group::checking,
+    .help = "with `check`: the busiest memory moves at most this many times the mean; 1 is even"};
+inline constexpr flag phase{.name = "phase",
+                            .kind = flag_kind::value,
+                            .value = "WHEN",
+                            .choices = "use|init|all",
+                            .standard = "use",
+                            .group = group::checking,
+                            .help =
+                                "with `check`: the traffic that is judged: use, init(ialisation) "
+                                "or all"};
+inline constexpr flag object{
+    .name = "object",
+    .kind = flag_kind::list,
+    .value = "NAME",
+    .group = group::checking,
+    .help = "with `check`: only this static array, or what was allocated at FILE:LINE or in FILE; "
+            "may be given several times"};
 inline constexpr flag all{
     .name = "all", .group = group::virtual_machine, .help = "with `cache remove`: every entry"};
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/machine_source.hpp"
 #include "report/envelope.hpp"
 #include "sys/execute.hpp"
 #include "topology/machine_json.hpp"
@@ -55,6 +56,27 @@ std::vector<std::string> runner_options(const invocation& given) {
     options.emplace_back("--verbose");
   }
   return options;
+}
+
+topology machine_of_on(const invocation& given, const paths& from) {
+  constexpr std::string_view prefix = "lab:";
+  const std::string_view where = given.text(flags::on).value_or("");
+  if (!where.starts_with(prefix)) {
+    throw error(error_kind::usage, "--on " + std::string(where), "only lab:MACHINE can follow",
+                "write for example --on lab:4x2; `nodewise lab list` names the machines");
+  }
+  return for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
+}
+
+std::vector<std::string> runner_words(const invocation& given, const machine& what) {
+  std::vector<std::string> words = {"run", "--machine", machine_file_for_runner(what)};
+  const std::vector<std::string> options = runner_options(given);
+  words.insert(words.end(), options.begin(), options.end());
+  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
+    words.emplace_back("--tty");
+  }
+  words.emplace_back("--");
+  return words;
 }
 
 std::string python_for_lab() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <nodewise/machine.hpp>
+#include <nodewise/topology.hpp>
 
 #include "cli/invocation.hpp"
 #include "cli/paths.hpp"
@@ -23,6 +24,12 @@ namespace nodewise::cli {
 /// The interpreter: the distribution's where it is new enough, since a version manager's stand-in
 /// takes longer to start than a virtual machine.
 [[nodiscard]] std::string python_for_lab();
+
+/// The machine that --on names. Throws `error` (usage, input).
+[[nodiscard]] topology machine_of_on(const invocation& given, const paths& from);
+
+/// "run --machine ... --": the runner's own words for --on on this machine. The command follows.
+[[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what);
 
 /// Puts the runner in the place of this process. Throws `error` (system) if it cannot be started.
 [[noreturn]] void start_runner(const paths& from, std::vector<std::string> arguments);

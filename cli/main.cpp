@@ -44,7 +44,7 @@ int dispatch_verb(const invocation& given) {
     write_out("nodewise " NODEWISE_VERSION "\n");
     return exit_code::ok;
   }
-  if (given.has(flags::on)) {
+  if (given.has(flags::on) && given.verb->name != "lab") {
     return verbs::on_lab(given);
   }
   for (const dispatch_row& row : dispatch) {

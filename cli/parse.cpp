@@ -198,8 +198,12 @@ class reader {
   }
 
   void take_the_rest() {
+    // Behind `--` the action of a verb still comes first.
+    const bool are_names = !given_.verb->actions.empty() && given_.operands.empty();
+    const bool program =
+        takes_program() || (given_.verb->takes == operands::names_or_program && !are_names);
     for (const char* const word : rest_) {
-      if (takes_program() || given_.verb->takes == operands::names_or_program) {
+      if (program) {
         given_.program.emplace_back(word);
       } else {
         take_operand(word);

@@ -79,39 +79,45 @@ void write_result(const nlohmann::ordered_json& result, const invocation& given)
 }
 
 void check_output(const invocation& given) {
-  const auto pattern = given.text(flags::output);
-  if (!pattern) {
-    return;
+  if (const auto pattern = given.text(flags::output)) {
+    check_file(flags::output, *pattern);
   }
-  const output_file file(*pattern);
+}
+
+void write_result_text(std::string_view text, const invocation& given) {
+  if (const auto pattern = given.text(flags::output)) {
+    write_to_file(flags::output, *pattern, text);
+  } else {
+    write_out(text);
+  }
+}
+
+void check_file(const flag& which, std::string_view pattern) {
+  const output_file file(pattern);
   const auto rank =
       find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
   if (rank && rank->count.value_or(1) > 1 && file.replaceable &&
-      pattern->find("%r") == std::string_view::npos &&
-      pattern->find("%p") == std::string_view::npos) {
-    throw error(error_kind::usage, "--output " + std::string(*pattern),
+      pattern.find("%r") == std::string_view::npos &&
+      pattern.find("%p") == std::string_view::npos) {
+    throw error(error_kind::usage, option_name(which) + " " + std::string(pattern),
                 "the " + std::to_string(*rank->count) + " ranks of this host would write one file",
                 "put %r (the local rank) into the name: run-%r.json");
   }
   const std::size_t slash = file.name.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.name.substr(0, slash + 1);
   if (::access(file.replaceable ? folder.c_str() : file.name.c_str(), W_OK) != 0) {
-    throw error(error_kind::system, "--output: the file '" + file.name + "'",
+    throw error(error_kind::system, option_name(which) + ": the file '" + file.name + "'",
                 "it cannot be written",
                 "check that the directory exists and that it can be written to", errno);
   }
 }
 
-void write_result_text(std::string_view text, const invocation& given) {
-  const auto pattern = given.text(flags::output);
-  if (!pattern) {
-    write_out(text);
-    return;
-  }
-  const output_file file(*pattern);
+void write_to_file(const flag& which, std::string_view pattern, std::string_view text) {
+  const output_file file(pattern);
   const int failed = file.replaceable ? replace_file(file.name, text) : write_file(file.name, text);
   if (failed != 0) {
-    throw error(error_kind::system, "--output: the file '" + file.name + "'", "it was not written",
+    throw error(error_kind::system, option_name(which) + ": the file '" + file.name + "'",
+                "it was not written",
                 "check that the directory exists and that it can be written to", failed);
   }
 }

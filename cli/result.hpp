@@ -17,11 +17,15 @@ namespace nodewise::cli {
 /// that makes no sense, (system) if it cannot be written. A file appears whole or not at all.
 void write_result(const nlohmann::ordered_json& result, const invocation& given);
 
-/// Before a result is worked for: throws what `write_result` would throw if it could not be written,
-/// as far as one can tell now.
+/// Before a result is worked for: throws what `write_result` would throw if it could not be
+/// written, as far as one can tell now.
 void check_output(const invocation& given);
 
 /// The same for a result in another tool's format.
 void write_result_text(std::string_view text, const invocation& given);
+
+/// The same two for another option that names a file. `which` is for the errors.
+void check_file(const flag& which, std::string_view pattern);
+void write_to_file(const flag& which, std::string_view pattern, std::string_view text);
 
 } // namespace nodewise::cli

@@ -43,18 +43,18 @@ constexpr std::array topo_codes = {exit_code::bad_input};
 
 // run
 
-constexpr auto run_flags =
-    join(std::array<flag_list, 9>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
-                                  &flags::bind, &flags::pin, &flags::threads, &flags::places,
-                                  &flags::smt, &flags::ranks_per},
-         std::array<flag_list, 10>{&flags::membind, &flags::balancing, &flags::interleave,
-                                   &flags::weighted_interleave, &flags::preferred,
-                                   &flags::preferred_many, &flags::localalloc, &flags::memory,
-                                   &flags::rule, &flags::threshold},
-         std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
-         std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
-                                  &flags::quiet},
-         on_a_machine, every_verb);
+constexpr auto run_flags = join(
+    std::array<flag_list, 9>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
+                             &flags::bind, &flags::pin, &flags::threads, &flags::places,
+                             &flags::smt, &flags::ranks_per},
+    std::array<flag_list, 10>{&flags::membind, &flags::balancing, &flags::interleave,
+                              &flags::weighted_interleave, &flags::preferred,
+                              &flags::preferred_many, &flags::localalloc, &flags::memory,
+                              &flags::rule, &flags::threshold},
+    std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
+    std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
+                             &flags::quiet},
+    on_a_machine, std::array<flag_list, 2>{&flags::on_no_count, &flags::on_counts}, every_verb);
 constexpr std::array run_examples = {
     example{"nodewise run -N 0 -m 0 ./solver", "processors and memory of node 0, as with numactl"},
     example{"nodewise run --bind spread --memory blocked --verify -- ./solver -n 4096",
@@ -67,7 +67,9 @@ constexpr std::array run_examples = {
     example{"mpirun -n 4 nodewise run --ranks-per node --json -o run-%r.json ./solver",
             "one result a rank"},
     example{"nodewise run --memory blocked --verify --on lab:4x2 ./solver",
-            "the same on a virtual machine of 4 nodes"},
+            "the same on a virtual machine of 4 nodes; then what was local and what was not"},
+    example{"nodewise run --on lab:4x2 --on-counts traffic.json -- ./solver",
+            "the memory traffic by array, source line, page and node"},
 };
 constexpr std::array run_codes = {exit_code::check_failed, exit_code::refused,
                                   exit_code::not_started,  exit_code::not_executable,
@@ -112,15 +114,16 @@ constexpr std::array pages_codes = {exit_code::check_failed, exit_code::refused,
 constexpr auto lab_flags =
     join(std::array<flag_list, 5>{&flags::json, &flags::output, &flags::quiet, &flags::verbose,
                                   &flags::all},
-         std::array<flag_list, 4>{&flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
-                                  &flags::on_overlay},
-         every_verb);
+         std::array<flag_list, 4>{&flags::min_local, &flags::max_imbalance, &flags::phase,
+                                  &flags::object},
+         on_a_machine, every_verb);
 constexpr std::array lab_actions = {
     action{"list", "", "the machines that come with nodewise"},
     action{"describe", "MACHINE", "what is known of one, and where it is from"},
     action{"shell", "MACHINE", "a shell inside a virtual machine"},
     action{"selftest", "MACHINE",
            "boot it and check what the kernel sees against the machine file"},
+    action{"check", "-- PROGRAM", "run it there, count its memory traffic, and judge that"},
     action{"cache", "list|remove", "kernels and snapshots that make the next start fast"},
 };
 constexpr std::array lab_examples = {
@@ -128,9 +131,17 @@ constexpr std::array lab_examples = {
     example{"nodewise lab describe 4x2 --json", "the machine file, for one to be edited"},
     example{"nodewise lab shell 4x2", "look around on 4 nodes with 2 cores each"},
     example{"nodewise lab selftest 4x2", "does the lab work here?"},
+    example{"nodewise lab check --on lab:4x2 --min-local 0.95 -- ./solver",
+            "in continuous integration: exit code 1 if less than 95 % of the lines it used "
+            "were local"},
+    example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
+            "only what was allocated on that line"},
+    example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
+            "no memory has much more to do than the others"},
 };
-constexpr std::array lab_codes = {exit_code::bad_input, exit_code::time_limit,
-                                  exit_code::not_started};
+constexpr std::array lab_codes = {
+    exit_code::check_failed,   exit_code::bad_input, exit_code::time_limit, exit_code::not_started,
+    exit_code::not_executable, exit_code::not_found, exit_code::signal_base};
 
 // help, internal
 
@@ -186,14 +197,15 @@ constexpr std::array table = {
          .examples = pages_examples,
          .exit_codes = pages_codes},
     verb{.name = "lab",
-         .summary = "virtual NUMA machines: list, describe, open",
-         .usage = "[options] ACTION [MACHINE]",
+         .summary = "virtual NUMA machines: list, describe, open, check",
+         .usage = "[options] ACTION [MACHINE] [-- PROGRAM [arguments]]",
          .description =
              "A lab machine is booted by QEMU, needs neither root nor KVM, and runs the "
              "programs of this system under a real kernel. MACHINE is a name from the list, "
-             "a path of a machine file, or NODESxCORES[xTHREADS] such as 4x2.",
+             "a path of a machine file, or NODESxCORES[xTHREADS] such as 4x2. A check ends as "
+             "its PROGRAM where that fails.",
          .flags = lab_flags,
-         .takes = operands::names,
+         .takes = operands::names_or_program,
          .actions = lab_actions,
          .examples = lab_examples,
          .exit_codes = lab_codes},

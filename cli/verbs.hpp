@@ -12,6 +12,7 @@ int topo(const invocation& given);
 int run(const invocation& given);
 int doctor(const invocation& given);
 int lab(const invocation& given);
+int lab_check(const invocation& given);
 int pages(const invocation& given);
 int help(const invocation& given);
 int internal(const invocation& given);

@@ -125,11 +125,32 @@ int describe(const invocation& given, const paths& from) {
   start_runner(from, std::move(command));
 }
 
+/// A check that is not made is not to be taken for one that has passed.
+void require_check(const invocation& given) {
+  for (const flag* const only :
+       {&flags::on, &flags::min_local, &flags::max_imbalance, &flags::phase, &flags::object}) {
+    if (given.has(*only)) {
+      throw error(error_kind::usage,
+                  option_name(*only) + " with `lab " + given.operands.front() + "`",
+                  "only `lab check` takes it",
+                  "write nodewise lab check " + option_name(*only) + " ... -- PROGRAM");
+    }
+  }
+  if (!given.program.empty()) {
+    throw error(error_kind::usage, "nodewise lab " + given.operands.front(), "it starts no program",
+                "write nodewise lab check --on lab:4x2 ... -- PROGRAM");
+  }
+}
+
 } // namespace
 
 int lab(const invocation& given) {
   const paths from = paths::of_this_process();
   const std::string& action = given.operands.front();
+  if (action == "check") {
+    return lab_check(given);
+  }
+  require_check(given);
   if (action == "list") {
     return list(given, from);
   }

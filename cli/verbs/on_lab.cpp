@@ -2,18 +2,18 @@
 #include <array>
 #include <filesystem>
 
-#include <unistd.h>
-
+#include "cli/exit_codes.hpp"
+#include "cli/lab_count.hpp"
 #include "cli/lab_runner.hpp"
-#include "cli/machine_source.hpp"
 #include "cli/verbs.hpp"
 
 namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr std::array<const flag*, 5> outside = {&flags::on, &flags::on_timeout, &flags::on_thp,
-                                                &flags::on_numa_balancing, &flags::on_overlay};
+constexpr std::array<const flag*, 7> outside = {
+    &flags::on,         &flags::on_timeout,  &flags::on_thp,   &flags::on_numa_balancing,
+    &flags::on_overlay, &flags::on_no_count, &flags::on_counts};
 
 /// A result file is written inside the machine; only the working directory is shared with it.
 void require_output_here(const invocation& given) {
@@ -30,31 +30,45 @@ void require_output_here(const invocation& given) {
   }
 }
 
+/// Whether there is a program to count, and somebody who wants to know.
+bool counts_traffic(const invocation& given) {
+  if (given.verb->name != "run" || given.program.empty() || given.has(flags::dry_run) ||
+      given.has(flags::show) || given.has(flags::hardware)) {
+    return false;
+  }
+  if (given.has(flags::on_no_count)) {
+    if (given.has(flags::on_counts)) {
+      throw error(error_kind::usage, "--on-counts with --on-no-count", "nothing would be counted",
+                  "leave one of the two out");
+    }
+    return false;
+  }
+  return !given.has(flags::quiet) || given.has(flags::on_counts);
+}
+
 } // namespace
 
 int on_lab(const invocation& given) {
-  constexpr std::string_view prefix = "lab:";
-  const std::string_view where = given.text(flags::on).value_or("");
-  if (!where.starts_with(prefix)) {
-    throw error(error_kind::usage, "--on " + std::string(where), "only lab:MACHINE can follow",
-                "write for example --on lab:4x2; `nodewise lab list` names the machines");
-  }
-  require_output_here(given);
   const paths from = paths::of_this_process();
-  const topology machine =
-      for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
-
-  std::vector<std::string> command = {"run", "--machine",
-                                      machine_file_for_runner(machine.machine())};
-  const std::vector<std::string> options = runner_options(given);
-  command.insert(command.end(), options.begin(), options.end());
-  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
-    command.emplace_back("--tty");
+  const topology machine = machine_of_on(given, from);
+  require_output_here(given);
+  const bool counting = counts_traffic(given);
+  if (counting) {
+    check_traffic_output(given);
   }
-  command.insert(command.end(), {"--", from.command()});
+  std::vector<std::string> command = runner_words(given, machine.machine());
+  command.push_back(from.command());
   const std::vector<std::string> inside = given.arguments_without(outside);
   command.insert(command.end(), inside.begin(), inside.end());
-  start_runner(from, std::move(command));
+  if (!counting) {
+    start_runner(from, std::move(command));
+  }
+  const counted_run run = run_counted(from, std::move(command));
+  const int untold = tell_traffic(run, machine.machine(), given);
+  if (run.end.wait_status == 0 && untold != exit_code::ok) {
+    return untold;
+  }
+  launch::end_as(run.end);
 }
 
 } // namespace nodewise::cli::verbs

@@ -84,6 +84,11 @@ void show(const launch::plan& what, const topology& here) {
 } // namespace
 
 int run(const invocation& given) {
+  if (given.has(flags::on_counts) && !given.has(flags::on)) {
+    throw error(error_kind::usage, "--on-counts without --on",
+                "memory traffic is counted in virtual machines only",
+                "add for example --on lab:4x2");
+  }
   if (given.has(flags::hardware)) {
     write_out(hardware_text(topology::from_sysfs(), sys::real_kernel()));
     return exit_code::ok;

@@ -29,11 +29,12 @@ MAY_INCLUDE = {
     "report": {"base"},
     "symbols": {"base"},
     "observe": {"base", "sys", "raw", "topology", "symbols", "protocol"},
+    "traffic": {"base", "symbols"},
     "agent": {"raw", "arithmetic", "protocol", "marker"},
     "lab": {"marker"},
     "examples": {"marker"},
     "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
-            "symbols", "observe"},
+            "symbols", "observe", "traffic"},
 }
 
 # The umbrella includes all public headers and belongs to no room.

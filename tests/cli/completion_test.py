@@ -56,6 +56,9 @@ class Completion(CommandTest):
         self.assertEqual(proposed("run", "-N", "0", "cat", "a-r"), ["a-result.json"])
         self.assertEqual(proposed("run", "--bind", "=", "close", "--", "cat", "a-r"), ["a-result.json"])
         self.assertEqual(proposed("lab", "des"), ["describe"])
+        self.assertEqual(proposed("lab", "check", "--min"), ["--min-local"])
+        self.assertEqual(proposed("lab", "check", "--phase", "i"), ["init"])
+        self.assertIn("true", proposed("lab", "check", "--min-local", "1", "--", "tru"))
         self.assertEqual(proposed("topo", "x"), [])
 
     def test_zsh_takes_the_script(self):

@@ -1,0 +1,136 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/lab_count.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/exit_codes.hpp"
+#include "cli/lab_runner.hpp"
+#include "cli/result.hpp"
+#include "cli/terminal.hpp"
+#include "cli/traffic_view.hpp"
+#include "report/envelope.hpp"
+#include "report/error_text.hpp"
+#include "traffic/summary.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr std::string_view to_standard_output = "-";
+
+/// An unnamed file that the runner inherits and writes by its number.
+class inherited_file {
+ public:
+  inherited_file() : descriptor_(::memfd_create("counts", 0)) {
+    if (descriptor_ < 0) {
+      throw error(error_kind::system, "a file for the traffic count", "none was made",
+                  "check the limits of memory and of open files", errno);
+    }
+  }
+  inherited_file(const inherited_file&) = delete;
+  inherited_file& operator=(const inherited_file&) = delete;
+  ~inherited_file() { ::close(descriptor_); }
+
+  [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  [[nodiscard]] std::string read() const {
+    std::string text;
+    std::array<char, 1 << 16> part{};
+    for (;;) {
+      const ssize_t got =
+          ::pread(descriptor_, part.data(), part.size(), static_cast<off_t>(text.size()));
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got <= 0) { // what is missing is found to be cut off
+        return text;
+      }
+      text.append(part.data(), static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+void complain(const error& what, const invocation& given) {
+  write_error(report::error_text(what, style_of(STDERR_FILENO, given)));
+}
+
+void write_counts(const nlohmann::ordered_json& result, std::string_view where) {
+  if (where == to_standard_output) {
+    write_out(report::json_text(result));
+  } else {
+    write_to_file(flags::on_counts, where, report::json_text(result));
+  }
+}
+
+} // namespace
+
+bool counted_run::lab_failed() const noexcept {
+  const int code = end.exit_code();
+  return counts.empty() && code >= exit_code::time_limit && code <= exit_code::not_found;
+}
+
+traffic::counts counted_run::read() const {
+  traffic::counts found = traffic::read_counts(counts);
+  if (found.refused) {
+    throw error(error_kind::input, "the traffic count",
+                "the counter's own test failed: " + *found.refused,
+                "run it again; `nodewise run --on-no-count` runs it without counting");
+  }
+  return found;
+}
+
+counted_run run_counted(const paths& from, std::vector<std::string> arguments) {
+  const inherited_file file;
+  const auto separator = std::ranges::find(arguments, "--");
+  arguments.insert(separator, {"--count", file.name()});
+  counted_run run;
+  run.end = launch::run_child([&] { start_runner(from, std::move(arguments)); });
+  run.counts = file.read();
+  return run;
+}
+
+nlohmann::ordered_json guest_settings(const invocation& given, const traffic::counts& of) {
+  // What the runner sets where nothing is asked for: lab/nodewise_lab/cli.py.
+  return {{"kernel", "unavailable"},
+          {"page_bytes", of.page_bytes},
+          {"numa_balancing", given.text(flags::on_numa_balancing).value_or("0")},
+          {"thp", given.text(flags::on_thp).value_or("madvise")},
+          {"thp_defrag", "unavailable"},
+          {"virtual", "QEMU"}};
+}
+
+void check_traffic_output(const invocation& given) {
+  const auto where = given.text(flags::on_counts);
+  if (where && *where != to_standard_output) {
+    check_file(flags::on_counts, *where);
+  }
+}
+
+int tell_traffic(const counted_run& run, const machine& on, const invocation& given) {
+  if (run.lab_failed()) {
+    return exit_code::ok; // which is not the end of this run
+  }
+  const auto where = given.text(flags::on_counts);
+  try {
+    const traffic::summary found = traffic::summarise(run.read());
+    if (!given.has(flags::quiet)) {
+      write_error(traffic_text(found, style_of(STDERR_FILENO, given)));
+    }
+    if (where) {
+      write_counts(traffic_json(found, on, guest_settings(given, found.all)), *where);
+    }
+  } catch (const error& e) {
+    complain(e, given);
+    return where ? exit_code_of(e.kind()) : exit_code::ok;
+  }
+  return exit_code::ok;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,240 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/traffic_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "cli/traffic_view.hpp"
+#include "report/envelope.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using traffic::locality;
+using traffic::phase;
+
+constexpr std::string_view all_traffic = "all traffic";
+constexpr std::string_view of_memories = "imbalance of the memories";
+
+/// A decimal number that ends the text; nullopt for anything else.
+std::optional<double> decimal(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const bool whole = code == std::errc{} && stop == end && std::isfinite(value);
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+double read_share(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  digits.remove_suffix(percent ? 1 : 0);
+  while (percent && digits.ends_with(' ')) {
+    digits.remove_suffix(1);
+  }
+  const auto value = decimal(digits);
+  const double share = value.value_or(-1) / (percent ? 100 : 1);
+  if (!(share >= 0 && share <= 1)) {
+    throw error(error_kind::usage, option_name(flags::min_local) + " " + std::string(text),
+                "it is no share", "write a number from 0 to 1 or a percentage: 0.95, 95%");
+  }
+  return share;
+}
+
+double read_imbalance(std::string_view text) {
+  const double ratio = decimal(text).value_or(0);
+  if (!(ratio >= 1)) {
+    throw error(error_kind::usage, option_name(flags::max_imbalance) + " " + std::string(text),
+                "no memory can have less than the mean",
+                "write a number from 1 (all alike) to the number of memories: 1.5");
+  }
+  return ratio;
+}
+
+template <class Of>
+locality sum(const traffic_limits& asked, Of&& in_phase) {
+  locality all;
+  for (const phase when : {phase::initialisation, phase::use}) {
+    if (!asked.when || *asked.when == when) {
+      all += in_phase(when);
+    }
+  }
+  return all;
+}
+
+std::string fixed(double value) {
+  std::array<char, 48> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.2f", value);
+  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, 47))};
+}
+
+std::string when_text(const traffic_limits& asked) {
+  return asked.when ? "in " + phase_name(*asked.when) : "in both phases";
+}
+
+[[noreturn]] void refuse_object(const std::string& asked, const traffic::summary& found) {
+  constexpr std::size_t most = 20;
+  std::set<std::string> names;
+  for (const traffic::named_site& site : found.sites) {
+    if (site.what.kind != traffic::object_kind::other) {
+      names.insert(site.name.label);
+    }
+  }
+  std::string list;
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ < most) {
+      list += (list.empty() ? "" : ", ") + name;
+    }
+  }
+  if (names.size() > most) {
+    list += " and " + std::to_string(names.size() - most) + " more";
+  }
+  throw error(
+      error_kind::usage, option_name(flags::object) + " " + asked, "the program had no such array",
+      names.empty() ? "it had none that is known; leave --object out" : "these are known: " + list);
+}
+
+/// The phase that is judged; of both, the one that has more to answer for.
+phase phase_to_show(const traffic::summary& found, const traffic_limits& asked) {
+  const locality use = traffic::totals(found.all, phase::use).where;
+  const locality before = traffic::totals(found.all, phase::initialisation).where;
+  return asked.when.value_or(traffic::is_worse(before, use) ? phase::initialisation : phase::use);
+}
+
+/// What fails is listed, worst first: parts that are as good as was asked are left out.
+void keep_offending(traffic::summary& of, const traffic_limits& asked) {
+  const auto is_fine = [&](const locality& where) {
+    return where.total() == 0 || *where.share() >= *asked.min_local;
+  };
+  std::erase_if(of.sites, [&](const traffic::named_site& site) {
+    const bool meant =
+        asked.objects.empty() || std::ranges::any_of(asked.objects, [&](const std::string& name) {
+          return site.answers_to(name);
+        });
+    return !meant || is_fine(sum(asked, [&](phase when) { return site.what.where(when); }));
+  });
+  std::ranges::sort(of.sites, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.what.where(of.judged), b.what.where(of.judged));
+  });
+  std::erase_if(of.lines, [&](const traffic::source_line& line) {
+    return is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
+  });
+  const std::size_t when = traffic::index_of(of.judged);
+  std::ranges::sort(of.lines, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.fills[when], b.fills[when]);
+  });
+}
+
+} // namespace
+
+traffic_limits read_traffic_limits(const invocation& given) {
+  traffic_limits asked;
+  if (const auto text = given.text(flags::min_local)) {
+    asked.min_local = read_share(*text);
+  }
+  if (const auto text = given.text(flags::max_imbalance)) {
+    asked.max_imbalance = read_imbalance(*text);
+  }
+  if (!asked.min_local && !asked.max_imbalance) {
+    throw error(error_kind::usage, "nodewise lab check", "nothing is to be checked",
+                "give --min-local 0.95, --max-imbalance 1.5 or both");
+  }
+  const std::string_view when = given.text(flags::phase).value_or("use");
+  asked.when = when == "all"   ? std::nullopt
+               : when == "use" ? std::optional(phase::use)
+                               : std::optional(phase::initialisation);
+  for (const std::string_view name : given.texts(flags::object)) {
+    asked.objects.emplace_back(name);
+  }
+  if (!asked.objects.empty() && !asked.min_local) {
+    throw error(error_kind::usage, option_name(flags::object) + " without --min-local",
+                "imbalance is of whole memories, not of objects", "add --min-local 0.95");
+  }
+  return asked;
+}
+
+traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limits& asked) {
+  traffic_verdict verdict;
+  const auto add_share = [&](std::string what, const locality& where) {
+    const auto share = where.share();
+    verdict.findings.push_back(
+        {std::move(what), share, *asked.min_local, share && *share >= *asked.min_local});
+  };
+  if (asked.min_local && asked.objects.empty()) {
+    add_share(std::string(all_traffic),
+              sum(asked, [&](phase when) { return traffic::totals(found.all, when).where; }));
+  }
+  for (const std::string& name : asked.objects) {
+    locality where;
+    bool known = false;
+    for (const traffic::named_site& site : found.sites) {
+      if (site.answers_to(name)) {
+        known = true;
+        where += sum(asked, [&](phase when) { return site.what.where(when); });
+      }
+    }
+    if (!known) {
+      refuse_object(name, found);
+    }
+    add_share(name, where);
+  }
+  if (asked.max_imbalance) {
+    const auto ratio = traffic::imbalance(traffic::memory_loads(found.all, asked.when));
+    verdict.findings.push_back({std::string(of_memories), ratio, *asked.max_imbalance,
+                                ratio && *ratio <= *asked.max_imbalance});
+  }
+  verdict.offending = found;
+  verdict.offending.judged = phase_to_show(found, asked);
+  if (asked.min_local) {
+    keep_offending(verdict.offending, asked);
+  }
+  return verdict;
+}
+
+bool traffic_verdict::passed() const noexcept {
+  return std::ranges::all_of(findings, &finding::passed);
+}
+
+std::string traffic_verdict::text(const traffic_limits& asked) const {
+  const bool good = passed();
+  std::string text;
+  for (const finding& each : findings) {
+    if (each.passed != good) {
+      continue; // of a failure what has failed
+    }
+    text += text.empty() ? "" : "; ";
+    text += each.what + " " + when_text(asked) + ": ";
+    const bool is_ratio = each.what == of_memories;
+    const std::string limit = is_ratio ? "at most " + fixed(each.limit)
+                                       : "at least " + report::format_percent(each.limit);
+    if (!each.found) {
+      text += "nothing was counted, so nothing is shown";
+    } else {
+      text += (is_ratio ? fixed(*each.found) : report::format_percent(*each.found) + " local") +
+              " (" + limit + " asked)";
+    }
+  }
+  return (good ? "passed: " : "failed: ") + text;
+}
+
+nlohmann::ordered_json traffic_verdict::json(const traffic_limits& asked) const {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const finding& each : findings) {
+    all.push_back({{"what", each.what},
+                   {"found", report::or_unavailable(each.found)},
+                   {each.what == of_memories ? "at_most" : "at_least", each.limit},
+                   {"passed", each.passed}});
+  }
+  return {{"passed", passed()},
+          {"phase", asked.when ? traffic::to_string(*asked.when) : "all"},
+          {"findings", std::move(all)}};
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,39 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a count of memory traffic is shown and written.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "report/style.hpp"
+#include "traffic/summary.hpp"
+
+namespace nodewise::cli {
+
+/// For people: how much is local, which memory carries it, which objects and lines are remote.
+[[nodiscard]] std::string traffic_text(const traffic::summary& what, const report::style& how);
+
+/// The parts of it, each with the empty line in front, or empty where there is nothing to show.
+[[nodiscard]] std::string traffic_objects_text(const traffic::summary& what,
+                                               const report::style& how);
+[[nodiscard]] std::string traffic_lines_text(const traffic::summary& what,
+                                             const report::style& how);
+[[nodiscard]] std::string traffic_matrix_text(const traffic::summary& what,
+                                              const report::style& how);
+
+/// "use" or "initialisation", for people.
+[[nodiscard]] std::string phase_name(traffic::phase when);
+/// "triad.c:12", "triad.c:12 (50 objects)".
+[[nodiscard]] std::string label_of(const traffic::named_site& site);
+/// What no count has, and what this one lacks: one sentence each.
+[[nodiscard]] std::vector<std::string> not_counted(const traffic::counts& of);
+
+/// `nodewise/traffic/1`.
+[[nodiscard]] nlohmann::ordered_json traffic_json(const traffic::summary& what, const machine& on,
+                                                  nlohmann::ordered_json settings);
+
+} // namespace nodewise::cli

@@ -1,0 +1,130 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/child.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nodewise/error.hpp>
+
+#include "sys/signals.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+/// Open until the program runs: exec closes it, a byte in it says that there was no exec.
+class start_pipe {
+ public:
+  start_pipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw error(error_kind::system, "a pipe to the program", "none was made",
+                  "raise the limit of open files (ulimit -n)", errno);
+    }
+  }
+  start_pipe(const start_pipe&) = delete;
+  start_pipe& operator=(const start_pipe&) = delete;
+  ~start_pipe() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+
+  void say_failed() const noexcept { (void)!::write(ends_[1], "!", 1); }
+  /// In the parent: waits until the program runs or failed to.
+  [[nodiscard]] bool started() noexcept {
+    ::close(std::exchange(ends_[1], -1));
+    char byte = 0;
+    ssize_t got = 0;
+    while ((got = ::read(ends_[0], &byte, 1)) < 0 && errno == EINTR) {
+    }
+    return got == 0;
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+/// A signal from the terminal went to the whole foreground group: the program has it already.
+bool program_has_it(const siginfo_t& info, pid_t program) noexcept {
+  return info.si_code == SI_KERNEL || info.si_pid == program;
+}
+
+/// The program was stopped from the terminal: the shell expects the launcher to stop as well.
+void stop_with_it(int wait_status) noexcept {
+  const int number = WSTOPSIG(wait_status);
+  if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU) {
+    ::raise(SIGSTOP);
+  }
+}
+
+int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
+  for (;;) {
+    const siginfo_t info = signals.wait();
+    if (info.si_signo != SIGCHLD) {
+      if (!program_has_it(info, program)) {
+        ::kill(program, info.si_signo);
+      }
+      continue;
+    }
+    int status = 0;
+    while (::waitpid(program, &status, WUNTRACED | WNOHANG) == program) {
+      if (!WIFSTOPPED(status)) {
+        return status;
+      }
+      stop_with_it(status);
+    }
+  }
+}
+
+} // namespace
+
+int child_end::exit_code() const noexcept {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+child_end run_child(const std::function<void()>& become) {
+  start_pipe pipe;
+  child_end how;
+  const sys::held_signals signals;
+  const pid_t program = ::fork();
+  if (program < 0) {
+    throw error(error_kind::system, "a process for the program", "fork was refused",
+                "raise the limit of processes (ulimit -u)", errno);
+  }
+  if (program == 0) {
+    signals.restore_for_program();
+    try {
+      become();
+    } catch (...) {
+      pipe.say_failed();
+      throw;
+    }
+  }
+  how.started = pipe.started();
+  how.wait_status = wait_for(program, signals);
+  return how;
+}
+
+void end_as(const child_end& how) {
+  if (WIFSIGNALED(how.wait_status)) {
+    // The program may have left a core file; its launcher has nothing to add.
+    const rlimit none{};
+    ::setrlimit(RLIMIT_CORE, &none);
+    const int number = WTERMSIG(how.wait_status);
+    ::signal(number, SIG_DFL);
+    sigset_t only;
+    ::sigemptyset(&only);
+    ::sigaddset(&only, number);
+    ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+    ::raise(number);
+  }
+  ::_exit(how.exit_code());
+}
+
+} // namespace nodewise::launch

@@ -1,0 +1,58 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "traffic/counts.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace nodewise::traffic {
+
+std::string_view to_string(phase when) noexcept {
+  return when == phase::use ? "use" : "init";
+}
+
+std::string_view to_string(object_kind what) noexcept {
+  switch (what) {
+  case object_kind::heap:
+    return "heap";
+  case object_kind::map:
+    return "map";
+  case object_kind::static_array:
+    return "static";
+  case object_kind::group:
+    return "group";
+  case object_kind::other:
+    break;
+  }
+  return "other";
+}
+
+volume& volume::operator+=(const volume& other) noexcept {
+  fills += other.fills;
+  write_backs += other.write_backs;
+  streams += other.streams;
+  return *this;
+}
+
+node_id counts::node_of(cpu_id cpu) const noexcept {
+  const auto found = std::ranges::lower_bound(processors, cpu, {}, &processor::cpu);
+  return found != processors.end() && found->cpu == cpu ? found->node : unknown_node;
+}
+
+const object* counts::find_object(int pid, object_id id) const noexcept {
+  const std::pair wanted(pid, id);
+  const auto key = [](const object& o) { return std::pair(o.pid, o.id); };
+  const auto found = std::ranges::lower_bound(objects, wanted, {}, key);
+  return found != objects.end() && key(*found) == wanted ? &*found : nullptr;
+}
+
+const program* counts::find_program(int pid) const noexcept {
+  for (const program& p : programs | std::views::reverse) {
+    if (p.pid == pid) {
+      return &p;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace nodewise::traffic

@@ -1,0 +1,210 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the lab's traffic counter has counted, as it wrote it: no name is looked up here, no figure
+// derived. docs/formats.md describes the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
+
+namespace nodewise::traffic {
+
+/// When a line was moved. Initialisation of a page: until a second thread uses it; of a page that
+/// one thread alone uses, the first fill of each line; or all before the program's own mark. Else
+/// use.
+enum class phase { initialisation, use };
+inline constexpr std::size_t phases = 2;
+[[nodiscard]] constexpr std::size_t index_of(phase when) noexcept {
+  return when == phase::use ? 1 : 0;
+}
+/// "init" or "use", as files and options have it.
+[[nodiscard]] std::string_view to_string(phase when) noexcept;
+
+/// Cache lines that moved between processors and memory.
+struct volume {
+  std::uint64_t fills = 0;       ///< read from memory into the caches
+  std::uint64_t write_backs = 0; ///< from the caches to memory
+  std::uint64_t streams = 0;     ///< written past the caches
+
+  /// Lines that processors asked memory for: a write-back comes later, from whoever evicts.
+  [[nodiscard]] std::uint64_t asked() const noexcept { return fills + streams; }
+  /// All that the memory had to move.
+  [[nodiscard]] std::uint64_t moved() const noexcept { return fills + write_backs + streams; }
+  volume& operator+=(const volume& other) noexcept;
+  friend bool operator==(const volume&, const volume&) = default;
+};
+
+/// A modelled cache.
+struct modelled_cache {
+  int level = 0;
+  std::string kind; ///< "data", "unified"
+  std::uint64_t bytes = 0;
+  unsigned ways = 0;
+  std::string shared; ///< "core", "node"
+};
+
+struct processor {
+  cpu_id cpu{-1};
+  node_id node = unknown_node;
+};
+
+/// Between a processor and a memory.
+struct cell {
+  cpu_id cpu{-1};
+  node_id to = unknown_node;
+  phase when = phase::use;
+  volume lines;
+  std::uint64_t dirty = 0; ///< lines still dirty in the caches at the end
+};
+
+struct program {
+  int pid = 0; ///< 0: all that did not announce itself
+  int parent = 0;
+  std::string name;
+  bool ended = false; ///< it said so; otherwise it was killed or became another program
+};
+
+struct mapping {
+  int pid = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0; ///< in the file
+  std::string name;         ///< a path, "[heap]", "[stack]", or nothing
+};
+
+enum class object_kind {
+  heap,
+  map,
+  static_array,
+  group, ///< many small blocks of one place in the code
+  other, ///< memory of a program that no object covers
+};
+[[nodiscard]] std::string_view to_string(object_kind what) noexcept;
+
+using object_id = std::uint64_t;
+
+struct object {
+  int pid = 0;
+  object_id id = 0;
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+  object_kind kind = object_kind::heap;
+  std::string module;       ///< of the caller, without folder; empty if nobody knows
+  std::uint64_t offset = 0; ///< of the return address, from the module's first mapping
+  std::string name;         ///< of a static array
+  bool freed = false;       ///< before the end
+};
+
+/// Between the processors of a node and a memory, for one object.
+struct object_traffic {
+  int pid = 0;
+  std::optional<object_id> object; ///< nothing: memory that no object covers
+  phase when = phase::use;
+  node_id from = unknown_node;
+  node_id to = unknown_node;
+  volume lines;
+};
+
+/// Pages in a row that are alike. `first` is a page number in the object, without an object an
+/// address. The fills are those of each page.
+struct page_run {
+  int pid = 0;
+  std::optional<object_id> object;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  node_id to = unknown_node;
+  std::uint64_t local[phases] = {};
+  std::uint64_t remote[phases] = {};
+  node_id user = unknown_node; ///< that made most fills in use
+};
+
+/// Fills by one instruction.
+struct code_traffic {
+  int pid = 0;
+  std::uint64_t pc = 0;
+  phase when = phase::use;
+  std::uint64_t local = 0;
+  std::uint64_t remote = 0;
+};
+
+/// A cache line that one processor wrote while others had it.
+struct shared_line {
+  int pid = 0;
+  std::uint64_t address = 0;
+  std::optional<object_id> object;
+  std::uint64_t transfers = 0;
+  std::uint64_t invalidations = 0;
+  cpu_set writers;
+  cpu_set readers;
+  bool overlap = false; ///< several wrote the same bytes: true sharing; else false sharing
+};
+
+struct region_traffic {
+  int pid = 0;
+  std::string name;
+  node_id from = unknown_node;
+  node_id to = unknown_node;
+  volume lines;
+};
+
+/// Lines that a processor got from another core's cache, and copies that its writes invalidated.
+struct transfer {
+  cpu_id cpu{-1};
+  std::uint64_t local = 0; ///< in the same node
+  std::uint64_t remote = 0;
+  std::uint64_t invalidations = 0;
+};
+
+/// What the count lacks.
+struct omission {
+  std::uint64_t count = 0;
+  std::string text;
+};
+
+/// Processors and pages that were compared with what the kernel says, all of them right.
+struct self_test {
+  std::uint64_t processors = 0;
+  std::uint64_t pages = 0;
+};
+
+struct counts {
+  std::optional<std::string> refused; ///< why there is no count; then all below is empty
+  self_test tested;
+  std::uint64_t line_bytes = 0;
+  std::uint64_t page_bytes = 0;
+  bool coherence = false;
+  std::vector<modelled_cache> caches;
+  std::vector<processor> processors; ///< ascending
+  std::vector<node_id> memories;     ///< ascending
+  std::vector<program> programs;
+  std::vector<mapping> mappings;
+  std::vector<object> objects; ///< ascending by process and id
+  std::vector<cell> cells;
+  std::vector<transfer> transfers;
+  std::vector<object_traffic> by_object;
+  std::vector<page_run> pages;
+  std::vector<code_traffic> code;
+  std::vector<shared_line> shared; ///< worst first
+  std::vector<region_traffic> regions;
+  std::vector<omission> uncounted;
+  std::optional<std::uint64_t> accesses; ///< of the observed programs
+
+  /// `unknown_node` for a processor that is not there.
+  [[nodiscard]] node_id node_of(cpu_id cpu) const noexcept;
+  /// nullptr if there is none.
+  [[nodiscard]] const object* find_object(int pid, object_id id) const noexcept;
+  /// The last of this number, since a process may become another program; nullptr if there is none.
+  [[nodiscard]] const program* find_program(int pid) const noexcept;
+};
+
+/// Reads a counts file. Throws `error` (input) with the line and what is wrong in it; one that says
+/// "cut off" for a file without its last line. A refusal is a count, with `refused`.
+[[nodiscard]] counts read_counts(std::string_view text);
+
+} // namespace nodewise::traffic

@@ -1,0 +1,138 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "traffic/namer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ranges>
+
+namespace nodewise::traffic {
+
+namespace {
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+bool is_file(const std::string& name) {
+  return name.starts_with('/');
+}
+
+} // namespace
+
+const mapping* namer::mapping_at(int pid, std::uint64_t address) const {
+  // The last says how it was in the end.
+  for (const mapping& m : of_.mappings | std::views::reverse) {
+    if (m.pid == pid && m.start <= address && address < m.end) {
+      return &m;
+    }
+  }
+  return nullptr;
+}
+
+std::uint64_t namer::start_of(int pid, const std::string& path) const {
+  std::optional<std::uint64_t> lowest;
+  for (const mapping& m : of_.mappings) {
+    if (m.pid == pid && m.name == path) {
+      lowest = std::min(lowest.value_or(m.start), m.start);
+    }
+  }
+  return lowest.value_or(0);
+}
+
+/// .bss is in nameless mappings behind the file's own.
+std::optional<namer::loaded> namer::module_below(int pid, std::uint64_t address) const {
+  const mapping* nearest = nullptr;
+  for (const mapping& m : of_.mappings) {
+    if (m.pid == pid && is_file(m.name) && m.start <= address &&
+        (nearest == nullptr || nearest->start < m.start)) {
+      nearest = &m;
+    }
+  }
+  if (nearest == nullptr) {
+    return std::nullopt;
+  }
+  return loaded{nearest->name, start_of(pid, nearest->name)};
+}
+
+const namer::opened* namer::open(const std::string& path) {
+  const auto [at, is_new] = opened_.try_emplace(path);
+  if (is_new) {
+    at->second.module = symbols::module::open(path);
+    if (at->second.module) {
+      at->second.data = at->second.module->data_objects(1);
+    }
+  }
+  return at->second.module ? &at->second : nullptr;
+}
+
+source namer::located(const std::string& path, std::uint64_t offset, const std::string& otherwise) {
+  const opened* const file = open(path);
+  const auto place = file != nullptr ? file->module->locate(offset) : std::nullopt;
+  if (!place) {
+    return {otherwise, {}, 0, {}};
+  }
+  const std::string label = !place->file.empty()
+                                ? last_part(place->file) + ":" + std::to_string(place->line)
+                                : place->function;
+  return {label.empty() ? otherwise : label, place->file, place->line, place->function};
+}
+
+source namer::code(int pid, std::uint64_t pc) {
+  const mapping* const where = mapping_at(pid, pc);
+  if (where == nullptr || !is_file(where->name)) {
+    return {where != nullptr && !where->name.empty() ? where->name : hexadecimal(pc), {}, 0, {}};
+  }
+  const std::uint64_t offset = pc - start_of(pid, where->name);
+  return located(where->name, offset, last_part(where->name) + "+" + hexadecimal(offset));
+}
+
+source namer::object(const site& which) {
+  if (which.kind == object_kind::other) {
+    return {"memory of no object", {}, 0, {}};
+  }
+  if (!which.name.empty()) {
+    return {which.name, {}, 0, {}};
+  }
+  if (which.module.empty()) {
+    return {"unknown caller", {}, 0, {}};
+  }
+  const std::string otherwise = which.module + "+" + hexadecimal(which.offset);
+  for (const mapping& m : of_.mappings) {
+    if (m.pid == which.pid && is_file(m.name) && last_part(m.name) == which.module &&
+        which.offset != 0) {
+      return located(m.name, which.offset - 1, otherwise); // the call is before its return
+    }
+  }
+  return {otherwise, {}, 0, {}};
+}
+
+std::string namer::data(int pid, std::uint64_t address) {
+  const mapping* const where = mapping_at(pid, address);
+  const auto below = module_below(pid, address);
+  const opened* const file = below ? open(below->path) : nullptr;
+  const bool special = where != nullptr && !where->name.empty() && !is_file(where->name);
+  if (file != nullptr && !special && address - below->start < file->module->mapped_bytes()) {
+    const std::uint64_t offset = address - below->start;
+    for (const symbols::data_object& o : file->data) {
+      if (o.offset <= offset && offset < o.offset + o.bytes) {
+        return offset == o.offset ? o.name : o.name + "+" + std::to_string(offset - o.offset);
+      }
+    }
+    return last_part(below->path) + "+" + hexadecimal(offset);
+  }
+  if (where == nullptr || where->name.empty()) {
+    return hexadecimal(address);
+  }
+  return is_file(where->name)
+             ? last_part(where->name) + "+" + hexadecimal(address - start_of(pid, where->name))
+             : where->name;
+}
+
+} // namespace nodewise::traffic

@@ -1,0 +1,61 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What code and data of a counted program are called in its source.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbols/module.hpp"
+#include "traffic/counts.hpp"
+#include "traffic/figures.hpp"
+
+namespace nodewise::traffic {
+
+/// A place in the source, or the nearest to it that is known.
+struct source {
+  std::string label; ///< "solver.c:41", "solve", "solver+0x1234", "0x7f..."
+  std::string file;  ///< as the compiler recorded it; empty where nobody knows
+  int line = 0;      ///< 0 where nobody knows
+  std::string function;
+};
+
+/// By the mappings of the count and the files they name. Modules are opened once.
+class namer {
+ public:
+  /// `of` outlives this.
+  explicit namer(const counts& of) : of_(of) {}
+
+  /// Of the instruction at this address.
+  [[nodiscard]] source code(int pid, std::uint64_t pc);
+  /// Where the objects of a site were asked for; of a static array its name alone.
+  [[nodiscard]] source object(const site& which);
+  /// Of an address that no object covers: a static variable, with the offset in it; "[heap]", the
+  /// mapped file, or the address itself.
+  [[nodiscard]] std::string data(int pid, std::uint64_t address);
+
+ private:
+  struct loaded {
+    std::string path;
+    std::uint64_t start = 0; ///< of its lowest mapping
+  };
+  [[nodiscard]] const mapping* mapping_at(int pid, std::uint64_t address) const;
+  [[nodiscard]] std::optional<loaded> module_below(int pid, std::uint64_t address) const;
+  [[nodiscard]] std::uint64_t start_of(int pid, const std::string& path) const;
+  struct opened {
+    std::optional<symbols::module> module;
+    std::vector<symbols::data_object> data; ///< ascending
+  };
+  /// nullptr if it cannot be opened.
+  [[nodiscard]] const opened* open(const std::string& path);
+  [[nodiscard]] source located(const std::string& path, std::uint64_t offset,
+                               const std::string& otherwise);
+
+  const counts& of_;
+  std::map<std::string, opened> opened_;
+};
+
+} // namespace nodewise::traffic

@@ -1,0 +1,185 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "traffic/record.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <limits>
+
+namespace nodewise::traffic {
+
+namespace {
+
+constexpr std::uint64_t largest_count = std::uint64_t{1} << 48;
+
+std::string quoted(std::string_view word) {
+  constexpr std::size_t longest = 60;
+  return "'" + std::string(word.substr(0, longest)) + (word.size() > longest ? "..." : "") + "'";
+}
+
+} // namespace
+
+error damaged_line(std::size_t line, const std::string& what) {
+  return {error_kind::input, "the traffic count, line " + std::to_string(line), what,
+          "run it again; if that does not help, install nodewise whole: its parts must be of one "
+          "version"};
+}
+
+record::record(std::string_view text, std::size_t line) : rest_(text), more_(true), line_(line) {
+  kind_ = word();
+}
+
+error record::wrong(const std::string& what) const {
+  return damaged_line(line_, what);
+}
+
+std::string_view record::word() {
+  if (!more_) {
+    throw wrong(quoted(kind_) + " has too few words");
+  }
+  const std::size_t blank = rest_.find(' ');
+  const std::string_view taken = rest_.substr(0, blank);
+  more_ = blank != std::string_view::npos;
+  rest_ = more_ ? rest_.substr(blank + 1) : std::string_view{};
+  if (taken.empty()) {
+    throw wrong("an empty word");
+  }
+  return taken;
+}
+
+void record::end() const {
+  if (more_) {
+    throw wrong(quoted(kind_) + " has too many words: " + quoted(rest_));
+  }
+}
+
+std::uint64_t record::in_base(std::string_view digits, int base, std::string_view shown) const {
+  std::uint64_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [stop, code] = std::from_chars(digits.data(), last, value, base);
+  if (code != std::errc{} || stop != last) {
+    throw wrong(quoted(shown) + " is no " + (base == 16 ? "address" : "number"));
+  }
+  return value;
+}
+
+std::uint64_t record::number() {
+  const std::string_view taken = word();
+  return in_base(taken, 10, taken);
+}
+
+std::uint64_t record::count() {
+  const std::uint64_t value = number();
+  if (value > largest_count) {
+    throw wrong(std::to_string(value) + " is more than can be");
+  }
+  return value;
+}
+
+int record::pid() {
+  const std::uint64_t value = number();
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    throw wrong(std::to_string(value) + " is no process");
+  }
+  return static_cast<int>(value);
+}
+
+node_id record::node() {
+  const std::string_view taken = word();
+  const std::uint64_t value = taken == "-1" ? 0 : in_base(taken, 10, taken);
+  if (value > static_cast<std::uint64_t>(max_id)) {
+    throw wrong(quoted(taken) + " is no node");
+  }
+  return taken == "-1" ? unknown_node : node_id{static_cast<int>(value)};
+}
+
+cpu_id record::cpu() {
+  return cpu_id{to_int(node())}; // written in the same way
+}
+
+std::uint64_t record::address() {
+  const std::string_view taken = word();
+  if (taken == "0") {
+    return 0;
+  }
+  if (!taken.starts_with("0x")) {
+    throw wrong(quoted(taken) + " is no address");
+  }
+  return in_base(taken.substr(2), 16, taken);
+}
+
+std::uint64_t record::file_offset() {
+  return rest_.starts_with("0x") ? address() : number();
+}
+
+std::optional<object_id> record::object() {
+  const std::string_view taken = word();
+  return taken == "-" ? std::nullopt : std::optional(in_base(taken, 10, taken));
+}
+
+phase record::when() {
+  return one_of({"init", "use"}) == "use" ? phase::use : phase::initialisation;
+}
+
+volume record::lines() {
+  volume taken; // one by one: arguments of a call have no order
+  taken.fills = count();
+  taken.write_backs = count();
+  taken.streams = count();
+  return taken;
+}
+
+bool record::flag() {
+  return one_of({"0", "1"}) == "1";
+}
+
+cpu_set record::cpus() {
+  const std::string_view taken = word();
+  if (taken == "-") {
+    return {};
+  }
+  try {
+    return cpu_set::parse(taken);
+  } catch (const error&) {
+    throw wrong(quoted(taken) + " is no list of processors");
+  }
+}
+
+std::string_view record::one_of(std::initializer_list<std::string_view> words) {
+  const std::string_view taken = word();
+  if (std::ranges::find(words, taken) == words.end()) {
+    throw wrong(quoted(taken) + " in " + quoted(kind_) + " means nothing");
+  }
+  return taken;
+}
+
+std::string record::decoded(std::string_view encoded) const {
+  std::string text;
+  for (std::size_t i = 0; i < encoded.size(); ++i) {
+    if (encoded[i] != '%') {
+      text += encoded[i];
+      continue;
+    }
+    if (encoded.size() - i < 3) {
+      throw wrong(quoted(encoded) + " ends within a %XX");
+    }
+    text += static_cast<char>(in_base(encoded.substr(i + 1, 2), 16, encoded));
+    i += 2;
+  }
+  return text;
+}
+
+std::string record::name() {
+  const std::string_view taken = word();
+  return taken == "-" ? std::string{} : decoded(taken);
+}
+
+std::string record::sentence() {
+  if (!more_ || rest_.empty()) {
+    throw wrong(quoted(kind_) + " says nothing");
+  }
+  more_ = false;
+  return decoded(rest_);
+}
+
+} // namespace nodewise::traffic

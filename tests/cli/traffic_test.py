@@ -1,0 +1,236 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""What `run --on` and `lab check` make of a traffic count. A runner that writes a recorded one stands in
+for the virtual machine."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BUILD, ROOT, CommandTest, conforms
+
+COUNTS = ROOT / "tests/data/counts"
+RUNNER = """
+import json, os, signal, sys
+words = sys.argv[1:]
+own = words[: words.index("--")]
+if "--count" in own:
+    with open(os.environ["FAKE_COUNTS"]) as source, open(own[own.index("--count") + 1], "w") as to:
+        to.write(source.read())
+if "FAKE_WORDS" in os.environ:
+    with open(os.environ["FAKE_WORDS"], "w") as file:
+        json.dump(words, file)
+print("the program's own words", flush=True)
+status = int(os.environ.get("FAKE_STATUS", "0"))
+if status < 0:
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+
+class Counted(CommandTest):
+    """An installation with that runner."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        prefix = self.folder / "nodewise"
+        for part in ("bin", "libexec/nodewise/lab", "share"):
+            (prefix / part).mkdir(parents=True)
+        for name in ("bin/nodewise", "libexec/nodewise/nodewise-tool"):
+            shutil.copy(BUILD / name, prefix / name)
+        (prefix / "share/nodewise").symlink_to(BUILD / "share/nodewise")
+        (prefix / "libexec/nodewise/lab/nodewise_lab").write_text(RUNNER)
+        self.command = str(prefix / "bin/nodewise")
+        self.words_file = self.folder / "words.json"
+
+    def text_of(self, name):
+        return (COUNTS / f"{name}.txt").read_text()
+
+    def given(self, text):
+        """A file with this count."""
+        file = self.folder / "counts.txt"
+        file.write_text(text)
+        return file
+
+    def go(self, code, *arguments, counts="first-touch-4x2", status=0):
+        file = counts if isinstance(counts, Path) else COUNTS / f"{counts}.txt"
+        env = {"FAKE_COUNTS": str(file), "FAKE_STATUS": str(status), "FAKE_WORDS": str(self.words_file)}
+        return self.expect(
+            code, *arguments, command=self.command, env=env, stdin=subprocess.DEVNULL, cwd=self.folder
+        )
+
+    def words(self):
+        return json.loads(self.words_file.read_text())
+
+
+class Run(Counted):
+    def test_the_text_follows_the_program_on_standard_error(self):
+        done = self.go(0, "run", "--on", "lab:4x2", "-N", "0", "--", "./triad", "--on-no-count")
+        self.assertEqual(done.stdout, "the program's own words\n")
+        self.assertIn("use: 25.0 % local, initialisation: 100 % local", done.stderr)
+        self.assertTrue(done.stderr.isascii(), done.stderr)
+        words = self.words()
+        inside = words[words.index("--") + 1 :]
+        self.assertEqual(inside, [self.command, "run", "--cpunodebind=0", "--", "./triad", "--on-no-count"])
+
+    def test_it_can_be_left_out(self):
+        for arguments in (["--on-no-count"], ["--quiet"]):
+            done = self.go(0, "run", "--on", "lab:4x2", *arguments, "./triad")
+            self.assertEqual(done.stderr, "")
+            self.assertNotIn("--count", self.words())
+        self.go(0, "run", "--on", "lab:4x2", "--dry-run", "./triad")
+        self.assertNotIn("--count", self.words())
+        self.go(0, "topo", "--on", "lab:4x2")
+        self.assertNotIn("--count", self.words())
+
+    def test_the_json_is_written_as_its_schema_says(self):
+        file = self.folder / "traffic.json"
+        for counts in ("first-touch-4x2", "no-use-2x2", "nothing-2x2", "many-objects-2x2"):
+            with self.subTest(counts):
+                done = self.go(0, "run", "--on", "lab:4x2", "-q", "--on-counts", str(file), "./a", counts=counts)
+                self.assertEqual(done.stderr, "")
+                result = json.loads(file.read_text())
+                self.assertIsNone(conforms(result, "traffic-1"))
+        self.assertEqual(result["sites"][0]["objects"], 100)
+        sites = {result["sites"][one["site"]]["name"] for one in result["objects"]}
+        self.assertEqual(sites, {"rows+0x1234", "grid", "unknown caller"})
+
+    def test_the_json_has_the_figures(self):
+        done = self.go(0, "run", "--on", "lab:4x2", "--on-thp", "never", "-q", "--on-counts", "-", "./a")
+        result = json.loads(done.stdout.removeprefix("the program's own words\n"))
+        self.assertEqual(result["use"]["local"], 0.25)
+        self.assertEqual(result["use"]["imbalance"], 4)
+        self.assertEqual(result["init"]["local"], 1)
+        self.assertEqual(result["settings"]["thp"], "never")
+        self.assertEqual(len(result["machine"]["nodes"]), 4)
+        for when in ("init", "use"):
+            cells = [cell for cell in result["matrix"] if cell["phase"] == when]
+            self.assertEqual(sum(cell["fills"] for cell in cells), result[when]["fills"])
+            flows = [flow for site in result["sites"] for flow in site[when]["flows"]]
+            self.assertEqual(sum(flow["fills"] for flow in flows), result[when]["fills"])
+
+    def test_the_end_is_the_programs(self):
+        self.assertIn("25.0 % local", self.go(3, "run", "--on", "lab:4x2", "./a", status=3).stderr)
+        killed = self.go(-signal.SIGKILL, "run", "--on", "lab:4x2", "./a", status=-signal.SIGKILL)
+        self.assertIn("25.0 % local", killed.stderr)
+
+    def test_a_signal_reaches_the_runner(self):
+        slow = RUNNER.replace("print(", "import time; print(", 1).replace("status =", "time.sleep(60); status =", 1)
+        (self.folder / "nodewise/libexec/nodewise/lab/nodewise_lab").write_text(slow)
+        env = os.environ | {"FAKE_COUNTS": str(COUNTS / "first-touch-4x2.txt")}
+        with subprocess.Popen([self.command, "run", "--on", "lab:4x2", "./a"], env=env, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            self.assertEqual(running.stdout.readline(), "the program's own words\n")
+            running.terminate()
+            _, errors = running.communicate(timeout=30)
+        self.assertEqual(running.returncode, -signal.SIGTERM)
+        self.assertIn("25.0 % local", errors)
+
+    def test_a_lab_that_failed_has_said_so(self):
+        for status in (124, 125, 126, 127):
+            done = self.go(status, "run", "--on", "lab:4x2", "./a", counts=self.given(""), status=status)
+            self.assertEqual(done.stderr, "")
+        self.assertIn("25.0 % local", self.go(127, "run", "--on", "lab:4x2", "./a", status=127).stderr)
+
+    def test_what_is_missing_is_said_and_no_table_shown(self):
+        whole = self.text_of("first-touch-4x2")
+        for text, said in (
+            ("", "nothing was written"),
+            (whole.removesuffix("complete\n"), "cut off after 97 lines"),
+            (whole[: len(whole) // 2], "cut off"),
+            (self.text_of("refused"), "test failed: processor 3 was taken for one of node 0"),
+            (whole.replace("cell 1 0 use", "cell 1 0 abuse"), "'abuse' in 'cell' means nothing"),
+        ):
+            with self.subTest(said):
+                counts = self.given(text)
+                done = self.go(7, "run", "--on", "lab:4x2", "./a", counts=counts, status=7)
+                self.assertRegex(done.stderr, r"\Anodewise: the traffic count.*\n    cure: .*\n\Z")
+                self.assertIn(said, done.stderr)
+                file = self.folder / "none.json"
+                self.go(3, "run", "--on", "lab:4x2", "--on-counts", str(file), "./a", counts=counts)
+                self.assertFalse(file.exists(), "a result that was asked for is missing: no success, no file")
+
+    def test_misuse(self):
+        self.assertIn("leave one", self.go(2, "run", "--on=lab:4x2", "--on-no-count", "--on-counts=x", "./a").stderr)
+        self.assertIn("--on lab:4x2", self.go(2, "run", "--on-counts", "x", "./a").stderr)
+        self.assertIn("--on-counts", self.go(125, "run", "--on=lab:4x2", "--on-counts=/no/such/x", "./a").stderr)
+        self.assertFalse(self.words_file.exists(), "nothing was started")
+
+
+class Check(Counted):
+    def check(self, code, *arguments, **options):
+        return self.go(code, "lab", "check", "--on", "lab:4x2", *arguments, "--", "./a", "-x", **options)
+
+    def test_passes_and_fails_by_use(self):
+        done = self.check(0, "--min-local", "25%")
+        self.assertIn("passed: all traffic in use: 25.0 % local (at least 25.0 % asked)", done.stdout)
+        self.assertEqual(done.stderr, "")
+        words = self.words()
+        self.assertEqual(words[words.index("--") + 1 :], ["./a", "-x"])
+        failed = self.check(1, "--min-local", "0.95").stdout
+        self.assertIn("failed: all traffic in use: 25.0 % local (at least 95.0 % asked)", failed)
+        self.assertIn("triad+0x11d2", failed)
+        self.assertIn("triad+0x12c4", failed)
+
+    def test_phases_objects_and_imbalance(self):
+        self.check(0, "--min-local", "1", "--phase", "init")
+        self.check(1, "--min-local", "0.5", "--phase", "all")
+        self.check(0, "--min-local", "1", "--object", "grid", counts="many-objects-2x2")
+        self.check(1, "--min-local", "1", "--object", "grid", "--object=rows+0x1234", counts="many-objects-2x2")
+        self.check(0, "--max-imbalance", "4")
+        self.assertIn("4.00 (at most 2.00 asked)", self.check(1, "--max-imbalance", "2").stdout)
+
+    def test_an_object_that_is_not_there_is_no_pass(self):
+        done = self.check(2, "--min-local", "0", "--object", "nothing.c:3")
+        self.assertIn("partial_sums, triad+0x11d2", done.stderr)
+
+    def test_without_traffic_nothing_is_shown(self):
+        for counts in ("no-use-2x2", "nothing-2x2"):
+            self.assertIn("nothing was counted", self.check(1, "--min-local", "0", counts=counts).stdout)
+
+    def test_a_program_that_fails_is_not_judged(self):
+        done = self.check(9, "--min-local", "0", status=9)
+        self.assertIn("failed with status 9, and was not judged", done.stderr)
+        self.assertNotIn("passed", done.stdout)
+        self.check(-signal.SIGKILL, "--min-local", "0", status=-signal.SIGKILL)
+        self.assertEqual(self.check(125, "--min-local", "0", counts=self.given(""), status=125).stderr, "")
+
+    def test_without_a_whole_count_nothing_is_judged(self):
+        for text in ("", self.text_of("first-touch-4x2")[:-1], self.text_of("refused")):
+            done = self.check(3, "--min-local", "0", counts=self.given(text))
+            self.assertIn("the traffic count", done.stderr)
+            self.assertNotIn("passed", done.stdout)
+
+    def test_the_json_has_the_verdict(self):
+        done = self.check(1, "--min-local", "0.5", "--max-imbalance", "4", "--json")
+        self.assertIn("failed", done.stderr)
+        result = json.loads(done.stdout.removeprefix("the program's own words\n"))
+        self.assertIsNone(conforms(result, "traffic-1"))
+        self.assertFalse(result["check"]["passed"])
+        self.assertEqual([one["passed"] for one in result["check"]["findings"]], [False, True])
+        file = self.folder / "check.json"
+        self.assertIn("passed", self.check(0, "--min-local", "0.25", "-o", str(file)).stdout)
+        self.assertTrue(json.loads(file.read_text())["check"]["passed"])
+
+    def test_quiet_is_quiet_where_it_passes(self):
+        done = self.check(0, "-q", "--min-local", "0.25")
+        self.assertEqual((done.stdout, done.stderr), ("the program's own words\n", ""))
+
+    def test_misuse(self):
+        for wrong in ("2", "x", "-1", "200%"):
+            self.assertIn("no share", self.check(2, f"--min-local={wrong}").stderr)
+        self.assertIn("nothing is to be checked", self.check(2).stderr)
+        self.assertIn("--max-imbalance 0.5", self.check(2, "--max-imbalance", "0.5").stderr)
+        self.assertIn("machine is missing", self.go(2, "lab", "check", "--min-local", "1", "--", "./a").stderr)
+        self.assertIn("program is missing", self.go(2, "lab", "check", "--on=lab:4x2", "--min-local=1").stderr)
+        self.assertIn("only `lab check`", self.go(2, "lab", "list", "--min-local", "1").stderr)
+        self.assertIn("starts no program", self.go(2, "lab", "list", "--", "./a").stderr)
+        self.assertFalse(self.words_file.exists(), "nothing was started")
+
+
+if __name__ == "__main__":
+    unittest.main()
