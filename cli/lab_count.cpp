@@ -89,7 +89,7 @@ traffic::counts counted_run::read() const {
 counted_run run_counted(const paths& from, std::vector<std::string> arguments) {
   const inherited_file file;
   const auto separator = std::ranges::find(arguments, "--");
-  arguments.insert(separator, {"--count", file.name()});
+  arguments.insert(separator, {"--count", file.name(), "--count-when-told"});
   counted_run run;
   run.end = launch::run_child([&] { start_runner(from, std::move(arguments)); });
   run.counts = file.read();

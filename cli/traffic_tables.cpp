@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/traffic_view.hpp"
@@ -70,20 +72,31 @@ std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
   return text;
 }
 
-/// "N0 75.0 %, N1 25.0 %".
+/// "N0 75.0 %, N1 25.0 %"; of many nodes those with most.
 std::string pages_text(const traffic::site& of) {
+  constexpr std::size_t most_nodes = 4;
+  std::vector<std::pair<std::uint64_t, node_id>> nodes;
   std::uint64_t all = 0;
   for (const auto& [node, pages] : of.pages) {
-    all += pages;
-  }
-  std::string text;
-  for (const auto& [node, pages] : of.pages) {
     if (pages != 0) {
-      text += (text.empty() ? "" : ", ") + node_name(node) + " " +
-              report::format_percent(static_cast<double>(pages) / static_cast<double>(all));
+      nodes.emplace_back(pages, node);
+      all += pages;
     }
   }
-  return text.empty() ? "-" : text;
+  const bool are_many = nodes.size() > most_nodes;
+  if (are_many) {
+    std::ranges::stable_sort(nodes, std::greater<>{}, &std::pair<std::uint64_t, node_id>::first);
+    const double spread = static_cast<double>(nodes.front().first - nodes.back().first);
+    if (spread <= 0.01 * static_cast<double>(all)) {
+      return std::to_string(nodes.size()) + " nodes alike";
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < (are_many ? most_nodes - 1 : nodes.size()); ++i) {
+    text += (text.empty() ? "" : ", ") + node_name(nodes[i].second) + " " +
+            report::format_percent(static_cast<double>(nodes[i].first) / static_cast<double>(all));
+  }
+  return text.empty() ? "-" : text + (are_many ? ", ..." : "");
 }
 
 report::cell share_cell(const traffic::locality& where) {
@@ -102,6 +115,10 @@ std::string label_of(const traffic::named_site& site) {
   return site.what.objects > 1
              ? site.name.label + " (" + std::to_string(site.what.objects) + " objects)"
              : site.name.label;
+}
+
+std::uint64_t least_worth_a_row(const traffic::summary& what) {
+  return traffic::totals(what.all, what.judged).where.total() / 1000 + 1;
 }
 
 std::string traffic_matrix_text(const traffic::summary& what, const report::style& how) {
@@ -145,12 +162,13 @@ std::string traffic_objects_text(const traffic::summary& what, const report::sty
                      2);
   std::size_t more = 0;
   std::size_t shown = 0;
+  const std::uint64_t least = least_worth_a_row(what);
   for (const traffic::named_site& site : what.sites) {
     const traffic::locality where = site.what.where(what.judged);
     if (where.total() == 0) {
       continue;
     }
-    if (shown == most_rows) {
+    if (shown == most_rows || where.total() < least) {
       ++more;
       continue;
     }
@@ -174,9 +192,11 @@ std::string traffic_lines_text(const traffic::summary& what, const report::style
                       {"remote fills", align::right}},
                      2);
   const std::size_t when = traffic::index_of(what.judged);
-  for (std::size_t i = 0; i < std::min(most_rows, what.lines.size()); ++i) {
-    const traffic::source_line& line = what.lines[i];
-    if (line.fills[when].total() != 0) {
+  const std::uint64_t least = least_worth_a_row(what);
+  std::size_t shown = 0;
+  for (const traffic::source_line& line : what.lines) {
+    if (shown < most_rows && line.fills[when].total() >= least) {
+      ++shown;
       rows.add({line.name.label, line.name.function, share_cell(line.fills[when]),
                 std::to_string(line.fills[when].remote)});
     }

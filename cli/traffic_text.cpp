@@ -129,15 +129,22 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
                       {"written by", align::left, true},
                       {"sharing"}},
                      2);
-  for (std::size_t i = 0; i < std::min(most, what.shared.size()); ++i) {
-    const traffic::named_shared_line& line = what.shared[i];
+  std::size_t shown = 0;
+  for (const traffic::named_shared_line& line : what.shared) {
+    if (shown == most || line.what.transfers + line.what.invalidations < least_worth_a_row(what)) {
+      break; // the worst come first
+    }
+    ++shown;
     rows.add({line.name, std::to_string(line.what.transfers),
               std::to_string(line.what.invalidations), line.what.writers.to_string(),
               line.what.overlap ? report::cell{"true"} : report::cell{"false", tone::warning}});
   }
+  if (rows.empty()) {
+    return {};
+  }
   std::string text = title(how, "Cache lines that processors write in turn") + rows.to_string(how);
-  if (what.shared.size() > most) {
-    text += "  and " + std::to_string(what.shared.size() - most) + " more\n";
+  if (what.shared.size() > shown) {
+    text += "  and " + std::to_string(what.shared.size() - shown) + " more\n";
   }
   return text;
 }

@@ -3,7 +3,9 @@
 // How a count of memory traffic is shown and written.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,8 @@ namespace nodewise::cli {
 [[nodiscard]] std::string traffic_matrix_text(const traffic::summary& what,
                                               const report::style& how);
 
+/// Lines fewer than this, of a thousand of the judged phase less than one, are not shown to people.
+[[nodiscard]] std::uint64_t least_worth_a_row(const traffic::summary& what);
 /// "use" or "initialisation", for people.
 [[nodiscard]] std::string phase_name(traffic::phase when);
 /// "triad.c:12", "triad.c:12 (50 objects)".

@@ -78,6 +78,8 @@ int lab_check(const invocation& given) {
   const topology machine = machine_of_on(given, from);
   check_output(given);
   std::vector<std::string> command = runner_words(given, machine.machine());
+  // Inside, `run` loads the agent, which gives the program's memory its names.
+  command.insert(command.end(), {from.command(), "run", "--quiet", "--"});
   command.insert(command.end(), given.program.begin(), given.program.end());
   const counted_run run = run_counted(from, std::move(command));
   if (run.end.wait_status != 0) {

@@ -1,0 +1,207 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""What the lab counts, against what arithmetic says: lines, nodes, phases, arrays, source lines."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+import lab
+
+NODEWISE = lab.BUILD / "bin/nodewise"
+PROGRAMS = lab.BUILD / "tests/traffic"
+FIRST_TOUCH = lab.BUILD / "examples/first-touch"
+TWO, FOUR, EIGHT = "nehalem-2x4", "opteron-4x2", "8x1"
+NODES = {TWO: 2, FOUR: 4, EIGHT: 8}
+
+# Elements, bytes and lines of an array of tests/lab/traffic/streams.c.
+ARRAY_LINES = (16 << 20) // 64
+
+
+class Count:
+    """A result, schema nodewise/traffic/1."""
+
+    def __init__(self, document: dict):
+        self.document = document
+
+    def fills(self, phase: str) -> int:
+        return self.document[phase]["local_lines"] + self.document[phase]["remote_lines"]
+
+    def remote(self, phase: str = "use") -> float:
+        return self.document[phase]["remote_lines"] / self.fills(phase)
+
+    def arrays(self, least: float = 0.01) -> dict[str, dict]:
+        """The objects with at least that share of the fills, by name."""
+        most = least * self.fills("use")
+        return {s["name"]: s for s in self.document["sites"] if lines(s, "use") >= most}
+
+    def line(self, phase: str = "use") -> str:
+        """The source line with most fills."""
+        return max(self.document["lines"], key=lambda each: lines(each, phase))["name"]
+
+
+def lines(entry: dict, phase: str) -> int:
+    return entry[phase]["local_lines"] + entry[phase]["remote_lines"]
+
+
+class TrafficTest(lab.LabTest):
+    def run_counted(
+        self, machine: str, *command: object, run: tuple[str, ...] = (), threads: int = 8
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": str(threads),
+            "OMP_PROC_BIND": "spread",
+            "OMP_PLACES": "cores",
+        }
+        options = ["--on", f"lab:{machine}", "--on-counts", "counts.json", *run]
+        self.result = self.directory / "counts.json"
+        self.result.unlink(missing_ok=True)
+        return subprocess.run(
+            [NODEWISE, "run", *options, "--", *map(str, command)],
+            capture_output=True, text=True, env=environment, cwd=self.directory, timeout=300,
+            stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+
+    def count(self, machine: str, *command: object, **rest: object) -> Count:
+        done = self.run_counted(machine, *command, **rest)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return Count(json.loads(self.result.read_text()))
+
+    def assert_within(self, value: float, wanted: float, share: float, what: str) -> None:
+        self.assertLessEqual(abs(value - wanted), share * wanted, f"{what}: {value}, not {wanted}")
+
+
+class Streams(TrafficTest):
+    """Arrays far larger than the modelled caches: every sweep reads every line from memory."""
+
+    # Lines read, and lines written, a sweep; write-allocate reads what is written, too.
+    KERNELS = {"copy": (2, 1), "scale": (2, 1), "add": (3, 1), "triad": (3, 1), "load": (1, 0)}
+    SWEEPS = 4
+
+    def check(self, kernel: str, machine: str) -> Count:
+        read, written = self.KERNELS[kernel]
+        counted = self.count(machine, PROGRAMS / "streams", kernel, self.SWEEPS)
+        arrays = counted.arrays()
+        fills = sum(lines(a, "use") for a in arrays.values())
+        self.assert_within(fills, read * self.SWEEPS * ARRAY_LINES, 0.001, f"{kernel}: fills")
+        touched = sum(lines(a, "init") for a in counted.document["sites"] if a["name"] in "abc")
+        self.assert_within(touched, 3 * ARRAY_LINES, 0.001, f"{kernel}: fills of the first touch")
+        both = [counted.document[phase] for phase in ("init", "use")]
+        gone = sum(phase["write_backs"] + phase["dirty"] for phase in both)
+        # The first touch writes all three arrays.
+        wanted = (3 + written * self.SWEEPS) * ARRAY_LINES
+        self.assert_within(gone, wanted, 0.05, f"{kernel}: write-backs and dirty lines")
+        return counted
+
+    def test_every_kernel_on_four_nodes(self) -> None:
+        for kernel in self.KERNELS:
+            with self.subTest(kernel):
+                self.check(kernel, FOUR)
+
+    def test_two_runs_agree(self) -> None:
+        first, second = (self.check("triad", TWO) for _ in range(2))
+        self.assert_within(first.fills("use"), second.fills("use"), 0.001, "fills")
+        self.assertLess(abs(first.remote() - second.remote()), 0.001)
+
+    def test_streaming_stores_go_past_the_caches(self) -> None:
+        counted = self.count(FOUR, PROGRAMS / "streams", "stream", 3)
+        streams = sum(counted.document[phase]["streams"] for phase in ("init", "use"))
+        self.assert_within(streams, 3 * ARRAY_LINES, 0.001, "lines written past the caches")
+        self.assertLess(counted.document["use"]["fills"], 0.01 * ARRAY_LINES)
+
+    def test_objects_add_up_to_the_totals(self) -> None:
+        counted = self.check("add", FOUR)
+        for phase in ("init", "use"):
+            of_objects = sum(lines(site, phase) for site in counted.document["sites"])
+            self.assert_within(of_objects, counted.fills(phase), 0.01, phase)
+        self.assertEqual(set(counted.arrays()), {"a", "b", "c"})
+
+
+class FirstTouch(TrafficTest):
+    ARGUMENTS = (16, 3)  # MiB an array, sweeps
+
+    def test_usual_is_remote_by_the_number_of_nodes(self) -> None:
+        for machine, nodes in NODES.items():
+            with self.subTest(machine):
+                counted = self.count(machine, FIRST_TOUCH / "first-touch", *self.ARGUMENTS)
+                self.assert_within(counted.remote(), (nodes - 1) / nodes, 0.01, machine)
+                self.assertEqual(set(counted.arrays()), {f"usual.c:{n}" for n in (16, 17, 18)})
+
+    def test_cured_is_local(self) -> None:
+        for machine in NODES:
+            with self.subTest(machine):
+                counted = self.count(machine, FIRST_TOUCH / "first-touch-cured", *self.ARGUMENTS)
+                self.assertLess(counted.remote(), 0.005)
+
+    def test_blocked_memory_cures_the_usual_one(self) -> None:
+        for machine in NODES:
+            with self.subTest(machine):
+                counted = self.count(
+                    machine, FIRST_TOUCH / "first-touch", *self.ARGUMENTS,
+                    run=("--memory", "blocked", "--bind", "close"),
+                )  # fmt: skip
+                self.assertLess(counted.remote(), 0.005)
+                # One thread's own writes stay remote under any placement.
+                nodes = NODES[machine]
+                self.assert_within(counted.remote("init"), (nodes - 1) / nodes, 0.02, machine)
+
+
+class Names(TrafficTest):
+    """The line of the loop, by two compilers in three languages."""
+
+    def expected(self, source: Path, text: str) -> str:
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            if text in line:
+                return f"{source.name}:{number}"
+        raise AssertionError(f"{source} has no line with {text}")
+
+    def test_lines_of_c_cpp_and_fortran(self) -> None:
+        for name in ("loop-gcc-c", "loop-gcc-cpp", "loop-clang-c", "loop-clang-cpp", "loop-gcc-f"):
+            program = PROGRAMS / name
+            if "clang" in name and not program.exists():
+                self.fail(f"{program} was not built: is Clang installed?")
+            suffix = {"c": "c", "cpp": "cpp", "f": "f90"}[name.rsplit("-", 1)[1]]
+            source = lab.ROOT / f"tests/lab/traffic/loop.{suffix}"
+            with self.subTest(name):
+                counted = self.count(FOUR, program)
+                self.assertEqual(counted.line(), self.expected(source, "the loop"))
+                self.assertEqual(
+                    set(counted.arrays()), {self.expected(source, "the array")}, name
+                )
+
+
+class WhoIsCounted(TrafficTest):
+    def test_noise_beside_the_program_is_not(self) -> None:
+        quiet = self.count(FOUR, PROGRAMS / "streams", "triad", 3)
+        noisy = self.count(FOUR, PROGRAMS / "noise", PROGRAMS / "streams", "triad", 3)
+        self.assert_within(noisy.fills("use"), quiet.fills("use"), 0.005, "fills")
+        self.assertLess(noisy.remote(), 0.005)
+
+    def test_children_and_their_threads_are(self) -> None:
+        script = f"'{PROGRAMS}/streams' load 2; '{PROGRAMS}/streams' load 2 & wait"
+        counted = self.count(FOUR, "sh", "-c", script)
+        of_a = [s for s in counted.document["sites"] if s["name"].startswith("a")]
+        self.assert_within(sum(lines(a, "use") for a in of_a), 4 * ARRAY_LINES, 0.002, "fills of a")
+
+
+class WhatIsMissing(TrafficTest):
+    def test_a_program_that_crashes_is_counted_and_said(self) -> None:
+        done = self.run_counted(FOUR, "sh", "-c", "kill -SEGV $$")
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertNotIn("Memory traffic of", self.headline_without_warning(done.stderr))
+
+    def headline_without_warning(self, text: str) -> str:
+        return "" if "killed" in text or "did not end" in text else text
+
+    def test_a_machine_that_ends_early_leaves_no_count(self) -> None:
+        done = self.run_counted(FOUR, "sleep", "60", run=("--on-timeout", "3"))
+        self.assertEqual(done.returncode, 124)
+        self.assertFalse(self.result.exists())
+        self.assertNotIn("Memory traffic", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
