@@ -1,0 +1,141 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Every example, usual and cured, counted on two and on four nodes: what it shows must be seen."""
+
+import statistics
+import unittest
+from dataclasses import dataclass
+
+import lab
+from traffic_counts import FOUR, NODES, TWO_SMALL, Count, TrafficTest, lines
+
+EXAMPLES = lab.BUILD / "examples"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What to run, and the remote share of what is read of its arrays in use, on n nodes."""
+
+    command: str
+    arrays: str  # the line of the allocation, or the name; several are separated by blanks
+    remote: float | None  # None: (n - 1) / n
+    tolerance: float = 0.01
+
+
+LOCAL = 0.0
+SPREAD = None
+
+ROWS = (
+    Row("file-read/file-read", "usual.c:26", SPREAD),
+    Row("file-read/file-read-cured", "cured.c:25", LOCAL),
+    Row("vector/vector", "usual.cpp:25", SPREAD),
+    Row("vector/vector-cured", "cured.cpp:33", LOCAL),
+    Row("new-array/new-array", "usual.cpp:25", SPREAD),
+    Row("new-array/new-array-cured", "cured.cpp:29", LOCAL),
+    Row("triangular/triangular-misplaced 2048", "misplaced.c:28", SPREAD, 0.03),
+    Row("triangular/triangular-cured 2048", "cured.c:26", LOCAL),
+    Row("process-per-node/process-per-node", "usual.c:30", SPREAD),
+    Row("process-per-node/process-per-node-cured", "usual.c:30", LOCAL),
+    # Loop and first touch by the same schedule, and by others: chunks from 8 elements to 8 pages.
+    Row("schedules/schedules blocked static 32", "schedules.c:78", LOCAL),
+    Row("schedules/schedules pages static,512 32", "schedules.c:78", LOCAL),
+    Row("schedules/schedules blocked static,8 32", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules blocked static,4096 32", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,8 32", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,64 32", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,4096 32", "schedules.c:78", SPREAD, 0.03),
+)
+
+
+class ExampleTest(TrafficTest):
+    def counted(self, machine: str, command: str) -> Count:
+        program, *arguments = command.split()
+        return self.count(machine, EXAMPLES / program, *arguments)
+
+
+class Shares(ExampleTest):
+    def check(self, machine: str, row: Row) -> None:
+        counted = self.counted(machine, row.command)
+        arrays = counted.arrays(0.05)
+        self.assertEqual(set(arrays), set(row.arrays.split()))
+        fills = sum(lines(a, "use") for a in arrays.values())
+        remote = sum(a["use"]["remote_lines"] for a in arrays.values()) / fills
+        nodes = NODES[machine]
+        wanted = (nodes - 1) / nodes if row.remote is None else row.remote
+        self.assertLessEqual(abs(remote - wanted), row.tolerance, f"{remote:.4f}, not {wanted:.4f}")
+
+    def test_on_two_nodes(self) -> None:
+        for row in ROWS:
+            with self.subTest(row.command):
+                self.check(TWO_SMALL, row)
+
+    def test_on_four_nodes(self) -> None:
+        for row in ROWS:
+            with self.subTest(row.command):
+                self.check(FOUR, row)
+
+
+class Others(ExampleTest):
+    """Where the point is another one than the share, or the share is a chance."""
+
+    def test_dynamic_chunks_of_a_page_are_remote_by_chance(self) -> None:
+        for machine in (TWO_SMALL, FOUR):
+            shares = [
+                self.counted(machine, "schedules/schedules blocked dynamic,512 32").remote()
+                for _ in range(5)
+            ]
+            nodes = NODES[machine]
+            with self.subTest(machine, shares=shares):
+                self.assertAlmostEqual(statistics.mean(shares), (nodes - 1) / nodes, delta=0.05)
+
+    def test_guided_chunks_are_somewhere_between(self) -> None:
+        remote = self.counted(FOUR, "schedules/schedules blocked guided 32").remote()
+        self.assertGreater(remote, 0.3)
+
+    def test_fewer_threads_than_nodes_leave_memories_idle(self) -> None:
+        for machine in (TWO_SMALL, FOUR):
+            usual = self.counted(machine, "few-threads/few-threads 1").document["use"]
+            cured = self.counted(machine, "few-threads/few-threads-cured 1").document["use"]
+            with self.subTest(machine):
+                self.assertGreater(usual["imbalance"], 0.98 * NODES[machine])
+                self.assertLess(cured["imbalance"], 1.1)
+
+    def test_triangular_rows_in_equal_blocks_load_the_last_node_most(self) -> None:
+        usual = self.counted(FOUR, "triangular/triangular 2048").document["use"]
+        cured = self.counted(FOUR, "triangular/triangular-cured 2048").document["use"]
+        # 8 threads in blocks: the last two have (8^2 - 6^2) / 8^2 of the triangle, the mean is a quarter.
+        self.assertAlmostEqual(usual["imbalance"], 28 / 64 * 4, delta=0.15)
+        self.assertLess(cured["imbalance"], 1.1)
+
+    def test_false_sharing_names_the_array_and_ends_by_padding(self) -> None:
+        for machine in (TWO_SMALL, FOUR):
+            usual = self.counted(machine, "false-sharing/false-sharing")
+            cured = self.counted(machine, "false-sharing/false-sharing-cured")
+            with self.subTest(machine):
+                worst = usual.document["shared"][0]
+                self.assertEqual(
+                    (worst["name"], worst["sharing"], worst["writers"]), ("counters", "false", "0-7")
+                )
+                names = [line["name"] for line in cured.document["shared"]]
+                self.assertNotIn("counters", names)
+
+    def test_a_full_buffer_cache_pushes_pages_away(self) -> None:
+        """The cache is really full: the kernel has no page of node 0 left."""
+        for machine in (TWO_SMALL, FOUR):
+            usual = self.counted(machine, "buffer-cache/buffer-cache 200 64")
+            cured = self.counted(machine, "buffer-cache/buffer-cache-cured 200 64")
+            with self.subTest(machine):
+                (array,) = usual.arrays(0.05).values()
+                on = {share["node"]: share["pages"] for share in array["pages_per_node"]}
+                self.assertLess(on.get(0, 0), 0.05 * sum(on.values()))
+                self.assertAlmostEqual(usual.remote(), 1 / NODES[machine], delta=0.02)
+                self.assertLess(cured.remote(), 0.005)
+
+    def test_nested_teams_use_what_their_own_node_has(self) -> None:
+        usual = self.counted(FOUR, "nested/nested")
+        cured = self.counted(FOUR, "nested/nested-cured")
+        self.assertAlmostEqual(usual.remote(), 0.5, delta=0.02)
+        self.assertLess(cured.remote(), 0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()
