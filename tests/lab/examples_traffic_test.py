@@ -80,7 +80,7 @@ class Others(ExampleTest):
     def test_dynamic_chunks_of_a_page_are_remote_by_chance(self) -> None:
         for machine in (TWO_SMALL, FOUR):
             shares = [
-                self.counted(machine, "schedules/schedules blocked dynamic,512 32").remote()
+                self.counted(machine, "schedules/schedules blocked dynamic,512 32 8").remote()
                 for _ in range(5)
             ]
             nodes = NODES[machine]
