@@ -106,6 +106,7 @@ std::string imbalance_text(const traffic::summary& what, const report::style& ho
     sum += load.lines;
   }
   std::vector<report::share> shares;
+  shares.reserve(loads.size());
   for (const traffic::memory_load& load : loads) {
     shares.push_back({"node " + std::to_string(to_int(load.node)),
                       static_cast<double>(load.lines) / static_cast<double>(sum), load.node,

@@ -91,6 +91,7 @@ std::vector<memory_load> memory_loads(const counts& of, std::optional<phase> whe
   }
   lines.erase(unknown_node);
   std::vector<memory_load> all;
+  all.reserve(lines.size());
   for (const auto& [node, sum] : lines) {
     all.push_back({node, sum});
   }
@@ -146,6 +147,7 @@ class grouping {
   }
   std::vector<site> take() {
     std::vector<site> all;
+    all.reserve(by_key_.size());
     for (auto& [key, each] : by_key_) {
       all.push_back(std::move(each));
     }

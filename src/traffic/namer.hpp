@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,11 +43,13 @@ class namer {
     std::uint64_t start = 0; ///< of its lowest mapping
   };
   [[nodiscard]] const mapping* mapping_at(int pid, std::uint64_t address) const;
-  [[nodiscard]] std::optional<loaded> module_below(int pid, std::uint64_t address) const;
+  /// Without a path if there is none.
+  [[nodiscard]] loaded module_below(int pid, std::uint64_t address) const;
+  [[nodiscard]] std::string static_name(const loaded& below, std::uint64_t address);
   [[nodiscard]] std::uint64_t start_of(int pid, const std::string& path) const;
   struct opened {
-    std::optional<symbols::module> module;
-    std::vector<symbols::data_object> data; ///< ascending
+    std::unique_ptr<symbols::module> module; ///< nullptr if it cannot be opened
+    std::vector<symbols::data_object> data;  ///< ascending
   };
   /// nullptr if it cannot be opened.
   [[nodiscard]] const opened* open(const std::string& path);

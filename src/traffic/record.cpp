@@ -55,8 +55,9 @@ void record::end() const {
 
 std::uint64_t record::in_base(std::string_view digits, int base, std::string_view shown) const {
   std::uint64_t value = 0;
-  const char* const last = digits.data() + digits.size();
-  const auto [stop, code] = std::from_chars(digits.data(), last, value, base);
+  const char* const first = digits.data();
+  const char* const last = first + digits.size();
+  const auto [stop, code] = std::from_chars(first, last, value, base);
   if (code != std::errc{} || stop != last) {
     throw wrong(quoted(shown) + " is no " + (base == 16 ? "address" : "number"));
   }
