@@ -136,7 +136,7 @@ class grouping {
       to.bytes += o.bytes;
     }
   }
-  site& of(int pid, std::optional<object_id> id) {
+  site& of(process_key pid, std::optional<object_id> id) {
     const object* const found = id ? of_.find_object(pid, *id) : nullptr;
     if (found != nullptr) {
       return site_for(*found);

@@ -28,7 +28,7 @@ bool is_file(const std::string& name) {
 
 } // namespace
 
-const mapping* namer::mapping_at(int pid, std::uint64_t address) const {
+const mapping* namer::mapping_at(process_key pid, std::uint64_t address) const {
   // The last says how it was in the end.
   for (const mapping& m : of_.mappings | std::views::reverse) {
     if (m.pid == pid && m.start <= address && address < m.end) {
@@ -38,7 +38,7 @@ const mapping* namer::mapping_at(int pid, std::uint64_t address) const {
   return nullptr;
 }
 
-std::uint64_t namer::start_of(int pid, const std::string& path) const {
+std::uint64_t namer::start_of(process_key pid, const std::string& path) const {
   std::optional<std::uint64_t> lowest;
   for (const mapping& m : of_.mappings) {
     if (m.pid == pid && m.name == path) {
@@ -49,7 +49,7 @@ std::uint64_t namer::start_of(int pid, const std::string& path) const {
 }
 
 /// .bss is in nameless mappings behind the file's own.
-namer::loaded namer::module_below(int pid, std::uint64_t address) const {
+namer::loaded namer::module_below(process_key pid, std::uint64_t address) const {
   const mapping* nearest = nullptr;
   for (const mapping& m : of_.mappings) {
     if (m.pid == pid && is_file(m.name) && m.start <= address &&
@@ -86,7 +86,7 @@ source namer::located(const std::string& path, std::uint64_t offset, const std::
   return {label.empty() ? otherwise : label, place->file, place->line, place->function};
 }
 
-source namer::code(int pid, std::uint64_t pc) {
+source namer::code(process_key pid, std::uint64_t pc) {
   const mapping* const where = mapping_at(pid, pc);
   if (where == nullptr || !is_file(where->name)) {
     return {where != nullptr && !where->name.empty() ? where->name : hexadecimal(pc), {}, 0, {}};
@@ -130,7 +130,7 @@ std::string namer::static_name(const loaded& below, std::uint64_t address) {
   return last_part(below.path) + "+" + hexadecimal(offset);
 }
 
-std::string namer::data(int pid, std::uint64_t address) {
+std::string namer::data(process_key pid, std::uint64_t address) {
   const mapping* const where = mapping_at(pid, address);
   if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
     return where->name;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
-#include <limits>
 
 namespace nodewise::traffic {
 
@@ -75,14 +74,6 @@ std::uint64_t record::count() {
     throw wrong(std::to_string(value) + " is more than can be");
   }
   return value;
-}
-
-int record::pid() {
-  const std::uint64_t value = number();
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    throw wrong(std::to_string(value) + " is no process");
-  }
-  return static_cast<int>(value);
 }
 
 node_id record::node() {
