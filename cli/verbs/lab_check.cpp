@@ -78,6 +78,8 @@ int lab_check(const invocation& given) {
   const topology machine = machine_of_on(given, from);
   check_output(given);
   std::vector<std::string> command = runner_words(given, machine.machine());
+  // By `run`, which gives the program the agent: it tells the counter what its arrays are.
+  command.insert(command.end(), {from.command(), "run", "--"});
   command.insert(command.end(), given.program.begin(), given.program.end());
   const counted_run run = run_counted(from, std::move(command));
   if (run.end.wait_status != 0) {
