@@ -25,8 +25,9 @@ constexpr std::string_view of_memories = "imbalance of the memories";
 /// A decimal number that ends the text; nullopt for anything else.
 std::optional<double> decimal(std::string_view text) {
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, code] = std::from_chars(begin, end, value, std::chars_format::fixed);
   const bool whole = code == std::errc{} && stop == end && std::isfinite(value);
   return whole ? std::optional(value) : std::nullopt;
 }

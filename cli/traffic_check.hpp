@@ -15,10 +15,10 @@
 namespace nodewise::cli {
 
 struct traffic_limits {
-  std::optional<double> min_local = std::nullopt;           ///< 0..1
-  std::optional<double> max_imbalance = std::nullopt;       ///< 1 or more
+  std::optional<double> min_local;                          ///< 0..1
+  std::optional<double> max_imbalance;                      ///< 1 or more
   std::optional<traffic::phase> when = traffic::phase::use; ///< nothing: both
-  std::vector<std::string> objects = {};                    ///< empty: all traffic
+  std::vector<std::string> objects;                         ///< empty: all traffic
 };
 
 /// From the options. Throws `error` (usage) for numbers that make no sense, and if nothing is

@@ -22,6 +22,12 @@ std::string title(const report::style& how, const std::string& text) {
   return "\n" + report::paint(how, tone::strong, text) + "\n";
 }
 
+/// "solver[412]".
+std::string program_text(const traffic::program& of) {
+  return of.name.substr(of.name.rfind('/') + 1) + "[" + std::to_string(traffic::pid_of(of.pid)) +
+         "]";
+}
+
 std::string programs_text(const traffic::counts& of) {
   constexpr std::size_t most = 3;
   std::string text;
@@ -33,8 +39,7 @@ std::string programs_text(const traffic::counts& of) {
     }
     ++known;
     if (shown < most) {
-      text += (text.empty() ? "" : ", ") + p.name.substr(p.name.rfind('/') + 1) + "[" +
-              std::to_string(p.pid) + "]";
+      text += (text.empty() ? "" : ", ") + program_text(p);
       ++shown;
     }
   }
@@ -106,6 +111,7 @@ std::string imbalance_text(const traffic::summary& what, const report::style& ho
     sum += load.lines;
   }
   std::vector<report::share> shares;
+  shares.reserve(loads.size());
   for (const traffic::memory_load& load : loads) {
     shares.push_back({"node " + std::to_string(to_int(load.node)),
                       static_cast<double>(load.lines) / static_cast<double>(sum), load.node,
@@ -191,9 +197,8 @@ std::vector<std::string> not_counted(const traffic::counts& of) {
     all.push_back(each.text);
   }
   for (const traffic::program& p : of.programs) {
-    if (p.pid != 0 && !p.ended && of.find_program(p.pid) == &p) {
-      all.push_back(p.name.substr(p.name.rfind('/') + 1) + "[" + std::to_string(p.pid) +
-                    "] was killed: what it had last may be without names");
+    if (of.was_killed(p)) {
+      all.push_back(program_text(p) + " was killed: what it had last may be without names");
     }
   }
   return all;

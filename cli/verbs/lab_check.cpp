@@ -78,7 +78,7 @@ int lab_check(const invocation& given) {
   const topology machine = machine_of_on(given, from);
   check_output(given);
   std::vector<std::string> command = runner_words(given, machine.machine());
-  // Inside, `run` loads the agent, which gives the program's memory its names.
+  // By `run`, which gives the program the agent: it tells the counter what its arrays are.
   command.insert(command.end(), {from.command(), "run", "--quiet", "--"});
   command.insert(command.end(), given.program.begin(), given.program.end());
   const counted_run run = run_counted(from, std::move(command));

@@ -2,7 +2,6 @@
 #include "traffic/counts.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace nodewise::traffic {
@@ -39,20 +38,22 @@ node_id counts::node_of(cpu_id cpu) const noexcept {
   return found != processors.end() && found->cpu == cpu ? found->node : unknown_node;
 }
 
-const object* counts::find_object(int pid, object_id id) const noexcept {
+const object* counts::find_object(process_key pid, object_id id) const noexcept {
   const std::pair wanted(pid, id);
   const auto key = [](const object& o) { return std::pair(o.pid, o.id); };
   const auto found = std::ranges::lower_bound(objects, wanted, {}, key);
   return found != objects.end() && key(*found) == wanted ? &*found : nullptr;
 }
 
-const program* counts::find_program(int pid) const noexcept {
-  for (const program& p : programs | std::views::reverse) {
-    if (p.pid == pid) {
-      return &p;
-    }
-  }
-  return nullptr;
+const program* counts::find_program(process_key pid) const noexcept {
+  const auto found = std::ranges::find(programs, pid, &program::pid);
+  return found == programs.end() ? nullptr : &*found;
+}
+
+bool counts::was_killed(const program& which) const noexcept {
+  return which.pid != 0 && !which.ended && std::ranges::none_of(programs, [&](const program& p) {
+           return pid_of(p.pid) == pid_of(which.pid) && p.pid > which.pid;
+         });
 }
 
 } // namespace nodewise::traffic

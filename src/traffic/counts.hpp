@@ -63,15 +63,24 @@ struct cell {
   std::uint64_t dirty = 0; ///< lines still dirty in the caches at the end
 };
 
+/// A program by the number of its process; one that a process became later by exec has 10 million
+/// more for each that it was before, which is above every process number.
+using process_key = std::uint64_t;
+inline constexpr process_key program_generation = 10'000'000;
+/// The number of the process.
+[[nodiscard]] constexpr process_key pid_of(process_key program) noexcept {
+  return program % program_generation;
+}
+
 struct program {
-  int pid = 0; ///< 0: all that did not announce itself
-  int parent = 0;
+  process_key pid = 0; ///< 0: all that did not announce itself
+  process_key parent = 0;
   std::string name;
   bool ended = false; ///< it said so; otherwise it was killed or became another program
 };
 
 struct mapping {
-  int pid = 0;
+  process_key pid = 0;
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t offset = 0; ///< in the file
@@ -90,7 +99,7 @@ enum class object_kind {
 using object_id = std::uint64_t;
 
 struct object {
-  int pid = 0;
+  process_key pid = 0;
   object_id id = 0;
   std::uint64_t start = 0;
   std::uint64_t bytes = 0;
@@ -103,7 +112,7 @@ struct object {
 
 /// Between the processors of a node and a memory, for one object.
 struct object_traffic {
-  int pid = 0;
+  process_key pid = 0;
   std::optional<object_id> object; ///< nothing: memory that no object covers
   phase when = phase::use;
   node_id from = unknown_node;
@@ -111,10 +120,10 @@ struct object_traffic {
   volume lines;
 };
 
-/// Pages in a row that are alike. `first` is a page number in the object, without an object an
-/// address. The fills are those of each page.
+/// Pages in a row with the same memory and user. `first` is a page number in the object, without an
+/// object an address. The fills are those of all of them.
 struct page_run {
-  int pid = 0;
+  process_key pid = 0;
   std::optional<object_id> object;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -126,7 +135,7 @@ struct page_run {
 
 /// Fills by one instruction.
 struct code_traffic {
-  int pid = 0;
+  process_key pid = 0;
   std::uint64_t pc = 0;
   phase when = phase::use;
   std::uint64_t local = 0;
@@ -135,7 +144,7 @@ struct code_traffic {
 
 /// A cache line that one processor wrote while others had it.
 struct shared_line {
-  int pid = 0;
+  process_key pid = 0;
   std::uint64_t address = 0;
   std::optional<object_id> object;
   std::uint64_t transfers = 0;
@@ -146,7 +155,7 @@ struct shared_line {
 };
 
 struct region_traffic {
-  int pid = 0;
+  process_key pid = 0;
   std::string name;
   node_id from = unknown_node;
   node_id to = unknown_node;
@@ -198,9 +207,11 @@ struct counts {
   /// `unknown_node` for a processor that is not there.
   [[nodiscard]] node_id node_of(cpu_id cpu) const noexcept;
   /// nullptr if there is none.
-  [[nodiscard]] const object* find_object(int pid, object_id id) const noexcept;
-  /// The last of this number, since a process may become another program; nullptr if there is none.
-  [[nodiscard]] const program* find_program(int pid) const noexcept;
+  [[nodiscard]] const object* find_object(process_key pid, object_id id) const noexcept;
+  /// nullptr if there is none.
+  [[nodiscard]] const program* find_program(process_key pid) const noexcept;
+  /// Neither has it ended nor become another program.
+  [[nodiscard]] bool was_killed(const program& which) const noexcept;
 };
 
 /// Reads a counts file. Throws `error` (input) with the line and what is wrong in it; one that says

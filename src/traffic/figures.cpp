@@ -91,6 +91,7 @@ std::vector<memory_load> memory_loads(const counts& of, std::optional<phase> whe
   }
   lines.erase(unknown_node);
   std::vector<memory_load> all;
+  all.reserve(lines.size());
   for (const auto& [node, sum] : lines) {
     all.push_back({node, sum});
   }
@@ -135,7 +136,7 @@ class grouping {
       to.bytes += o.bytes;
     }
   }
-  site& of(int pid, std::optional<object_id> id) {
+  site& of(process_key pid, std::optional<object_id> id) {
     const object* const found = id ? of_.find_object(pid, *id) : nullptr;
     if (found != nullptr) {
       return site_for(*found);
@@ -146,6 +147,7 @@ class grouping {
   }
   std::vector<site> take() {
     std::vector<site> all;
+    all.reserve(by_key_.size());
     for (auto& [key, each] : by_key_) {
       all.push_back(std::move(each));
     }

@@ -67,8 +67,8 @@ struct site {
   object_kind kind = object_kind::other;
   std::string module; ///< as in `object`
   std::uint64_t offset = 0;
-  std::string name; ///< of a static array
-  int pid = 0;      ///< one of the processes that have it
+  std::string name;    ///< of a static array
+  process_key pid = 0; ///< one of the processes that have it
   std::uint64_t objects = 0;
   std::uint64_t freed = 0;
   std::uint64_t bytes = 0; ///< of all of them

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <ranges>
+#include <utility>
 
 namespace nodewise::traffic {
 
@@ -26,7 +28,7 @@ bool is_file(const std::string& name) {
 
 } // namespace
 
-const mapping* namer::mapping_at(int pid, std::uint64_t address) const {
+const mapping* namer::mapping_at(process_key pid, std::uint64_t address) const {
   // The last says how it was in the end.
   for (const mapping& m : of_.mappings | std::views::reverse) {
     if (m.pid == pid && m.start <= address && address < m.end) {
@@ -36,7 +38,7 @@ const mapping* namer::mapping_at(int pid, std::uint64_t address) const {
   return nullptr;
 }
 
-std::uint64_t namer::start_of(int pid, const std::string& path) const {
+std::uint64_t namer::start_of(process_key pid, const std::string& path) const {
   std::optional<std::uint64_t> lowest;
   for (const mapping& m : of_.mappings) {
     if (m.pid == pid && m.name == path) {
@@ -47,7 +49,7 @@ std::uint64_t namer::start_of(int pid, const std::string& path) const {
 }
 
 /// .bss is in nameless mappings behind the file's own.
-std::optional<namer::loaded> namer::module_below(int pid, std::uint64_t address) const {
+namer::loaded namer::module_below(process_key pid, std::uint64_t address) const {
   const mapping* nearest = nullptr;
   for (const mapping& m : of_.mappings) {
     if (m.pid == pid && is_file(m.name) && m.start <= address &&
@@ -56,17 +58,17 @@ std::optional<namer::loaded> namer::module_below(int pid, std::uint64_t address)
     }
   }
   if (nearest == nullptr) {
-    return std::nullopt;
+    return {};
   }
-  return loaded{nearest->name, start_of(pid, nearest->name)};
+  return {nearest->name, start_of(pid, nearest->name)};
 }
 
 const namer::opened* namer::open(const std::string& path) {
   const auto [at, is_new] = opened_.try_emplace(path);
   if (is_new) {
-    at->second.module = symbols::module::open(path);
-    if (at->second.module) {
-      at->second.data = at->second.module->data_objects(1);
+    if (auto module = symbols::module::open(path)) {
+      at->second.data = module->data_objects(1);
+      at->second.module = std::make_unique<symbols::module>(std::move(*module));
     }
   }
   return at->second.module ? &at->second : nullptr;
@@ -84,7 +86,7 @@ source namer::located(const std::string& path, std::uint64_t offset, const std::
   return {label.empty() ? otherwise : label, place->file, place->line, place->function};
 }
 
-source namer::code(int pid, std::uint64_t pc) {
+source namer::code(process_key pid, std::uint64_t pc) {
   const mapping* const where = mapping_at(pid, pc);
   if (where == nullptr || !is_file(where->name)) {
     return {where != nullptr && !where->name.empty() ? where->name : hexadecimal(pc), {}, 0, {}};
@@ -113,26 +115,33 @@ source namer::object(const site& which) {
   return {otherwise, {}, 0, {}};
 }
 
-std::string namer::data(int pid, std::uint64_t address) {
-  const mapping* const where = mapping_at(pid, address);
-  const auto below = module_below(pid, address);
-  const opened* const file = below ? open(below->path) : nullptr;
-  const bool special = where != nullptr && !where->name.empty() && !is_file(where->name);
-  if (file != nullptr && !special && address - below->start < file->module->mapped_bytes()) {
-    const std::uint64_t offset = address - below->start;
-    for (const symbols::data_object& o : file->data) {
-      if (o.offset <= offset && offset < o.offset + o.bytes) {
-        return offset == o.offset ? o.name : o.name + "+" + std::to_string(offset - o.offset);
-      }
+/// Empty if no module covers it.
+std::string namer::static_name(const loaded& below, std::uint64_t address) {
+  const opened* const file = below.path.empty() ? nullptr : open(below.path);
+  const std::uint64_t offset = address - below.start;
+  if (file == nullptr || offset >= file->module->mapped_bytes()) {
+    return {};
+  }
+  for (const symbols::data_object& o : file->data) {
+    if (o.offset <= offset && offset < o.offset + o.bytes) {
+      return offset == o.offset ? o.name : o.name + "+" + std::to_string(offset - o.offset);
     }
-    return last_part(below->path) + "+" + hexadecimal(offset);
   }
-  if (where == nullptr || where->name.empty()) {
-    return hexadecimal(address);
+  return last_part(below.path) + "+" + hexadecimal(offset);
+}
+
+std::string namer::data(process_key pid, std::uint64_t address) {
+  const mapping* const where = mapping_at(pid, address);
+  if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
+    return where->name;
   }
-  return is_file(where->name)
-             ? last_part(where->name) + "+" + hexadecimal(address - start_of(pid, where->name))
-             : where->name;
+  std::string name = static_name(module_below(pid, address), address);
+  if (!name.empty()) {
+    return name;
+  }
+  return where == nullptr || where->name.empty()
+             ? hexadecimal(address)
+             : last_part(where->name) + "+" + hexadecimal(address - start_of(pid, where->name));
 }
 
 } // namespace nodewise::traffic

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,24 +30,26 @@ class namer {
   explicit namer(const counts& of) : of_(of) {}
 
   /// Of the instruction at this address.
-  [[nodiscard]] source code(int pid, std::uint64_t pc);
+  [[nodiscard]] source code(process_key pid, std::uint64_t pc);
   /// Where the objects of a site were asked for; of a static array its name alone.
   [[nodiscard]] source object(const site& which);
   /// Of an address that no object covers: a static variable, with the offset in it; "[heap]", the
   /// mapped file, or the address itself.
-  [[nodiscard]] std::string data(int pid, std::uint64_t address);
+  [[nodiscard]] std::string data(process_key pid, std::uint64_t address);
 
  private:
   struct loaded {
     std::string path;
     std::uint64_t start = 0; ///< of its lowest mapping
   };
-  [[nodiscard]] const mapping* mapping_at(int pid, std::uint64_t address) const;
-  [[nodiscard]] std::optional<loaded> module_below(int pid, std::uint64_t address) const;
-  [[nodiscard]] std::uint64_t start_of(int pid, const std::string& path) const;
+  [[nodiscard]] const mapping* mapping_at(process_key pid, std::uint64_t address) const;
+  /// Without a path if there is none.
+  [[nodiscard]] loaded module_below(process_key pid, std::uint64_t address) const;
+  [[nodiscard]] std::string static_name(const loaded& below, std::uint64_t address);
+  [[nodiscard]] std::uint64_t start_of(process_key pid, const std::string& path) const;
   struct opened {
-    std::optional<symbols::module> module;
-    std::vector<symbols::data_object> data; ///< ascending
+    std::unique_ptr<symbols::module> module; ///< nullptr if it cannot be opened
+    std::vector<symbols::data_object> data;  ///< ascending
   };
   /// nullptr if it cannot be opened.
   [[nodiscard]] const opened* open(const std::string& path);

@@ -136,6 +136,9 @@ class reader {
     to.pid = line.pid();
     to.parent = line.pid();
     to.name = line.name();
+    if (!begun_.insert(to.pid).second) {
+      throw line.wrong("a program that is there already");
+    }
   }
   void mapping_line(record& line) {
     mapping& to = all_.mappings.emplace_back();
@@ -164,7 +167,7 @@ class reader {
     }
   }
   void freed(record& line) {
-    const int pid = line.pid();
+    const process_key pid = line.pid();
     const object_id id = line.number();
     expect_object(line, pid, id);
     freed_.insert({pid, id});
@@ -223,7 +226,6 @@ class reader {
     to.pid = line.pid();
     to.address = line.address();
     to.object = line.object();
-    expect_object(line, to.pid, to.object);
     to.transfers = line.count();
     to.invalidations = line.count();
     to.writers = line.cpus();
@@ -255,7 +257,7 @@ class reader {
     return bytes;
   }
   /// Which may come later in the file.
-  void expect_object(const record& line, int pid, std::optional<object_id> id) {
+  void expect_object(const record& line, process_key pid, std::optional<object_id> id) {
     if (id) {
       expected_.try_emplace({pid, *id}, line.line());
     }
@@ -283,7 +285,7 @@ class reader {
     need(!all_.memories.empty(), "memory");
     check_objects();
     for (program& each : all_.programs) {
-      each.ended = ended_.contains(each.pid) && all_.find_program(each.pid) == &each;
+      each.ended = ended_.contains(each.pid);
     }
     std::ranges::sort(all_.objects, {}, [](const object& o) { return std::pair(o.pid, o.id); });
     for (object& each : all_.objects) {
@@ -294,11 +296,12 @@ class reader {
   counts all_;
   bool tested_ = false;
   bool complete_ = false;
-  using object_key = std::pair<int, object_id>;
+  using object_key = std::pair<process_key, object_id>;
   std::set<object_key> known_;
   std::set<object_key> freed_;
   std::map<object_key, std::size_t> expected_; ///< and the line that named it first
-  std::set<int> ended_;
+  std::set<process_key> begun_;
+  std::set<process_key> ended_;
 };
 
 const std::array<reader::row, 23> reader::rows = {{

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
-#include <limits>
 
 namespace nodewise::traffic {
 
@@ -55,8 +54,9 @@ void record::end() const {
 
 std::uint64_t record::in_base(std::string_view digits, int base, std::string_view shown) const {
   std::uint64_t value = 0;
-  const char* const last = digits.data() + digits.size();
-  const auto [stop, code] = std::from_chars(digits.data(), last, value, base);
+  const char* const first = digits.data();
+  const char* const last = first + digits.size();
+  const auto [stop, code] = std::from_chars(first, last, value, base);
   if (code != std::errc{} || stop != last) {
     throw wrong(quoted(shown) + " is no " + (base == 16 ? "address" : "number"));
   }
@@ -74,14 +74,6 @@ std::uint64_t record::count() {
     throw wrong(std::to_string(value) + " is more than can be");
   }
   return value;
-}
-
-int record::pid() {
-  const std::uint64_t value = number();
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    throw wrong(std::to_string(value) + " is no process");
-  }
-  return static_cast<int>(value);
 }
 
 node_id record::node() {

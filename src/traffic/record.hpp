@@ -33,7 +33,7 @@ class record {
   std::uint64_t count();
   /// Any number of 64 bits.
   std::uint64_t number();
-  int pid();
+  process_key pid() { return count(); }
   /// -1 is `unknown_node`.
   node_id node();
   cpu_id cpu();

@@ -23,6 +23,7 @@ std::vector<source_line> lines_of(const counts& of, namer& names, phase judged) 
     to.name = std::move(name);
   }
   std::vector<source_line> all;
+  all.reserve(by_line.size());
   for (auto& [where, line] : by_line) {
     all.push_back(std::move(line));
   }

@@ -170,7 +170,9 @@ class Check(Counted):
         self.assertIn("passed: all traffic in use: 25.0 % local (at least 25.0 % asked)", done.stdout)
         self.assertEqual(done.stderr, "")
         words = self.words()
-        self.assertEqual(words[words.index("--") + 2 :], ["run", "--quiet", "--", "./a", "-x"])
+        self.assertEqual(
+            words[words.index("--") + 1 :], [self.command, "run", "--quiet", "--", "./a", "-x"]
+        )
         failed = self.check(1, "--min-local", "0.95").stdout
         self.assertIn("failed: all traffic in use: 25.0 % local (at least 95.0 % asked)", failed)
         self.assertIn("triad+0x11d2", failed)

@@ -59,8 +59,8 @@ TEST(Counts, AreReadAsTheyWereWritten) {
   EXPECT_EQ(all.cells[0].lines, (volume{786432, 704512, 0}));
   EXPECT_EQ(all.cells[1].dirty, 8192U);
   EXPECT_EQ(all.pages[1].first, 1024U);
-  EXPECT_EQ(all.pages[1].remote[index_of(phase::use)], 256U);
-  EXPECT_EQ(all.pages[1].local[index_of(phase::initialisation)], 64U);
+  EXPECT_EQ(all.pages[1].remote[index_of(phase::use)], 256U * 1024);
+  EXPECT_EQ(all.pages[1].local[index_of(phase::initialisation)], 64U * 1024);
   EXPECT_EQ(all.pages[1].user, node_id{1});
   EXPECT_EQ(all.pages.back().user, unknown_node);
   EXPECT_EQ(all.code.size(), 5U);
@@ -129,6 +129,7 @@ TEST(Counts, ThatMakeNoSenseAreRefusedWithTheLine) {
            {"object 7 1 0x10 64 stack m 0x1 -", "'stack' in 'object'"},
            {"freed 7 1", "process 7 has no object 1"},
            {"traffic 7 1 use 0 0 1 0 0", "process 7 has no object 1"},
+           {"program 0 281474976710657 -", "is more than can be"},
            {"shared 7 0x40 - 1 1 3-1 - 0", "'3-1' is no list of processors"},
            {"shared 7 0x40 - 1 1 1-3 - 2", "'2' in 'shared'"},
            {"processor 1 0", "do not ascend"},
@@ -170,11 +171,23 @@ TEST(Counts, MayNameAnObjectBeforeItsLine) {
               HasSubstr("line 12: an object that is there already"));
 }
 
-TEST(Counts, OfAProcessThatBecameAnotherProgramKnowTheLast) {
-  const counts all = read_counts(counts_with("program 7 7 /bin/sh\nprogram 7 7 /bin/a\nended 7\n"));
-  EXPECT_EQ(all.find_program(7)->name, "/bin/a");
-  EXPECT_TRUE(all.programs[1].ended);
-  EXPECT_FALSE(all.programs[0].ended);
+TEST(Counts, TellAProgramThatWasKilledFromOneThatBecameAnother) {
+  const counts all = read_counts(
+      counts_with("program 7 7 sh\nprogram 10000007 10000007 a\nprogram 20000007 20000007 b\n"
+                  "program 8 7 c\nended 20000007\n"));
+  EXPECT_EQ(all.find_program(10000007)->name, "a");
+  EXPECT_EQ(pid_of(20000007), 7U);
+  EXPECT_FALSE(all.was_killed(*all.find_program(7)));
+  EXPECT_FALSE(all.was_killed(*all.find_program(10000007)));
+  EXPECT_FALSE(all.was_killed(*all.find_program(20000007)));
+  EXPECT_TRUE(all.was_killed(*all.find_program(8)));
+  EXPECT_THAT(refusal(counts_with("program 7 7 a\nprogram 7 7 b\n")), HasSubstr("there already"));
+}
+
+TEST(Counts, MayShareALineOfAnObjectThatNeverCameFromMemory) {
+  const counts all = read_counts(counts_with("shared 7 0x1040 3 1 1 0-1 - 0\n"));
+  EXPECT_EQ(all.shared[0].object, 3U);
+  EXPECT_EQ(all.find_object(7, 3), nullptr);
 }
 
 } // namespace

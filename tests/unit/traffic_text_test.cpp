@@ -79,28 +79,47 @@ TEST(TrafficText, OfManyNodesListsTheHeaviestWays) {
               HasSubstr("from N3 to the memory of N17: 75.0 %\n"));
 }
 
+traffic_limits at_least(double share, std::optional<phase> when = phase::use) {
+  traffic_limits asked;
+  asked.min_local = share;
+  asked.when = when;
+  return asked;
+}
+
+traffic_limits at_least(double share, std::vector<std::string> objects) {
+  traffic_limits asked = at_least(share);
+  asked.objects = std::move(objects);
+  return asked;
+}
+
+traffic_limits at_most(double imbalance) {
+  traffic_limits asked;
+  asked.max_imbalance = imbalance;
+  return asked;
+}
+
 traffic_verdict judged(const std::string& file, traffic_limits asked) {
   return judge_traffic(summary_of(file), asked);
 }
 
 TEST(TrafficCheck, HoldsTheShareInUseAgainstTheLimit) {
-  EXPECT_TRUE(judged("first-touch-4x2", {.min_local = 0.25}).passed());
-  const traffic_limits more{.min_local = 0.26};
+  EXPECT_TRUE(judged("first-touch-4x2", at_least(0.25)).passed());
+  const traffic_limits more = at_least(0.26);
   const traffic_verdict failed = judged("first-touch-4x2", more);
   EXPECT_FALSE(failed.passed());
   EXPECT_EQ(failed.text(more), "failed: all traffic in use: 25.0 % local (at least 26.0 % asked)");
   EXPECT_EQ(failed.offending.sites.size(), 3U);
-  EXPECT_TRUE(judged("first-touch-4x2", {.min_local = 1, .when = phase::initialisation}).passed());
+  EXPECT_TRUE(judged("first-touch-4x2", at_least(1, phase::initialisation)).passed());
   // 786432 + 786432 of 3932160
-  EXPECT_TRUE(judged("first-touch-4x2", {.min_local = 0.4, .when = std::nullopt}).passed());
-  EXPECT_FALSE(judged("first-touch-4x2", {.min_local = 0.41, .when = std::nullopt}).passed());
+  EXPECT_TRUE(judged("first-touch-4x2", at_least(0.4, std::nullopt)).passed());
+  EXPECT_FALSE(judged("first-touch-4x2", at_least(0.41, std::nullopt)).passed());
 }
 
 TEST(TrafficCheck, BlamesThePhaseThatFailed) {
-  EXPECT_TRUE(judged("remote-init-2x2", {.min_local = 1}).passed());
+  EXPECT_TRUE(judged("remote-init-2x2", at_least(1)).passed());
   for (const std::optional<phase> when :
        {std::optional(phase::initialisation), std::optional<phase>()}) {
-    const traffic_verdict failed = judged("remote-init-2x2", {.min_local = 0.9, .when = when});
+    const traffic_verdict failed = judged("remote-init-2x2", at_least(0.9, when));
     EXPECT_FALSE(failed.passed());
     ASSERT_EQ(failed.offending.sites.size(), 1U);
     EXPECT_THAT(traffic_objects_text(failed.offending, {}),
@@ -111,29 +130,30 @@ TEST(TrafficCheck, BlamesThePhaseThatFailed) {
 }
 
 TEST(TrafficCheck, FailsWhereNothingWasCounted) {
-  const traffic_limits least{.min_local = 0};
+  const traffic_limits least = at_least(0);
   for (const char* const file : {"no-use-2x2", "nothing-2x2"}) {
     const traffic_verdict verdict = judged(file, least);
     EXPECT_FALSE(verdict.passed()) << file;
     EXPECT_THAT(verdict.text(least), HasSubstr("nothing was counted"));
   }
-  EXPECT_FALSE(judged("nothing-2x2", {.max_imbalance = 99}).passed());
-  const traffic_limits untouched{.min_local = 0, .objects = {"partial_sums"}};
+  EXPECT_FALSE(judged("nothing-2x2", at_most(99)).passed());
+  const traffic_limits untouched = at_least(0, std::vector<std::string>{"partial_sums"});
   EXPECT_THAT(judged("first-touch-4x2", untouched).text(untouched),
               HasSubstr("partial_sums in use: nothing was counted"));
 }
 
 TEST(TrafficCheck, HoldsTheImbalanceAgainstTheLimit) {
-  EXPECT_TRUE(judged("first-touch-4x2", {.max_imbalance = 4}).passed());
-  const traffic_limits asked{.min_local = 0.2, .max_imbalance = 1.5};
+  EXPECT_TRUE(judged("first-touch-4x2", at_most(4)).passed());
+  traffic_limits asked = at_most(1.5);
+  asked.min_local = 0.2;
   const traffic_verdict failed = judged("first-touch-4x2", asked);
   EXPECT_EQ(failed.text(asked),
             "failed: imbalance of the memories in use: 4.00 (at most 1.50 asked)");
 }
 
 TEST(TrafficCheck, JudgesTheObjectsThatAreNamed) {
-  EXPECT_TRUE(judged("many-objects-2x2", {.min_local = 1, .objects = {"grid"}}).passed());
-  const traffic_limits both{.min_local = 0.9, .objects = {"grid", "rows+0x1234"}};
+  EXPECT_TRUE(judged("many-objects-2x2", at_least(1, std::vector<std::string>{"grid"})).passed());
+  const traffic_limits both = at_least(0.9, std::vector<std::string>{"grid", "rows+0x1234"});
   const traffic_verdict failed = judged("many-objects-2x2", both);
   EXPECT_EQ(failed.text(both), "failed: rows+0x1234 in use: 50.0 % local (at least 90.0 % asked)");
   ASSERT_EQ(failed.offending.sites.size(), 1U);
@@ -141,7 +161,7 @@ TEST(TrafficCheck, JudgesTheObjectsThatAreNamed) {
 
 TEST(TrafficCheck, RefusesAnObjectThatIsNotThere) {
   try {
-    (void)judged("many-objects-2x2", {.min_local = 0, .objects = {"gird"}});
+    (void)judged("many-objects-2x2", at_least(0, std::vector<std::string>{"gird"}));
     FAIL() << "a name without an object has passed";
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
