@@ -49,7 +49,7 @@ def nodes_here(nodewise):
 
 def run(nodewise, machine, options, program, size):
     """Runs one step with its output shown; returns the shares the program itself found."""
-    on = ["--on", machine] if machine else []
+    on = ["--on", machine, "--on-no-count"] if machine else []
     words = ["run", *on, *options, "--verify", "--", program, *size]
     TERMINAL.command(["nodewise", *words])
     words[words.index(program)] = str(PROGRAMS / program)
@@ -77,6 +77,20 @@ def tell(nodewise, machine, size):
         TERMINAL.say(text)
         rows.append((title, run(nodewise, machine, options, program, size)))
     summary(where, rows)
+    if machine:
+        count(nodewise, machine, size)
+
+
+def count(nodewise, machine, size):
+    """The program as it is once more, with every access counted; the table is the command's own."""
+    TERMINAL.heading(f"Which memory every access went to, on {machine}")
+    TERMINAL.say("On a virtual machine nodewise counts what no processor here could: the cache lines "
+                 "that each processor fetched from each memory, by array and source line.")
+    words = ["run", "--on", machine, "--bind", "close", "--", "first-touch", *size]
+    TERMINAL.command(["nodewise", *words])
+    words[words.index("first-touch")] = str(PROGRAMS / "first-touch")
+    if subprocess.run([nodewise, *words], stdout=subprocess.DEVNULL, check=False).returncode != 0:
+        raise SystemExit("story: the command above failed")
 
 
 def summary(where, rows):

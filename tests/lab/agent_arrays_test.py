@@ -33,11 +33,11 @@ class Arrays(LabTest):
                 self.assertGreaterEqual(found[name], least)
 
     def blocked(self, program, *options):
-        return self.shares("--on", "lab:opteron-4x2", "--memory", "blocked", "--bind", "close", *options,
+        return self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "blocked", "--bind", "close", *options,
                            "--", ARRAYS / program)
 
     def test_without_the_agent_a_quarter_is_local(self):
-        found = self.shares("--on", "lab:opteron-4x2", "--bind", "close", "--", ARRAYS / "arrays")
+        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--bind", "close", "--", ARRAYS / "arrays")
         self.assertEqual(set(found), C | C_ROWS)
         for name, share in found.items():
             self.assertLess(share, 30, name)
@@ -65,18 +65,18 @@ class Arrays(LabTest):
         self.assert_shares(found, C_ROWS, 95)
 
     def test_cyclic_places_every_granule(self):
-        found = self.shares("--on", "lab:opteron-4x2", "--memory", "cyclic:64K", "--", ARRAYS / "arrays", "cyclic", 4)
+        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "cyclic:64K", "--", ARRAYS / "arrays", "cyclic", 4)
         self.assertEqual(set(found), C)
         self.assert_shares(found, C, 100)
 
     def test_cyclic_with_huge_pages_places_every_granule(self):
-        found = self.shares("--on", "lab:opteron-4x2", "--on-thp", "always", "--memory", "cyclic:64K", "--", ARRAYS / "arrays",
+        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--on-thp", "always", "--memory", "cyclic:64K", "--", ARRAYS / "arrays",
                             "cyclic", 4)
         self.assert_shares(found, C, 100)
 
     def test_the_report_names_arrays_by_line_and_by_symbol(self):
         report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--memory", "blocked", "--bind", "close", "--json", "-o", report,
+        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "blocked", "--bind", "close", "--json", "-o", report,
                     "--", ARRAYS / "arrays")
         process = json.loads(report.read_text())["processes"][0]
         self.assertEqual(process["totals"]["placed"], len(process["objects"]))
@@ -96,7 +96,7 @@ class Arrays(LabTest):
 
     def test_rules_by_line_symbol_and_size(self):
         report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--json", "-o", report, "--bind", "close",
+        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--json", "-o", report, "--bind", "close",
                     "--rule", "symbol=in_bss:bind:3", "--rule", "site=make_rows:bind:2",
                     "--rule", "size<10M:local", "--rule", "size>=10M:cyclic:256K:1,2",
                     "--", ARRAYS / "arrays")
@@ -115,7 +115,7 @@ class Arrays(LabTest):
 
     def test_weights_are_shares(self):
         report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--json", "-o", report, "--memory", "weighted:0=3,2=1",
+        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--json", "-o", report, "--memory", "weighted:0=3,2=1",
                     "--", ARRAYS / "arrays")
         for found in json.loads(report.read_text())["processes"][0]["objects"]:
             if found["kind"] != "group" and found["bytes"] >= 16 << 20:
@@ -129,7 +129,7 @@ class Arrays(LabTest):
                    "big[:4 << 20] = b'x' * (4 << 20);"
                    "small = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(64)]")
         report = self.directory / "run.json"
-        command = [NODEWISE, "run", "--on", "lab:opteron-4x2", "--memory", "cyclic:4K", "--strict", "--json", "-o", report,
+        command = [NODEWISE, "run", "--on", "lab:opteron-4x2", "--on-no-count", "--memory", "cyclic:4K", "--strict", "--json", "-o", report,
                    "--", "/usr/bin/python3", "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.directory,
                               stdin=subprocess.DEVNULL, timeout=300)

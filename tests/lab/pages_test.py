@@ -105,7 +105,7 @@ class GuestTest(LabTest):
 class Pages(GuestTest):
     @classmethod
     def setUpClass(cls):
-        cls.run_guest([NODEWISE, "run", "--on", "lab:opteron-4x2"], SCRIPT)
+        cls.run_guest([NODEWISE, "run", "--on", "lab:opteron-4x2", "--on-no-count"], SCRIPT)
 
     def test_every_page_is_reported_where_it_is_by_every_method_for_users(self):
         for name in ("auto.json", "move_pages.json"):

@@ -23,7 +23,7 @@ WHERE = re.compile(
 
 def nodewise_run(machine, *arguments):
     """`nodewise run --on lab:MACHINE ...`; returns its standard output, or fails with all it said."""
-    command = [NODEWISE, "run", "--on", f"lab:{machine}", *arguments]
+    command = [NODEWISE, "run", "--on", f"lab:{machine}", "--on-no-count", *arguments]
     result = subprocess.run(
         command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
@@ -119,6 +119,7 @@ class FirstTouch(LabTest):
                 "run",
                 "--on",
                 "lab:opteron-4x2",
+                "--on-no-count",
                 "--bind",
                 "close",
                 *memory,

@@ -78,7 +78,7 @@ class Specs(LabTest):
             script.append(f"echo; echo '@@@ {number}'; {{ {command}; }} < {file}")
         file = self.directory / "script"
         file.write_text("\n".join(script) + "\n")
-        command = [NODEWISE, "run", "--on", f"lab:{machine}", "--", "bash", str(file)]
+        command = [NODEWISE, "run", "--on", f"lab:{machine}", "--on-no-count", "--", "bash", str(file)]
         result = subprocess.run(
             command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
         )
