@@ -177,12 +177,19 @@ static void insert_private(unsigned number, unsigned outermost, uint64_t line, e
   }
 }
 
-// The level of the core's own, from the second on, that has the line; or private_levels.
-static unsigned outer_level_with(unsigned number, uint64_t line) {
-  unsigned i = 1;
-  while (i < private_levels && !find(&cores[number].level[i], line))
-    i++;
-  return i;
+// The level of the core's own, from the second on, that has the line; or private_levels. The line
+// is the one used last there from now on.
+static unsigned use_outer_level(unsigned number, uint64_t line) {
+  for (unsigned i = 1; i < private_levels; i++) {
+    const struct cache_level* level = &cores[number].level[i];
+    entry_t* set = set_of(level, line);
+    const uint32_t way = way_of(level, set, line);
+    if (way == level->ways)
+      continue;
+    use_entry(set, way, 0);
+    return i;
+  }
+  return private_levels;
 }
 
 // All other copies go. Says whether one of them was modified, and how far away.
@@ -275,7 +282,7 @@ static void use_first_level(struct core* core, uint64_t line, bool store) {
 struct cache_answer caches_access(struct core* core, uint64_t line, bool store) {
   const unsigned number = core->number;
   struct cache_answer answer = {SOURCE_CACHE, 0};
-  const unsigned level = first_level_has(core, line) ? 0 : outer_level_with(number, line);
+  const unsigned level = first_level_has(core, line) ? 0 : use_outer_level(number, line);
   const bool here = level < private_levels;
   const bool alone = nobody_else_has(number, line);
   enum line_source elsewhere = SOURCE_MEMORY;
