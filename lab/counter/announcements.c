@@ -131,7 +131,7 @@ static bool obey(struct processor* processor, const char* message) {
     region_stops(program, text);
     return true;
   case 'u':
-    program->marked = true;
+    books_begin_use(program);
     return true;
   default:
     return false;
