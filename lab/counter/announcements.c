@@ -73,7 +73,7 @@ static bool begin_program(struct task* task, const char* text) {
   if (sscanf(text, "%" SCNu64 " %n", &pid, &name) != 1 || !is_pid(pid) ||
       !has_words(text + name, "n"))
     return false;
-  task_begins(task, program_begins(pid, pid, text + name));
+  task_begins(task, program_begins(pid, 0, text + name));
   return true;
 }
 

@@ -53,7 +53,7 @@ struct program* program_begins(uint64_t pid, uint64_t parent, const char* name) 
   program->pid = pid;
   program->index = programs ? programs->index + 1 : 1;
   program->key = before ? before->key + PROGRAM_GENERATION : pid;
-  program->parent = parent;
+  program->parent = parent ? parent : program->key;
   program->name = copy_text(name);
   program->rest.program = program;
   program->rest.id = REST_ID;

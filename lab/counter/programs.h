@@ -94,6 +94,7 @@ struct task* task_at(uint64_t address);
 // A thread or program begins: what was counted for this task before was somebody else's.
 void task_begins(struct task*, struct program*);
 
+// Without a parent (0) it is its own.
 struct program* program_begins(uint64_t pid, uint64_t parent, const char* name);
 // The latest of that process, or NULL.
 struct program* program_of(uint64_t pid);

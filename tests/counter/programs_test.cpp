@@ -50,9 +50,10 @@ COUNTER_TEST(Programs, NameTheirParent) {
   guest g(machine);
   g.say(0, "x100 shell");
   g.say(1, "f101 100");
-  g.say(2, "f102 77"); // of somebody who did not announce itself
-  EXPECT_THAT(g.records("program"),
-              UnorderedElementsAre("0 0 -", "100 100 shell", "101 100 shell", "102 77 -"));
+  g.say(1, "x101 tool"); // is nobody's child but itself
+  g.say(2, "f102 77");   // of somebody who did not announce itself
+  EXPECT_THAT(g.records("program"), UnorderedElementsAre("0 0 -", "100 100 shell", "101 100 shell",
+                                                         "10000101 10000101 tool", "102 77 -"));
 }
 
 COUNTER_TEST(Programs, SayWhenTheyEndAndWhatWasMappedThen) {
