@@ -308,8 +308,10 @@ void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
 }
 
 static void move_to_initialisation(struct amount* of_phases, size_t count) {
+  if (!of_phases)
+    return;
   struct amount* use = of_phases + PHASE_USE * count;
-  for (size_t i = 0; of_phases && i < count; i++) {
+  for (size_t i = 0; i < count; i++) {
     of_phases[i].fills += use[i].fills;
     of_phases[i].write_backs += use[i].write_backs;
     of_phases[i].streams += use[i].streams;
