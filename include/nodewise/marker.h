@@ -31,10 +31,12 @@
  * message is BEGIN, two codes below 16 for each byte (the upper half first), END. */
 #define NODEWISE_MARKER_BEGIN 0x10
 #define NODEWISE_MARKER_END 0x11
-#define NODEWISE_MARKER_OBSERVE                                                                    \
-  0x20 /* this task is the program that is observed; count from here on */
-#define NODEWISE_MARKER_EXCLUDE 0x21 /* this task is a helper, not to be counted */
-#define NODEWISE_MARKER_FINISH 0x22  /* the end: write the result */
+/* This task is the program that is observed: count from here on. */
+#define NODEWISE_MARKER_OBSERVE 0x20
+/* This task is a helper, not to be counted. */
+#define NODEWISE_MARKER_EXCLUDE 0x21
+/* The end: write the result. */
+#define NODEWISE_MARKER_FINISH 0x22
 
 #if defined(__x86_64__)
 #define NODEWISE_MARKER_SAY(code)                                                                  \

@@ -18,19 +18,70 @@ int mark_in(const unsigned char* bytes, size_t count) {
   return bytes[4] | bytes[5] << 8;
 }
 
+// What a word of a message may be: a name, a kind of object, a hexadecimal number with 0x. Words go
+// into the result as they are, so nothing else is let through.
+static bool is_name(const char* word, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if (is_plain(word[i]))
+      continue;
+    if (word[i] != '%' || length - i < 3 || strspn(word + i + 1, "0123456789ABCDEF") < 2)
+      return false;
+    i += 2;
+  }
+  return length > 0;
+}
+
+static bool is_kind(const char* word, size_t length) {
+  static const char* const kinds[] = {"heap", "map", "static", "group"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strlen(kinds[i]) == length && memcmp(kinds[i], word, length) == 0)
+      return true;
+  return false;
+}
+
+static bool is_number(const char* word, size_t length) {
+  return length > 2 && length <= 18 && memcmp(word, "0x", 2) == 0 &&
+         strspn(word + 2, "0123456789abcdef") >= length - 2;
+}
+
+static bool is_word(char sort, const char* word, size_t length) {
+  return sort == 'n'   ? is_name(word, length)
+         : sort == 'k' ? is_kind(word, length)
+                       : is_number(word, length);
+}
+
+// Whether the text is words of these sorts, with one blank between them.
+static bool has_words(const char* text, const char* sorts) {
+  for (; *sorts; sorts++) {
+    const size_t length = strcspn(text, " ");
+    if (!is_word(*sorts, text, length))
+      return false;
+    text += length;
+    if (sorts[1] != '\0' && *text++ != ' ')
+      return false;
+  }
+  return *text == '\0';
+}
+
+static bool is_pid(uint64_t number) {
+  return number > 0 && number < PROGRAM_GENERATION;
+}
+
 static bool begin_program(struct task* task, const char* text) {
   uint64_t pid = 0;
-  char name[300];
-  if (sscanf(text, "%" SCNu64 " %299s", &pid, name) != 2)
+  int name = 0;
+  if (sscanf(text, "%" SCNu64 " %n", &pid, &name) != 1 || !is_pid(pid) ||
+      !has_words(text + name, "n"))
     return false;
-  task_begins(task, program_begins(pid, pid, name));
+  task_begins(task, program_begins(pid, 0, text + name));
   return true;
 }
 
 static bool begin_fork(struct task* task, const char* text) {
   uint64_t pid = 0;
   uint64_t parent_pid = 0;
-  if (sscanf(text, "%" SCNu64 " %" SCNu64, &pid, &parent_pid) != 2)
+  if (sscanf(text, "%" SCNu64 " %" SCNu64, &pid, &parent_pid) != 2 || !is_pid(pid) ||
+      !is_pid(parent_pid))
     return false;
   const struct program* parent = program_of(parent_pid);
   struct program* child =
@@ -50,6 +101,11 @@ static bool begin_thread(struct task* task, const char* text) {
   return true;
 }
 
+// In the part of the address space that programs have.
+static bool can_be(uint64_t start, uint64_t bytes) {
+  return bytes > 0 && start < USER_BYTES && bytes <= USER_BYTES - start;
+}
+
 // An object that was moved or resized is announced again: it keeps its account.
 static bool begin_object(struct task* task, const char* text) {
   uint64_t id = 0;
@@ -57,7 +113,7 @@ static bool begin_object(struct task* task, const char* text) {
   uint64_t bytes = 0;
   int rest = 0;
   if (sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %n", &id, &start, &bytes, &rest) != 3 ||
-      rest == 0)
+      id == REST_ID || !can_be(start, bytes) || !has_words(text + rest, "knxn"))
     return false;
   end_pages(task->program, start, bytes);
   struct object* before = object_with(task->program, id);
@@ -73,7 +129,7 @@ static bool begin_object(struct task* task, const char* text) {
 
 static bool end_object(struct task* task, const char* text) {
   uint64_t id = 0;
-  if (sscanf(text, "%" SCNx64, &id) != 1)
+  if (sscanf(text, "%" SCNx64, &id) != 1 || id == REST_ID)
     return false;
   struct object* object = object_with(task->program, id);
   if (object && !object->freed) { // else it was one too many
@@ -87,6 +143,8 @@ static bool end_object(struct task* task, const char* text) {
 static bool obey_init(struct processor* processor, char what, const char* text) {
   unsigned number = 0;
   uint64_t address = 0;
+  if (state != STATE_SELFTEST)
+    return false;
   if (what == 'k' && sscanf(text, "%u", &number) == 1)
     selftest_processor(processor, number);
   else if (what == 'n' && sscanf(text, "%u %" SCNx64, &number, &address) == 2)
@@ -119,8 +177,7 @@ static bool obey(struct processor* processor, const char* message) {
     program_forgets_mappings(program);
     return true;
   case 'm':
-    program_adds_mapping(program, text);
-    return true;
+    return has_words(text, "xxxn") && program_adds_mapping(program, text);
   case 'e':
     program->ended = true;
     return true;
@@ -131,7 +188,7 @@ static bool obey(struct processor* processor, const char* message) {
     region_stops(program, text);
     return true;
   case 'u':
-    program->marked = true;
+    books_begin_use(program);
     return true;
   default:
     return false;
@@ -160,21 +217,28 @@ static void add_half_byte(struct task* task, int half) {
     task->half = half;
     return;
   }
-  if (task->message_bytes < MESSAGE_BYTES_MAX - 1)
-    task->message[task->message_bytes++] = (char)(task->half << 4 | half);
+  if (task->message_bytes < MESSAGE_BYTES_MAX)
+    task->message[task->message_bytes] = (char)(task->half << 4 | half);
+  task->message_bytes++;
   task->half = -1;
+}
+
+// Neither cut off nor too long, and text.
+static bool is_whole(const struct task* task) {
+  return task->half < 0 && task->message_bytes < MESSAGE_BYTES_MAX &&
+         strlen(task->message) == task->message_bytes;
 }
 
 static void end_message(struct processor* processor) {
   struct task* task = processor->task;
   if (!task->message)
     return;
-  task->message[task->message_bytes] = '\0';
   const struct program* before = task->program;
-  if (!obey(processor, task->message))
+  if (!is_whole(task) || !obey(processor, task->message))
     messages_lost++;
   if (task->program != before)
     forget_translations(processor);
+  update_activity(processor);
   drop_message(task);
 }
 

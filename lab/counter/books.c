@@ -2,10 +2,12 @@
 #include "books.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "sharing.h"
 
 struct code* codes;
-struct cell cells[PROCESSORS_MAX][NODES_MAX];
-struct transfers transfers[PROCESSORS_MAX];
+uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX];
 
 static struct table code_table;
 static struct table pages;    // by program and number
@@ -103,7 +105,7 @@ static void add(struct amount* sum, enum kind kind, uint32_t count) {
 static void book(struct page* page, const struct account* to, enum phase phase, enum kind kind,
                  uint32_t count) {
   const unsigned from = machine.node_of[to->cpu];
-  add(&cells[to->cpu][to->memory].amount[phase], kind, count);
+  add(cell_amount(page->program, phase, to->cpu, to->memory), kind, count);
   add(object_amount(to->object, phase, from, to->memory), kind, count);
   if (to->region)
     add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
@@ -195,70 +197,6 @@ static void book_from_memory(const struct access* access, enum kind kind) {
   book_by_phase(page, &to, kind, mark(&page->seen, access->line));
 }
 
-static uint64_t bytes_of(const struct access* access) {
-  const unsigned first = access->address % LINE_BYTES;
-  const uint64_t mask =
-      access->operation.bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << access->operation.bytes) - 1;
-  return mask << first;
-}
-
-enum { SHARED_LINES_MAX = 1 << 16 };
-struct table shared_lines;
-uint64_t shared_lines_left_out;
-
-static struct shared_line* shared_line_of(const struct access* access) {
-  struct shared_line* line = table_find(&shared_lines, access->line);
-  if (line)
-    return line;
-  if (shared_lines.used == SHARED_LINES_MAX) {
-    shared_lines_left_out++;
-    return NULL;
-  }
-  line = allocate(sizeof *line);
-  line->program = access->page->program;
-  line->address = access->address & ~(uint64_t)(LINE_BYTES - 1);
-  line->object =
-      access->page->object ? access->page->object : object_at(line->program, access->address);
-  table_insert(&shared_lines, access->line, line);
-  return line;
-}
-
-static void note_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) {
-  unsigned own = SHARERS_TOLD;
-  for (unsigned i = 0; i < line->sharers; i++) {
-    if (line->cpu[i] == cpu)
-      own = i;
-    else if (line->bytes[i] & bytes)
-      line->overlap = true;
-  }
-  if (own == SHARERS_TOLD && line->sharers < SHARERS_TOLD) {
-    own = line->sharers++;
-    line->cpu[own] = (unsigned char)cpu;
-  }
-  if (own < SHARERS_TOLD)
-    line->bytes[own] |= bytes;
-  line->writers |= UINT64_C(1) << cpu;
-}
-
-static void book_sharing(const struct access* access, struct cache_answer answer) {
-  const bool moved = answer.source == SOURCE_NEAR_CORE || answer.source == SOURCE_FAR_CORE;
-  if (!moved && answer.invalidations == 0)
-    return;
-  struct transfers* sum = &transfers[access->cpu];
-  sum->near += answer.source == SOURCE_NEAR_CORE;
-  sum->far += answer.source == SOURCE_FAR_CORE;
-  sum->invalidations += answer.invalidations;
-  struct shared_line* line = shared_line_of(access);
-  if (!line)
-    return;
-  line->transfers += moved;
-  line->invalidations += answer.invalidations;
-  if (access->operation.store)
-    note_writer(line, access->cpu, bytes_of(access));
-  else
-    line->readers |= UINT64_C(1) << access->cpu;
-}
-
 void book_access(const struct access* access, struct cache_answer answer) {
   notice_thread(access->page, access->task->thread);
   if (answer.source == SOURCE_MEMORY)
@@ -280,6 +218,7 @@ void written_back(uint64_t line) {
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
   const struct account to = {.object =
                                  page->object ? page->object : object_at(page->program, address),
+                             .region = page->program->charged,
                              .cpu = (uint8_t)acting_cpu,
                              .memory = (uint8_t)node_of_line(line)};
   book_by_phase(page, &to, KIND_WRITE_BACK, mark(&page->returned, line));
@@ -295,12 +234,15 @@ static int most_frequent_user(const struct page* page) {
 
 static void add_run(struct object* object, const struct page* page) {
   const int user = most_frequent_user(page);
+  // Told in the object, which may be elsewhere later.
+  const uint64_t number =
+      object->id == REST_ID ? page->number : page->number - object->start / PAGE_BYTES;
   struct page_run* last = object->run_count ? &object->runs[object->run_count - 1] : NULL;
-  if (!last || last->first + last->count != page->number || last->memory != page->memory ||
+  if (!last || last->first + last->count != number || last->memory != page->memory ||
       last->user != user) {
     object->runs = reallocate(object->runs, (object->run_count + 1) * sizeof *object->runs);
     last = &object->runs[object->run_count++];
-    *last = (struct page_run){.first = page->number, .memory = page->memory, .user = user};
+    *last = (struct page_run){.first = number, .memory = page->memory, .user = user};
   }
   last->count++;
   for (unsigned phase = 0; phase < PHASES; phase++)
@@ -320,35 +262,114 @@ static void end_page(struct page* page) {
   page->used = true;
 }
 
-void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
-  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-  for (uint64_t number = start / PAGE_BYTES; number < last; number++) {
-    struct page* page = table_remove(&pages, page_key(program, number));
-    if (page)
-      end_page(page);
-  }
-}
-
-static void still_dirty(unsigned core, uint64_t line) {
-  unsigned cpu = 0;
-  while (machine.core_of[cpu] != core)
-    cpu++;
-  cells[cpu][node_of_line(line)].dirty++;
-}
-
 static int by_address(const void* a, const void* b) {
   const struct page* left = *(struct page* const*)a;
   const struct page* right = *(struct page* const*)b;
   return left->number < right->number ? -1 : left->number > right->number;
 }
 
-void close_books(void) {
+// The pages that have not ended, of a program or (NULL) of all, by address. To be freed.
+static struct page** all_pages(const struct program* program, size_t* count) {
   struct page** all = allocate((pages.used + 1) * sizeof *all);
+  *count = 0;
+  for (size_t i = 0; i < pages.slots; i++) {
+    struct page* page = pages.values[i];
+    if (page && (!program || page->program == program))
+      all[(*count)++] = page;
+  }
+  qsort(all, *count, sizeof(struct page*), by_address);
+  return all;
+}
+
+// For a range of more pages than were ever used.
+static void end_pages_among_all(const struct program* program, uint64_t first, uint64_t last) {
   size_t count = 0;
-  for (size_t i = 0; i < pages.slots; i++)
-    if (pages.keys[i] != 0)
-      all[count++] = pages.values[i];
-  qsort(all, count, sizeof *all, by_address);
+  struct page** all = all_pages(program, &count);
+  for (size_t i = 0; i < count; i++)
+    if (all[i]->number >= first && all[i]->number < last) {
+      (void)table_remove(&pages, page_key(program, all[i]->number));
+      end_page(all[i]);
+    }
+  free(all);
+}
+
+void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
+  const uint64_t first = start / PAGE_BYTES;
+  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+  if (last - first > pages.slots) {
+    end_pages_among_all(program, first, last);
+    return;
+  }
+  for (uint64_t number = first; number < last; number++) {
+    struct page* page = table_remove(&pages, page_key(program, number));
+    if (page)
+      end_page(page);
+  }
+}
+
+static void move_to_initialisation(struct amount* of_phases, size_t count) {
+  if (!of_phases)
+    return;
+  struct amount* use = of_phases + PHASE_USE * count;
+  for (size_t i = 0; i < count; i++) {
+    of_phases[i].fills += use[i].fills;
+    of_phases[i].write_backs += use[i].write_backs;
+    of_phases[i].streams += use[i].streams;
+    use[i] = (struct amount){0};
+  }
+}
+
+static void move_fills_to_initialisation(uint64_t fills[PHASES][2]) {
+  for (unsigned remote = 0; remote < 2; remote++) {
+    fills[PHASE_INIT][remote] += fills[PHASE_USE][remote];
+    fills[PHASE_USE][remote] = 0;
+  }
+}
+
+static void begin_use_of_object(struct object* object) {
+  move_to_initialisation(object->traffic, (size_t)machine.nodes * machine.nodes);
+  for (size_t i = 0; i < object->run_count; i++) {
+    move_fills_to_initialisation(object->runs[i].fills);
+    object->runs[i].user = -1;
+  }
+}
+
+static void begin_use_of_pages(const struct program* program) {
+  size_t count = 0;
+  struct page** all = all_pages(program, &count);
+  for (size_t i = 0; i < count; i++) {
+    begin_use(all[i]);
+    move_fills_to_initialisation(all[i]->fills);
+    memset(all[i]->used_from, 0, machine.nodes * sizeof all[i]->used_from[0]);
+  }
+  free(all);
+}
+
+void books_begin_use(struct program* program) {
+  if (program->marked)
+    return;
+  program->marked = true;
+  begin_use_of_pages(program);
+  begin_use_of_object(&program->rest);
+  for (struct object* object = program->all; object; object = object->next)
+    begin_use_of_object(object);
+  move_to_initialisation(program->cells, (size_t)machine.processors * machine.nodes);
+  for (struct code* code = codes; code; code = code->next)
+    for (struct code_count* count = code->counts; count; count = count->next)
+      if (count->program == program)
+        move_fills_to_initialisation(count->fills);
+}
+
+static void still_dirty(unsigned core, uint64_t line) {
+  unsigned cpu = 0;
+  while (machine.core_of[cpu] != core)
+    cpu++;
+  dirty_lines[cpu][node_of_line(line)]++;
+}
+
+void close_books(void) {
+  size_t count = 0;
+  struct page** all = all_pages(NULL, &count);
   for (size_t i = 0; i < count; i++)
     end_page(all[i]);
   free(all);

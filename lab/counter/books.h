@@ -64,23 +64,11 @@ struct page {
   int16_t memory;        // the node of the latest fill, -1: none yet
   uint32_t repeat_count;
   struct repeat* repeats;
-  uint32_t fills[PHASES][2];
+  uint64_t fills[PHASES][2];
   uint32_t used_from[]; // fills in use by the node of the processor
 };
 
-struct cell {
-  struct amount amount[PHASES];
-  uint64_t dirty;
-};
-
-struct transfers {
-  uint64_t near;
-  uint64_t far;
-  uint64_t invalidations;
-};
-
-extern struct cell cells[PROCESSORS_MAX][NODES_MAX];
-extern struct transfers transfers[PROCESSORS_MAX];
+extern uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX]; // by the node of their memory, at the end
 
 void books_prepare(void);
 struct page* page_at(struct program*, uint64_t number);
@@ -104,25 +92,9 @@ void book_access(const struct access*, struct cache_answer);
 // A line written past the caches.
 void book_stream(const struct access*);
 
+// The program says that its initialisation is over: all that it did before was that.
+void books_begin_use(struct program*);
 // The program's pages in this range end: they are other memory from now on.
 void end_pages(struct program*, uint64_t start, uint64_t bytes);
 // At the end of it all: settles every page, and the lines that are still in caches.
 void close_books(void);
-
-// Cache lines that processors take from one another.
-enum { SHARERS_TOLD = 8 };
-struct shared_line {
-  struct program* program;
-  struct object* object;
-  uint64_t address;
-  uint64_t transfers;
-  uint64_t invalidations;
-  uint64_t writers; // a bit for each processor
-  uint64_t readers;
-  bool overlap; // two of them wrote the same byte
-  unsigned sharers;
-  unsigned char cpu[SHARERS_TOLD];
-  uint64_t bytes[SHARERS_TOLD]; // a bit for each byte that this processor wrote
-};
-extern struct table shared_lines; // by line
-extern uint64_t shared_lines_left_out;

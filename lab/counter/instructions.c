@@ -3,14 +3,23 @@
 
 #include <string.h>
 
+static bool is_legacy_prefix(unsigned char byte) {
+  // Operand size, address size, segments FS and GS, repeats; the others are not used with these.
+  return (byte >= 0x64 && byte <= 0x67) || byte == 0xf2 || byte == 0xf3;
+}
+
 // Legacy prefixes and REX, as many as there are.
 static size_t prefixes_of(const unsigned char* bytes, size_t count) {
   size_t at = 0;
-  while (at < count && (bytes[at] == 0x66 || bytes[at] == 0xf2 || bytes[at] == 0xf3))
+  while (at < count && is_legacy_prefix(bytes[at]))
     at++;
   if (at < count && (bytes[at] & 0xf0) == 0x40)
     at++;
   return at;
+}
+
+static bool is_among(unsigned char wanted, const unsigned char* bytes, size_t count) {
+  return memchr(bytes, wanted, count) != NULL;
 }
 
 static bool is_streaming_opcode(unsigned char opcode) {
@@ -25,8 +34,9 @@ bool is_streaming_store(const unsigned char* bytes, size_t count) {
   const size_t at = prefixes_of(bytes, count);
   if (at + 2 >= count || bytes[at] != 0x0f)
     return false;
-  const bool repeat = at > 0 && (bytes[0] == 0xf2 || bytes[0] == 0xf3); // other instructions
-  return bytes[at + 1] == 0xc3 || (!repeat && is_streaming_opcode(bytes[at + 1]));
+  if (is_among(0xf2, bytes, at) || is_among(0xf3, bytes, at))
+    return false; // other instructions
+  return bytes[at + 1] == 0xc3 || is_streaming_opcode(bytes[at + 1]);
 }
 
 bool forgets_translations(const unsigned char* bytes, size_t count) {
@@ -39,7 +49,7 @@ bool forgets_translations(const unsigned char* bytes, size_t count) {
     return field == 3 || field == 4;
   if (bytes[at + 1] == 0x01)
     return field == 7 && names_memory;
-  return bytes[0] == 0x66 && bytes[at + 1] == 0x38 && bytes[at + 2] == 0x82;
+  return is_among(0x66, bytes, at) && bytes[at + 1] == 0x38 && bytes[at + 2] == 0x82;
 }
 
 bool switches_task(const unsigned char* bytes, size_t count, uint32_t* offset) {

@@ -14,12 +14,17 @@ void processors_prepare(void) {
 }
 
 void update_activity(struct processor* processor) {
-  processor->active =
+  const bool active =
       state == STATE_COUNTING && processor->task != NULL && !processor->task->excluded;
+  __atomic_store_n(&processor->active, active, __ATOMIC_RELAXED);
+}
+
+static inline bool is_active(const struct processor* processor) {
+  return __atomic_load_n(&processor->active, __ATOMIC_RELAXED);
 }
 
 void forget_translations(struct processor* processor) {
-  // The only field that another processor changes, and only to something never seen before.
+  // Another processor may do this, and only ever makes it something never seen before.
   __atomic_fetch_add(&processor->epoch, epoch_step, __ATOMIC_RELAXED);
 }
 
@@ -38,6 +43,10 @@ void switch_task(struct processor* processor, uint64_t address) {
   unlock_shared();
 }
 
+static inline uint64_t epoch_of(const struct processor* processor) {
+  return __atomic_load_n(&processor->epoch, __ATOMIC_RELAXED);
+}
+
 static bool translate(struct processor* processor, struct translation* into,
                       qemu_plugin_meminfo_t info, uint64_t address) {
   const uint64_t number = address >> PAGE_BITS;
@@ -51,11 +60,12 @@ static bool translate(struct processor* processor, struct translation* into,
   }
   const uint64_t frame = position / PAGE_BYTES;
   lock_shared();
+  // The epoch of now: once the lock is gone, another processor may end the page.
+  into->tag = number | epoch_of(processor);
   into->page = page_at(processor->task->program, number);
   page_is_in(into->page, frame);
   unlock_shared();
   into->first_line = frame * LINES_A_PAGE;
-  into->tag = number | processor->epoch;
   return true;
 }
 
@@ -63,7 +73,7 @@ static struct translation* translation_of(struct processor* processor, qemu_plug
                                           uint64_t address) {
   const uint64_t number = address >> PAGE_BITS;
   struct translation* entry = &processor->translations[number % TRANSLATIONS];
-  if (__builtin_expect(entry->tag == (number | processor->epoch), 1))
+  if (__builtin_expect(entry->tag == (number | epoch_of(processor)), 1))
     return entry;
   return translate(processor, entry, info, address) ? entry : NULL;
 }
@@ -123,7 +133,7 @@ static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   struct processor* processor = &processors[vcpu];
-  if (!processor->active) {
+  if (!is_active(processor)) {
     selftest_sees(processor, info, address);
     return;
   }
@@ -140,25 +150,35 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
   touch(processor, info, address + in_line, second, code);
 }
 
-// True if the line was waiting already.
-static bool combine(struct processor* processor, uint64_t line) {
-  for (unsigned i = 0; i < COMBINED_LINES; i++)
-    if (processor->combined[i] == line)
-      return true;
-  processor->combined[processor->next_combined++ % COMBINED_LINES] = line;
-  return false;
+static uint64_t bytes_in_line(uint64_t address, unsigned bytes) {
+  const uint64_t mask = bytes >= LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1;
+  return mask << address % LINE_BYTES;
 }
 
-void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
-  struct processor* processor = &processors[vcpu];
-  if (!processor->active)
-    return;
-  processor->accesses++;
+// True if the line was waiting already.
+static bool combine(struct processor* processor, uint64_t line, uint64_t bytes) {
+  struct combined_line* waiting = processor->combined;
+  while (waiting < processor->combined + COMBINED_LINES && waiting->line != line)
+    waiting++;
+  const bool was_there = waiting < processor->combined + COMBINED_LINES;
+  if (!was_there) {
+    waiting = &processor->combined[processor->next_combined++ % COMBINED_LINES];
+    *waiting = (struct combined_line){.line = line};
+  }
+  waiting->bytes |= bytes;
+  if (waiting->bytes == UINT64_MAX)
+    waiting->line = 0;
+  return was_there;
+}
+
+// All bytes of it are in one line.
+static void stream(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
+                   struct operation operation, struct code* code) {
   const struct translation* where = translation_of(processor, info, address);
   if (!where)
     return;
-  const struct access access = describe(processor, where, address, ask(info), code);
-  if (combine(processor, access.line))
+  const struct access access = describe(processor, where, address, operation, code);
+  if (combine(processor, access.line, bytes_in_line(address, operation.bytes)))
     return;
   lock_shared();
   if (state == STATE_COUNTING) {
@@ -167,4 +187,18 @@ void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     book_stream(&access);
   }
   unlock_shared();
+}
+
+void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
+  struct processor* processor = &processors[vcpu];
+  if (!is_active(processor))
+    return;
+  processor->accesses++;
+  const struct operation whole = ask(info);
+  const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
+  const unsigned first = whole.bytes < in_line ? whole.bytes : in_line;
+  stream(processor, info, address, (struct operation){whole.store, first}, code);
+  if (first < whole.bytes)
+    stream(processor, info, address + first, (struct operation){whole.store, whole.bytes - first},
+           code);
 }

@@ -26,7 +26,10 @@ struct processor {
   uint64_t untranslated; // devices, or a page that went meanwhile
   struct translation translations[TRANSLATIONS];
   // Stores past the caches wait here until their line is complete, as in a real processor.
-  uint64_t combined[COMBINED_LINES];
+  struct combined_line {
+    uint64_t line;  // 0: none
+    uint64_t bytes; // a bit for each that has arrived
+  } combined[COMBINED_LINES];
   unsigned next_combined;
 };
 

@@ -6,16 +6,25 @@
 
 #include "machine.h"
 
-// A program that makes objects without end is not to fill the host's memory.
-enum { OBJECTS_MAX = 1 << 18 };
+// A program that says things without end is not to fill the host's memory.
+enum {
+  OBJECTS_MAX = 1 << 18,
+  REGIONS_MAX = 1 << 10,
+  MAPPINGS_MAX = 1 << 20,
+  MAPPINGS_OF_PROGRAM_MAX = 1 << 16, // as many as Linux lets it have
+};
 
 struct program* programs;
 struct program nobody = {.rest = {.program = &nobody, .id = REST_ID}};
 uint64_t objects_left_out;
+uint64_t regions_left_out;
 
 static struct table tasks;
+static struct table latest; // program of a process
 static uint64_t threads_seen;
 static size_t objects_kept;
+static size_t regions_kept;
+static size_t mappings_kept;
 static uint64_t regions_opened;
 
 struct task* task_at(uint64_t address) {
@@ -31,27 +40,26 @@ struct task* task_at(uint64_t address) {
 void task_begins(struct task* task, struct program* program) {
   task->thread = ++threads_seen;
   task->program = program;
+  task->excluded = false;
 }
 
 struct program* program_of(uint64_t pid) {
-  struct program* program = programs;
-  while (program && program->pid != pid)
-    program = program->next;
-  return program;
+  return table_find(&latest, pid);
 }
 
 struct program* program_begins(uint64_t pid, uint64_t parent, const char* name) {
-  const struct program* before = program_of(pid);
+  const struct program* before = table_remove(&latest, pid);
   struct program* program = allocate(sizeof *program);
   program->pid = pid;
   program->index = programs ? programs->index + 1 : 1;
   program->key = before ? before->key + PROGRAM_GENERATION : pid;
-  program->parent = parent;
+  program->parent = parent ? parent : program->key;
   program->name = copy_text(name);
   program->rest.program = program;
   program->rest.id = REST_ID;
   program->next = programs;
   programs = program;
+  table_insert(&latest, pid, program);
   return program;
 }
 
@@ -61,20 +69,25 @@ void program_inherits(struct program* child, const struct program* parent) {
     (void)object_begins(child, object->id, object->start, object->bytes, object->what);
   }
   for (size_t i = 0; i < parent->mapping_count; i++)
-    program_adds_mapping(child, parent->mappings[i]);
+    (void)program_adds_mapping(child, parent->mappings[i]);
   child->marked = parent->marked;
 }
 
 void program_forgets_mappings(struct program* program) {
   for (size_t i = 0; i < program->mapping_count; i++)
     free(program->mappings[i]);
+  mappings_kept -= program->mapping_count;
   program->mapping_count = 0;
 }
 
-void program_adds_mapping(struct program* program, const char* text) {
+bool program_adds_mapping(struct program* program, const char* text) {
+  if (mappings_kept == MAPPINGS_MAX || program->mapping_count == MAPPINGS_OF_PROGRAM_MAX)
+    return false;
   const size_t bytes = (program->mapping_count + 1) * sizeof *program->mappings;
   program->mappings = reallocate(program->mappings, bytes);
   program->mappings[program->mapping_count++] = copy_text(text);
+  mappings_kept++;
+  return true;
 }
 
 // The number of live objects that begin at or below the address.
@@ -153,13 +166,20 @@ struct object* object_at(struct program* program, uint64_t address) {
   return &program->rest;
 }
 
-static struct region* region_named(struct program* program, const char* name) {
+static struct region* region_named(const struct program* program, const char* name) {
   struct region* region = program->regions;
   while (region && strncmp(region->name, name, REGION_NAME_BYTES - 1) != 0)
     region = region->next;
-  if (region)
-    return region;
-  region = allocate(sizeof *region);
+  return region;
+}
+
+static struct region* make_region(struct program* program, const char* name) {
+  if (regions_kept == REGIONS_MAX) {
+    regions_left_out++;
+    return NULL;
+  }
+  regions_kept++;
+  struct region* region = allocate(sizeof *region);
   strncpy(region->name, name, REGION_NAME_BYTES - 1);
   region->traffic = make_amounts(1);
   region->next = program->regions;
@@ -176,14 +196,16 @@ static void charge_latest(struct program* program) {
 
 void region_starts(struct program* program, const char* name) {
   struct region* region = region_named(program, name);
-  if (region->open++ == 0)
+  if (!region)
+    region = make_region(program, name);
+  if (region && region->open++ == 0)
     region->opened_at = ++regions_opened;
   charge_latest(program);
 }
 
 void region_stops(struct program* program, const char* name) {
   struct region* region = region_named(program, name);
-  if (region->open > 0)
+  if (region && region->open > 0)
     region->open--;
   charge_latest(program);
 }
@@ -194,4 +216,34 @@ struct amount* make_amounts(size_t arrays) {
 
 struct amount* amount_of(struct amount* amounts, unsigned array, unsigned from, unsigned to) {
   return &amounts[((size_t)array * machine.nodes + from) * machine.nodes + to];
+}
+
+static struct amount* cell_of(const struct program* program, enum phase phase, unsigned cpu,
+                              unsigned node) {
+  return &program->cells[((size_t)phase * machine.processors + cpu) * machine.nodes + node];
+}
+
+struct amount* cell_amount(struct program* program, enum phase phase, unsigned cpu, unsigned node) {
+  if (!program->cells)
+    program->cells =
+        allocate((size_t)PHASES * machine.processors * machine.nodes * sizeof *program->cells);
+  return cell_of(program, phase, cpu, node);
+}
+
+static void add_cell(struct amount* sum, const struct program* program, enum phase phase,
+                     unsigned cpu, unsigned node) {
+  if (!program->cells)
+    return;
+  const struct amount* part = cell_of(program, phase, cpu, node);
+  sum->fills += part->fills;
+  sum->write_backs += part->write_backs;
+  sum->streams += part->streams;
+}
+
+struct amount cell_sum(enum phase phase, unsigned cpu, unsigned node) {
+  struct amount sum = {0};
+  add_cell(&sum, &nobody, phase, cpu, node);
+  for (const struct program* program = programs; program; program = program->next)
+    add_cell(&sum, program, phase, cpu, node);
+  return sum;
 }

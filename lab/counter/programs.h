@@ -19,7 +19,7 @@ struct amount {
 
 // Neighbouring pages of which the same is to be said.
 struct page_run {
-  uint64_t first; // page number: address / PAGE_BYTES
+  uint64_t first; // page number: in the object, or where there is none address / PAGE_BYTES
   uint64_t count;
   int memory;                // node, -1: no line of it was ever read from memory
   int user;                  // the node that made most fills in use, -1: none did
@@ -67,6 +67,7 @@ struct program {
   size_t mapping_count;
   struct region* regions;
   struct region* charged; // the open region that was opened last, or NULL
+  struct amount* cells;   // [PHASES][processor][to node]; NULL: none yet
 };
 
 #define PROGRAM_GENERATION UINT64_C(10000000)
@@ -78,26 +79,29 @@ struct task {
   bool excluded;   // a helper
   uint64_t thread; // never given twice, unlike the task's address
   struct program* program;
-  char* message; // what has arrived of it, NULL: none is under way
-  size_t message_bytes;
-  int half; // the upper half of a byte, or -1
+  char* message;        // what has arrived of it, NULL: none is under way
+  size_t message_bytes; // that have arrived, more than are kept of one too long
+  int half;             // the upper half of a byte, or -1
 };
 
 extern struct program* programs;  // all, the latest first
 extern struct program nobody;     // whoever has not announced itself
 extern uint64_t objects_left_out; // beyond what is kept
+extern uint64_t regions_left_out;
 
 // The task whose structure is at that address of the guest's kernel; made when first seen.
 struct task* task_at(uint64_t address);
 // A thread or program begins: what was counted for this task before was somebody else's.
 void task_begins(struct task*, struct program*);
 
+// Without a parent (0) it is its own.
 struct program* program_begins(uint64_t pid, uint64_t parent, const char* name);
 // The latest of that process, or NULL.
 struct program* program_of(uint64_t pid);
 void program_inherits(struct program* child, const struct program* parent);
 void program_forgets_mappings(struct program*);
-void program_adds_mapping(struct program*, const char* text);
+// False if it is one too many.
+bool program_adds_mapping(struct program*, const char* text);
 
 // NULL if it is one too many.
 struct object* object_begins(struct program*, uint64_t id, uint64_t start, uint64_t bytes,
@@ -117,3 +121,7 @@ void region_stops(struct program*, const char* name);
 // An array of amounts, one for each pair of nodes; `tables` such arrays.
 struct amount* make_amounts(size_t tables);
 struct amount* amount_of(struct amount* amounts, unsigned table, unsigned from, unsigned to);
+
+// Between a processor and a node: of one program, and the sum of all.
+struct amount* cell_amount(struct program*, enum phase, unsigned cpu, unsigned node);
+struct amount cell_sum(enum phase, unsigned cpu, unsigned node);

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 #include "result.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "announcements.h"
 #include "selftest.h"
+#include "sharing.h"
 
 enum { SHARED_LINES_TOLD = 1000 };
 
@@ -26,11 +26,10 @@ static void write_encoded(const char* text) {
   if (*text == '\0')
     fputc('-', file);
   for (; *text; text++) {
-    const unsigned char byte = (unsigned char)*text;
-    if (isalnum(byte) || strchr("_-./", byte))
-      fputc(byte, file);
+    if (is_plain(*text))
+      fputc(*text, file);
     else
-      fprintf(file, "%%%02X", byte);
+      fprintf(file, "%%%02X", (unsigned char)*text);
   }
 }
 
@@ -72,11 +71,11 @@ static void write_cells(void) {
   for (unsigned cpu = 0; cpu < machine.processors; cpu++)
     for (unsigned node = 0; node < machine.nodes; node++)
       for (unsigned phase = 0; phase < PHASES; phase++) {
-        const struct amount* sum = &cells[cpu][node].amount[phase];
-        const uint64_t dirty = phase == PHASE_USE ? cells[cpu][node].dirty : 0;
-        if (sum->fills + sum->write_backs + sum->streams + dirty > 0)
+        const struct amount sum = cell_sum(phase, cpu, node);
+        const uint64_t dirty = phase == PHASE_USE ? dirty_lines[cpu][node] : 0;
+        if (sum.fills + sum.write_backs + sum.streams + dirty > 0)
           fprintf(file, "cell %u %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", cpu,
-                  node, phase_names[phase], sum->fills, sum->write_backs, dirty, sum->streams);
+                  node, phase_names[phase], sum.fills, sum.write_backs, dirty, sum.streams);
       }
   for (unsigned cpu = 0; cpu < machine.processors; cpu++)
     if (transfers[cpu].near + transfers[cpu].far + transfers[cpu].invalidations > 0)
@@ -113,8 +112,7 @@ static void write_runs(const struct object* object) {
     const struct page_run* run = &object->runs[i];
     fprintf(file, "pages %" PRIu64, object->program->key);
     write_id(object);
-    fprintf(file, rest ? " 0x%" PRIx64 : " %" PRIu64,
-            rest ? run->first * PAGE_BYTES : run->first - object->start / PAGE_BYTES);
+    fprintf(file, rest ? " 0x%" PRIx64 : " %" PRIu64, rest ? run->first * PAGE_BYTES : run->first);
     fprintf(file, " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n",
             run->count, run->memory, run->fills[PHASE_INIT][0], run->fills[PHASE_INIT][1],
             run->fills[PHASE_USE][0], run->fills[PHASE_USE][1], run->user);
@@ -139,7 +137,7 @@ static void write_regions(const struct program* program) {
     for (unsigned from = 0; from < machine.nodes; from++)
       for (unsigned to = 0; to < machine.nodes; to++) {
         const struct amount* sum = amount_of(region->traffic, 0, from, to);
-        if (sum->fills + sum->streams == 0)
+        if (sum->fills + sum->write_backs + sum->streams == 0)
           continue;
         fprintf(file, "region %" PRIu64 " ", program->key);
         write_encoded(region->name);
@@ -238,6 +236,7 @@ static void write_what_is_missing(void) {
   }
   write_uncounted(untranslated, "accesses to devices, or to pages that went away meanwhile");
   write_uncounted(objects_left_out, "objects without an account of their own: there were too many");
+  write_uncounted(regions_left_out, "regions without an account of their own: there were too many");
   write_uncounted(messages_lost, "announcements of programs that were cut off or made no sense");
   write_uncounted(shared_lines_left_out, "transfers of lines beyond those that were watched");
   fprintf(file, "accesses %" PRIu64 "\n", accesses);

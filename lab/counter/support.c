@@ -49,6 +49,12 @@ char* copy_text(const char* text) {
   return memcpy(allocate(bytes), text, bytes);
 }
 
+bool is_plain(char byte) {
+  // Not isalnum(), which asks the locale.
+  return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
+         (byte >= '0' && byte <= '9') || byte == '_' || byte == '-' || byte == '.' || byte == '/';
+}
+
 static size_t home_of(const struct table* table, uint64_t key) {
   return (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20 & (table->slots - 1);
 }

@@ -17,6 +17,7 @@ enum {
   PAGE_BYTES = 1 << PAGE_BITS,
   LINES_A_PAGE = PAGE_BYTES / LINE_BYTES,
 };
+#define USER_BYTES (UINT64_C(1) << 47) // of addresses that a program of the guest can have
 
 _Noreturn void give_up(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Zeroed; never NULL.
@@ -25,6 +26,8 @@ void* reallocate(void* old, size_t bytes);
 // Zeroed, and not in memory before it is written; for tables as large as the guest's memory.
 void* reserve(size_t bytes);
 char* copy_text(const char* text);
+// Whether a name has it as it is; other bytes are written %XX.
+bool is_plain(char byte);
 
 // From numbers (not 0) to pointers.
 struct table {

@@ -52,7 +52,7 @@ class Machine:
     nodes: tuple[Node, ...]  # by ascending number
     distances: dict[tuple[int, int], int]  # by node numbers
     parameters: tuple[Parameter, ...]
-    caches: tuple[Cache, ...]  # one a level, from the first on; empty: the file names none
+    caches: tuple[Cache, ...] = ()  # one a level, from the first on; empty: the file names none
 
     @property
     def online_nodes(self) -> tuple[Node, ...]:
