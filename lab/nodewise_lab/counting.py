@@ -36,7 +36,8 @@ class Counting:
     @property
     def arguments(self) -> list[str]:
         paths = f"machine=/dev/fd/{self.machine_fd},result=/dev/fd/{self.result_fd}"
-        return ["-plugin", f"{self.plugin},{paths}"]
+        # A comma inside a value of a QEMU option is written twice.
+        return ["-plugin", str(self.plugin).replace(",", ",,") + f",{paths}"]
 
     @property
     def fds(self) -> tuple[int, int]:

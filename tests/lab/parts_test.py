@@ -8,7 +8,7 @@ import struct
 import unittest
 
 import lab
-from nodewise_lab import bzimage, initrd, job, machine, modules, protocol, qemu, quirks
+from nodewise_lab import bzimage, counting, initrd, job, machine, modules, protocol, qemu, quirks
 from nodewise_lab.layout import Slot, layout_of
 from nodewise_lab.machine import Machine, Node
 
@@ -163,6 +163,39 @@ class Initrd(unittest.TestCase):
         member = initrd._member(1, "init", 0o100755, b"12345")
         self.assertTrue(member.startswith(b"070701" + b"00000001" + b"000081ED"))
         self.assertEqual(len(member) % 4, 0)
+
+
+class Counting(unittest.TestCase):
+    def test_the_counter_is_told_the_machine_of_the_file(self):
+        lines = counting.describe(machine.load(lab.TWO_NODES), parallel=False).splitlines()
+        self.assertEqual(lines[:3], ["parallel 0", "low_memory 2952790016", "processor 0 0 0"])
+        self.assertIn("processor 7 7 1", lines)
+        self.assertEqual([line for line in lines if line.startswith("memory")],
+                         ["memory 0 268435456", "memory 1 268435456"])  # fmt: skip
+        self.assertEqual(lines[-1], "cache 3 unified 8388608 16 node")
+
+    def test_small_caches_are_assumed_where_the_file_names_none(self):
+        lines = counting.describe(machine.load(lab.MEMORY_ONLY), parallel=True).splitlines()
+        self.assertEqual(lines[0], "parallel 1")
+        self.assertEqual([line.split()[1:4] for line in lines if line.startswith("cache")],
+                         [["1", "data", "32768"], ["2", "unified", "262144"], ["3", "unified", "2097152"]])  # fmt: skip
+
+    def test_the_plugin_interface_follows_the_version_of_qemu(self):
+        for version, api in (((7, 2, 22), 1), ((8, 2, 2), 1), ((9, 0, 4), 2), ((10, 0, 2), 3)):
+            self.assertEqual(quirks.plugin_api(version), api)
+
+    def test_processors_take_turns_only_where_a_plugin_is_told_the_right_one(self):
+        self.assertEqual(quirks.accelerator(8, (7, 2, 22), counting=True), "tcg,thread=single")
+        self.assertEqual(quirks.accelerator(8, (10, 0, 2), counting=True), "tcg,thread=multi")
+
+    def test_marks_are_the_same_numbers_on_both_sides(self):
+        """The counter is under another licence and includes nothing of ours."""
+        header = (lab.ROOT / "include/nodewise/marker.h").read_text()
+        counter = (lab.ROOT / "lab/counter/announcements.h").read_text()
+        for name in ("BEGIN", "END", "OBSERVE", "EXCLUDE", "FINISH"):
+            said = re.search(rf"NODEWISE_MARKER_{name} (0x\w+)", header)[1]
+            heard = re.search(rf"\bMARK_{name} = (0x\w+)", counter)[1]
+            self.assertEqual(said, heard, name)
 
 
 if __name__ == "__main__":
