@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -85,7 +84,9 @@ std::string pages_text(const traffic::site& of) {
   }
   const bool are_many = nodes.size() > most_nodes;
   if (are_many) {
-    std::ranges::stable_sort(nodes, std::greater<>{}, &std::pair<std::uint64_t, node_id>::first);
+    std::ranges::sort(nodes, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     const double spread = static_cast<double>(nodes.front().first - nodes.back().first);
     if (spread <= 0.01 * static_cast<double>(all)) {
       return std::to_string(nodes.size()) + " nodes alike";
