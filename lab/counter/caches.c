@@ -3,15 +3,11 @@
 
 #include <inttypes.h>
 
-struct directory_entry {
-  uint64_t cores; // that have the line in caches of their own
-  uint64_t nodes; // whose shared cache has it
-};
+#include "directory.h"
 
 struct core* cores;
 unsigned private_levels;
 static struct cache_level* shared; // one a node, or NULL: the cores' caches are the last ones
-static struct directory_entry* directory;
 static uint64_t cores_of_node[NODES_MAX];
 
 static struct cache_level make_level(const struct cache_shape* shape) {
@@ -42,9 +38,9 @@ void caches_prepare(void) {
   for (unsigned core = 0; core < machine.cores; core++) {
     cores[core].number = core;
     cores[core].node = machine.node_of_core[core];
-    cores_of_node[cores[core].node] |= UINT64_C(1) << core;
+    cores_of_node[cores[core].node] |= bit(core);
   }
-  directory = reserve(machine_memory_bytes() / LINE_BYTES * sizeof *directory);
+  directory_prepare(shared != NULL);
 }
 
 static entry_t* find(const struct cache_level* level, uint64_t line) {
@@ -87,12 +83,8 @@ static bool purge_inner(unsigned number, unsigned level, uint64_t line) {
   return flags & ENTRY_DIRTY;
 }
 
-static void forget_core(unsigned number, uint64_t line) {
-  directory[line].cores &= ~(UINT64_C(1) << number);
-}
-
 static bool purge_core(unsigned number, uint64_t line) {
-  forget_core(number, line);
+  directory_remove_core(number, line);
   return purge_inner(number, private_levels, line);
 }
 
@@ -142,7 +134,7 @@ static void evict_private(unsigned number, unsigned level, entry_t victim) {
   bool dirty = victim & ENTRY_DIRTY;
   if (level > 0)
     dirty |= purge_inner(number, level, line);
-  forget_core(number, line);
+  directory_remove_core(core->number, line);
   if (dirty)
     give_outwards(core->node, line);
 }
@@ -150,15 +142,15 @@ static void evict_private(unsigned number, unsigned level, entry_t victim) {
 static void evict_shared(unsigned node, entry_t victim) {
   uint64_t line = victim >> ENTRY_BITS;
   bool dirty = victim & ENTRY_DIRTY;
-  dirty |= purge_cores(directory[line].cores & cores_of_node[node], line) != 0;
-  directory[line].nodes &= ~(UINT64_C(1) << node);
+  dirty |= purge_cores(holders_of(line).cores & cores_of_node[node], line) != 0;
+  directory_remove_node(node, line);
   if (dirty)
     written_back(line);
 }
 
 static void insert_shared(unsigned node, uint64_t line) {
   const entry_t victim = insert_level(&shared[node], (entry_t)line << ENTRY_BITS);
-  directory[line].nodes |= UINT64_C(1) << node;
+  directory_add_node(node, line);
   if (victim)
     evict_shared(node, victim);
 }
@@ -166,7 +158,7 @@ static void insert_shared(unsigned node, uint64_t line) {
 // Into the levels from `outermost` inwards, so that a victim's outer copies are still to be found.
 static void insert_private(unsigned number, unsigned outermost, uint64_t line, entry_t flags) {
   struct core* core = &cores[number];
-  directory[line].cores |= UINT64_C(1) << number;
+  directory_add_core(core->number, line);
   for (unsigned i = outermost + 1; i-- > 0;) {
     const entry_t entry = (entry_t)line << ENTRY_BITS | (i == 0 ? flags : flags & ENTRY_OWNED);
     core_lock(core);
@@ -195,17 +187,18 @@ static unsigned use_outer_level(const struct core* core, uint64_t line) {
 static enum line_source take_from_others(unsigned number, uint64_t line,
                                          struct cache_answer* answer) {
   const unsigned node = cores[number].node;
-  const uint64_t others = directory[line].cores & ~(UINT64_C(1) << number);
+  const struct holders who = holders_of(line);
+  const uint64_t others = who.cores & ~bit(number);
   const uint64_t dirty = purge_cores(others, line);
   enum line_source source = SOURCE_MEMORY;
   answer->invalidations += (unsigned)__builtin_popcountll(others);
   if (dirty)
     source = dirty & cores_of_node[node] ? SOURCE_NEAR_CORE : SOURCE_FAR_CORE;
-  for (uint64_t rest = directory[line].nodes & ~(UINT64_C(1) << node); rest; rest &= rest - 1) {
+  for (uint64_t rest = who.nodes & ~bit(node); rest; rest &= rest - 1) {
     if (purge_level(&shared[__builtin_ctzll(rest)], line) & ENTRY_DIRTY)
       source = SOURCE_FAR_CORE;
   }
-  directory[line].nodes &= UINT64_C(1) << node;
+  set_holders(line, (struct holders){who.cores & bit(number), who.nodes & bit(node)});
   return source;
 }
 
@@ -213,7 +206,8 @@ static enum line_source take_from_others(unsigned number, uint64_t line,
 static enum line_source share_with_others(unsigned number, uint64_t line) {
   const unsigned node = cores[number].node;
   enum line_source source = SOURCE_MEMORY;
-  uint64_t others = directory[line].cores & ~(UINT64_C(1) << number);
+  const struct holders who = holders_of(line);
+  uint64_t others = who.cores & ~bit(number);
   for (; others; others &= others - 1) {
     unsigned other = (unsigned)__builtin_ctzll(others);
     if (!share_core(other, line))
@@ -221,7 +215,7 @@ static enum line_source share_with_others(unsigned number, uint64_t line) {
     source = cores[other].node == node ? SOURCE_NEAR_CORE : SOURCE_FAR_CORE;
     give_outwards(cores[other].node, line);
   }
-  for (uint64_t rest = directory[line].nodes & ~(UINT64_C(1) << node); rest; rest &= rest - 1) {
+  for (uint64_t rest = who.nodes & ~bit(node); rest; rest &= rest - 1) {
     unsigned other = (unsigned)__builtin_ctzll(rest);
     entry_t* entry = find(&shared[other], line);
     if (entry && *entry & ENTRY_DIRTY) {
@@ -231,12 +225,6 @@ static enum line_source share_with_others(unsigned number, uint64_t line) {
     }
   }
   return source;
-}
-
-static bool nobody_else_has(unsigned number, uint64_t line) {
-  const uint64_t node = UINT64_C(1) << cores[number].node;
-  return (directory[line].cores & ~(UINT64_C(1) << number)) == 0 &&
-         (directory[line].nodes & ~node) == 0;
 }
 
 // A store to a line that the core has, but not alone.
@@ -283,7 +271,7 @@ struct cache_answer caches_access(struct core* core, uint64_t line, bool store) 
   struct cache_answer answer = {SOURCE_CACHE, 0};
   const unsigned level = first_level_has(core, line) ? 0 : use_outer_level(core, line);
   const bool here = level < private_levels;
-  const bool alone = nobody_else_has(number, line);
+  const bool alone = directory_has_alone(core->number, line);
   enum line_source elsewhere = SOURCE_MEMORY;
   if (store && !alone)
     elsewhere = take_from_others(number, line, &answer);
@@ -302,14 +290,15 @@ struct cache_answer caches_access(struct core* core, uint64_t line, bool store) 
 }
 
 void caches_drop(uint64_t line) {
+  const struct holders who = holders_of(line);
   for (unsigned node = 0; node < machine.nodes; node++) {
-    bool dirty = purge_cores(directory[line].cores & cores_of_node[node], line) != 0;
-    if (shared && directory[line].nodes >> node & 1)
+    bool dirty = purge_cores(who.cores & cores_of_node[node], line) != 0;
+    if (who.nodes & bit(node))
       dirty |= (purge_level(&shared[node], line) & ENTRY_DIRTY) != 0;
-    directory[line].nodes &= ~(UINT64_C(1) << node);
     if (dirty)
       written_back(line);
   }
+  set_holders(line, (struct holders){0, 0});
 }
 
 static size_t entries_of(const struct cache_level* level) {

@@ -23,6 +23,18 @@ static inline bool is_active(const struct processor* processor) {
   return __atomic_load_n(&processor->active, __ATOMIC_RELAXED);
 }
 
+void know_processor(struct processor* processor, unsigned cpu) {
+  enum { FRONT_WAYS = 3 }; // as many streams as a loop often has
+  processor->known = true;
+  processor->cpu = cpu;
+  processor->core = &cores[machine.core_of[cpu]];
+  const struct cache_level* level = &processor->core->level[0];
+  const bool masked = level->mask != 0 || level->sets == 1;
+  const uint32_t front = level->ways < FRONT_WAYS ? level->ways : FRONT_WAYS;
+  processor->first =
+      (struct first_level){level->entries, level->mask, level->ways, masked ? front : 0};
+}
+
 void forget_translations(struct processor* processor) {
   // Another processor may do this, and only ever makes it something never seen before.
   __atomic_fetch_add(&processor->epoch, epoch_step, __ATOMIC_RELAXED);
@@ -131,7 +143,8 @@ static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info
     miss(processor, where, address, operation, code);
 }
 
-void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
+static void __attribute__((noinline)) follow(unsigned vcpu, qemu_plugin_meminfo_t info,
+                                             uint64_t address, struct code* code) {
   struct processor* processor = &processors[vcpu];
   if (!is_active(processor)) {
     selftest_sees(processor, info, address);
@@ -148,6 +161,41 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
   const struct operation second = {whole.store, whole.bytes - in_line};
   touch(processor, info, address, first, code);
   touch(processor, info, address + in_line, second, code);
+}
+
+// Most accesses end in the front of a set of the first level. True for these; false leaves all as
+// it was, for whoever follows the access the whole way.
+static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminfo_t info,
+                                 uint64_t address, const struct code* code) {
+  const uint64_t number = address >> PAGE_BITS;
+  const struct translation* where = &processor->translations[number % TRANSLATIONS];
+  const struct first_level* first = &processor->first;
+  if (code->info != info || where->tag != (number | epoch_of(processor)) || !is_active(processor) ||
+      address % LINE_BYTES + code->operation.bytes > LINE_BYTES)
+    return false;
+  const entry_t line = (entry_t)(where->first_line + (address >> LINE_BITS) % LINES_A_PAGE);
+  entry_t* set = first->entries + (size_t)(line & first->mask) * first->ways;
+  for (uint32_t way = 0; way < first->front; way++) {
+    if (set[way] >> ENTRY_BITS != line)
+      continue;
+    if (code->operation.store && !(set[way] & ENTRY_OWNED))
+      return false;
+    use_entry(set, way, code->operation.store ? ENTRY_DIRTY : 0);
+    processor->accesses++;
+    return true;
+  }
+  return false;
+}
+
+// So short that no register is saved: that, for every access, costs as much as the rest of it.
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
+  if (!ends_in_front(&processors[vcpu], info, address, code))
+    follow(vcpu, info, address, code);
+}
+
+void on_access_in_parallel(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                           void* code) {
+  follow(vcpu, info, address, code);
 }
 
 static uint64_t bytes_in_line(uint64_t address, unsigned bytes) {

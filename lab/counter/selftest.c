@@ -16,9 +16,7 @@ void selftest_processor(struct processor* processor, unsigned cpu) {
     twice = true;
     return;
   }
-  processor->known = true;
-  processor->cpu = cpu;
-  processor->core = &cores[machine.core_of[cpu]];
+  know_processor(processor, cpu);
   numbered |= UINT64_C(1) << cpu;
 }
 

@@ -1,0 +1,103 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
+#include "directory.h"
+
+#include <stdlib.h>
+
+// Nearly every line is with nobody, with one core (and its node's cache), or in one node's cache
+// alone. A byte says which of these; of the others the holders are in a table. So the directory of
+// all that a program streams over fits the host's own caches.
+enum { NOBODY = 0, FIRST_CORE = 1, FIRST_NODE = FIRST_CORE + PROCESSORS_MAX, CROWD = 255 };
+static unsigned char* directory;
+static struct table crowds;
+static bool shared;
+
+void directory_prepare(bool with_shared) {
+  shared = with_shared;
+  directory = reserve(machine_memory_bytes() / LINE_BYTES);
+}
+
+// The nodes that have a line because this core has it.
+static uint64_t beside(unsigned core) {
+  return shared ? bit(machine.node_of_core[core]) : 0;
+}
+
+struct holders holders_of(uint64_t line) {
+  const unsigned code = directory[line];
+  if (code == NOBODY)
+    return (struct holders){0, 0};
+  if (code == CROWD)
+    return *(const struct holders*)table_find(&crowds, line);
+  if (code >= FIRST_NODE)
+    return (struct holders){0, bit(code - FIRST_NODE)};
+  const unsigned core = code - FIRST_CORE;
+  return (struct holders){bit(core), beside(core)};
+}
+
+static unsigned code_of(struct holders who) {
+  if (who.cores == 0 && who.nodes == 0)
+    return NOBODY;
+  if (who.cores == 0 && (who.nodes & (who.nodes - 1)) == 0)
+    return FIRST_NODE + (unsigned)__builtin_ctzll(who.nodes);
+  if (who.cores == 0 || (who.cores & (who.cores - 1)) != 0)
+    return CROWD;
+  const unsigned core = (unsigned)__builtin_ctzll(who.cores);
+  return who.nodes == (beside(core)) ? FIRST_CORE + core : CROWD;
+}
+
+void set_holders(uint64_t line, struct holders who) {
+  const unsigned code = code_of(who);
+  struct holders* told = directory[line] == CROWD ? table_find(&crowds, line) : NULL;
+  if (code == CROWD && !told) {
+    told = allocate(sizeof *told);
+    table_insert(&crowds, line, told);
+  }
+  if (code == CROWD)
+    *told = who;
+  else if (told)
+    free(table_remove(&crowds, line));
+  directory[line] = (unsigned char)code;
+}
+
+// What the directory says of a line that the core alone has given up, or will alone have.
+static unsigned code_without(unsigned core) {
+  return shared ? FIRST_NODE + machine.node_of_core[core] : NOBODY;
+}
+
+void directory_add_core(unsigned core, uint64_t line) {
+  if (directory[line] == code_without(core)) {
+    directory[line] = (unsigned char)(FIRST_CORE + core);
+    return;
+  }
+  struct holders who = holders_of(line);
+  who.cores |= bit(core);
+  set_holders(line, who);
+}
+
+void directory_remove_core(unsigned core, uint64_t line) {
+  if (directory[line] == FIRST_CORE + core) {
+    directory[line] = (unsigned char)code_without(core);
+    return;
+  }
+  struct holders who = holders_of(line);
+  who.cores &= ~bit(core);
+  set_holders(line, who);
+}
+
+void directory_add_node(unsigned node, uint64_t line) {
+  struct holders who = holders_of(line);
+  who.nodes |= bit(node);
+  set_holders(line, who);
+}
+
+void directory_remove_node(unsigned node, uint64_t line) {
+  struct holders who = holders_of(line);
+  who.nodes &= ~bit(node);
+  set_holders(line, who);
+}
+
+bool directory_has_alone(unsigned core, uint64_t line) {
+  if (directory[line] == code_without(core) || directory[line] == FIRST_CORE + core)
+    return true;
+  const struct holders who = holders_of(line);
+  return (who.cores & ~bit(core)) == 0 && (who.nodes & ~bit(machine.node_of_core[core])) == 0;
+}
