@@ -2,7 +2,7 @@
 program marked
   use nodewise_marker
   implicit none
-  integer, parameter :: n = 2**21
+  integer, parameter :: n = 2**22
   real(8), allocatable :: array(:)
   real(8) :: total
   integer :: i, sweep

@@ -28,7 +28,7 @@ static void load(void) {
   double total = 0;
 #pragma omp parallel for schedule(static) reduction(+ : total)
   for (int i = 0; i < ELEMENTS; ++i)
-    total += a[i];
+    total += a[i] + b[i];
   sum += total;
 }
 
