@@ -1,8 +1,12 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """What the lab counts, against what arithmetic says: lines, nodes, phases, arrays, source lines."""
 
+import contextlib
+import os
 import signal
 import subprocess
+import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -177,15 +181,23 @@ class WhatIsMissing(TrafficTest):
         self.assert_no_count(done)
 
     def test_an_emulator_that_dies(self) -> None:
-        # The guest sees the host's files, and what it writes to its directory the host sees at once.
-        killer = subprocess.Popen(
-            ["sh", "-c", f"while ! [ -e '{self.directory}/started' ]; do sleep 0.1; done;"
-             f" pkill -KILL -f 'work,path={self.directory}'"]
-        )  # fmt: skip
+        killer = threading.Thread(target=self.kill_emulator_once_started)
+        killer.start()
         done = self.run_counted(FOUR, "sh", "-c", "touch started; sleep 60")
-        killer.wait()
+        killer.join()
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assert_no_count(done)
+
+    def kill_emulator_once_started(self) -> None:
+        """What the guest writes to its working directory the host sees at once."""
+        deadline = time.monotonic() + 60
+        while not (self.directory / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        mark = f"work,path={self.directory},".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if mark in (process / "cmdline").read_bytes():
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def test_a_program_whose_memory_has_no_names(self) -> None:
         static = self.directory / "static"
