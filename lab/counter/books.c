@@ -93,13 +93,20 @@ static struct amount* object_amount(struct object* object, enum phase phase, uns
   return amount_of(object->traffic, phase, from, to);
 }
 
-// One kind of an amount, so that what is booked is one number: where in struct amount it is.
-enum kind { KIND_FILL, KIND_WRITE_BACK, KIND_STREAM, KINDS };
+enum kind { KIND_FILL, KIND_WRITE_BACK, KIND_STREAM };
 
 static void add(struct amount* sum, enum kind kind, uint32_t count) {
-  (kind == KIND_FILL         ? &sum->fills
-   : kind == KIND_WRITE_BACK ? &sum->write_backs
-                             : &sum->streams)[0] += count;
+  switch (kind) {
+  case KIND_FILL:
+    sum->fills += count;
+    break;
+  case KIND_WRITE_BACK:
+    sum->write_backs += count;
+    break;
+  case KIND_STREAM:
+    sum->streams += count;
+    break;
+  }
 }
 
 static void book(struct page* page, const struct account* to, enum phase phase, enum kind kind,
