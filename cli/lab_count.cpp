@@ -73,7 +73,10 @@ void write_counts(const nlohmann::ordered_json& result, std::string_view where) 
 
 bool counted_run::lab_failed() const noexcept {
   const int code = end.exit_code();
-  return counts.empty() && code >= exit_code::time_limit && code <= exit_code::not_found;
+  const bool of_runner = code >= exit_code::time_limit && code <= exit_code::not_found;
+  // By the command inside, which refused what it was asked before any program began.
+  const bool of_launcher = code >= exit_code::usage && code <= exit_code::refused;
+  return counts.empty() && (of_runner || of_launcher);
 }
 
 traffic::counts counted_run::read() const {

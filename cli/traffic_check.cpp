@@ -19,6 +19,9 @@ namespace {
 using traffic::locality;
 using traffic::phase;
 
+/// 64 KiB: fewer lines are those of the loader and the C library, which no placement changes.
+constexpr std::uint64_t least_lines_to_judge = 1024;
+
 constexpr std::string_view all_traffic = "all traffic";
 constexpr std::string_view of_memories = "imbalance of the memories";
 
@@ -125,7 +128,9 @@ void keep_offending(traffic::summary& of, const traffic_limits& asked) {
     return traffic::is_worse(a.what.where(of.judged), b.what.where(of.judged));
   });
   std::erase_if(of.lines, [&](const traffic::source_line& line) {
-    return is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
+    // Instructions are not counted by array: a line may read others as well.
+    return !asked.objects.empty() ||
+           is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
   });
   const std::size_t when = traffic::index_of(of.judged);
   std::ranges::sort(of.lines, [&](const auto& a, const auto& b) {
@@ -164,7 +169,7 @@ traffic_limits read_traffic_limits(const invocation& given) {
 traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limits& asked) {
   traffic_verdict verdict;
   const auto add_share = [&](std::string what, const locality& where) {
-    const auto share = where.share();
+    const auto share = where.total() >= least_lines_to_judge ? where.share() : std::nullopt;
     verdict.findings.push_back(
         {std::move(what), share, *asked.min_local, share && *share >= *asked.min_local});
   };
@@ -216,7 +221,8 @@ std::string traffic_verdict::text(const traffic_limits& asked) const {
     const std::string limit = is_ratio ? "at most " + fixed(each.limit)
                                        : "at least " + report::format_percent(each.limit);
     if (!each.found) {
-      text += "nothing was counted, so nothing is shown";
+      text += "nothing was counted, or too little to judge (" +
+              std::to_string(least_lines_to_judge) + " lines), so nothing is shown";
     } else {
       text += (is_ratio ? fixed(*each.found) : report::format_percent(*each.found) + " local") +
               " (" + limit + " asked)";

@@ -57,14 +57,21 @@ std::string share_text(const report::style& how, const traffic::counts& of, phas
                 : "no traffic");
 }
 
+/// Nobody is to take the count of a program that was killed for the count of a whole run.
+std::string killed_text(const traffic::counts& of, const report::style& how) {
+  const bool any = std::ranges::any_of(
+      of.programs, [&](const traffic::program& each) { return of.was_killed(each); });
+  return any ? ", " + report::paint(how, tone::bad, "killed: counted up to there") : std::string{};
+}
+
 /// The verdict, to be read first.
 std::string headline(const traffic::summary& what, const report::style& how) {
   return report::paint(how, tone::strong, "Memory traffic") + " of " + programs_text(what.all) +
-         "\n  " + share_text(how, what.all, phase::use) + ", " +
+         killed_text(what.all, how) + "\n  " + share_text(how, what.all, phase::use) + ", " +
          share_text(how, what.all, phase::initialisation) + "\n" +
          (what.judged == phase::use
               ? std::string{}
-              : "  There was no use phase: what follows is initialisation.\n");
+              : "  There was no use phase to speak of: what follows is initialisation.\n");
 }
 
 /// Lines and bytes of both phases, by where they went.
@@ -96,32 +103,6 @@ std::string fixed(double value) {
   std::array<char, 48> text{};
   (void)std::snprintf(text.data(), text.size(), "%.2f", value);
   return text.data();
-}
-
-std::string imbalance_text(const traffic::summary& what, const report::style& how) {
-  constexpr std::size_t most_bars = 16;
-  const auto loads = traffic::memory_loads(what.all, what.judged);
-  const auto ratio = traffic::imbalance(loads);
-  if (!ratio) {
-    return {};
-  }
-  const auto whole = traffic::imbalance(traffic::memory_loads(what.all, std::nullopt));
-  std::uint64_t sum = 0;
-  for (const traffic::memory_load& load : loads) {
-    sum += load.lines;
-  }
-  std::vector<report::share> shares;
-  shares.reserve(loads.size());
-  for (const traffic::memory_load& load : loads) {
-    shares.push_back({"node " + std::to_string(to_int(load.node)),
-                      static_cast<double>(load.lines) / static_cast<double>(sum), load.node,
-                      report::format_bytes(load.lines * what.all.line_bytes)});
-  }
-  return title(how, "Load of the memories in " + phase_name(what.judged)) +
-         (shares.size() <= most_bars ? report::share_bars(how, shares, 2) : std::string{}) +
-         "  imbalance (busiest over mean): " + fixed(*ratio) +
-         (whole && what.judged == phase::use ? ", with initialisation " + fixed(*whole) : "") +
-         "\n";
 }
 
 std::string shared_text(const traffic::summary& what, const report::style& how) {
@@ -186,6 +167,32 @@ std::string omissions_text(const traffic::summary& what, const report::style& ho
 
 } // namespace
 
+std::string traffic_loads_text(const traffic::summary& what, const report::style& how) {
+  constexpr std::size_t most_bars = 16;
+  const auto loads = traffic::memory_loads(what.all, what.judged);
+  const auto ratio = traffic::imbalance(loads);
+  if (!ratio) {
+    return {};
+  }
+  const auto whole = traffic::imbalance(traffic::memory_loads(what.all, std::nullopt));
+  std::uint64_t sum = 0;
+  for (const traffic::memory_load& load : loads) {
+    sum += load.lines;
+  }
+  std::vector<report::share> shares;
+  shares.reserve(loads.size());
+  for (const traffic::memory_load& load : loads) {
+    shares.push_back({"node " + std::to_string(to_int(load.node)),
+                      static_cast<double>(load.lines) / static_cast<double>(sum), load.node,
+                      report::format_bytes(load.lines * what.all.line_bytes)});
+  }
+  return title(how, "Load of the memories in " + phase_name(what.judged)) +
+         (shares.size() <= most_bars ? report::share_bars(how, shares, 2) : std::string{}) +
+         "  imbalance (busiest over mean): " + fixed(*ratio) +
+         (whole && what.judged == phase::use ? ", with initialisation " + fixed(*whole) : "") +
+         "\n";
+}
+
 std::string phase_name(traffic::phase when) {
   return when == phase::use ? "use" : "initialisation";
 }
@@ -210,7 +217,7 @@ std::string traffic_text(const traffic::summary& what, const report::style& how)
            ": no line was read from memory\n" + omissions_text(what, how);
   }
   return headline(what, how) + totals_text(what, how) + traffic_matrix_text(what, how) +
-         imbalance_text(what, how) + traffic_objects_text(what, how) +
+         traffic_loads_text(what, how) + traffic_objects_text(what, how) +
          traffic_lines_text(what, how) + regions_text(what, how) + shared_text(what, how) +
          omissions_text(what, how);
 }

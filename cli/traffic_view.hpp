@@ -24,6 +24,8 @@ namespace nodewise::cli {
                                                const report::style& how);
 [[nodiscard]] std::string traffic_lines_text(const traffic::summary& what,
                                              const report::style& how);
+[[nodiscard]] std::string traffic_loads_text(const traffic::summary& what,
+                                             const report::style& how);
 [[nodiscard]] std::string traffic_matrix_text(const traffic::summary& what,
                                               const report::style& how);
 

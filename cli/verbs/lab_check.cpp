@@ -45,6 +45,9 @@ void tell(const traffic_verdict& verdict, const traffic_limits& asked, const inv
                      report::paint(how, verdict.passed() ? report::tone::good : report::tone::bad,
                                    verdict.text(asked)) +
                      "\n";
+  if (!verdict.passed() && asked.max_imbalance) {
+    text += traffic_loads_text(verdict.offending, how);
+  }
   if (!verdict.passed() && asked.min_local) {
     text +=
         traffic_objects_text(verdict.offending, how) + traffic_lines_text(verdict.offending, how);

@@ -92,8 +92,9 @@ def load(path: Path) -> Machine:
         _check(machine)
     except (KeyError, TypeError, ValueError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        name = document.get("name", path) if isinstance(document, dict) else path
         raise LabError(
-            f"for the machine of {path}", what, "see docs/lab.md, 'Machine files'"
+            f"for the machine {name}", what, "see docs/lab.md, 'Limits' and 'Machine files'"
         ) from error
     return machine
 

@@ -203,5 +203,5 @@ class Relay:
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise LabError(
                 "to run the command", "not finished when its time was up",
-                "give it more time: --timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
+                "give it more time: --on-timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
             )  # fmt: skip

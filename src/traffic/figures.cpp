@@ -48,7 +48,10 @@ phase_totals totals(const counts& of, phase when) {
 }
 
 phase judged_phase(const counts& of) {
-  return totals(of, phase::use).where.total() != 0 ? phase::use : phase::initialisation;
+  constexpr std::uint64_t hardly = 100; // the end of every process is use
+  const std::uint64_t use = totals(of, phase::use).where.total();
+  const std::uint64_t before = totals(of, phase::initialisation).where.total();
+  return use != 0 && use >= before / hardly ? phase::use : phase::initialisation;
 }
 
 std::uint64_t node_matrix::total() const noexcept {

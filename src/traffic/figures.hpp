@@ -36,7 +36,8 @@ struct phase_totals {
 };
 [[nodiscard]] phase_totals totals(const counts& of, phase when);
 
-/// The phase by which a run is judged: use, or initialisation where there was no use.
+/// The phase by which a run is judged: use, or initialisation where there was hardly any use, less
+/// than a hundredth.
 [[nodiscard]] phase judged_phase(const counts& of);
 
 /// Lines asked for, from the processors of a node (row) to the memory of another (column).

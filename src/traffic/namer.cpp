@@ -8,6 +8,8 @@
 #include <ranges>
 #include <utility>
 
+#include "symbols/names.hpp"
+
 namespace nodewise::traffic {
 
 namespace {
@@ -100,7 +102,7 @@ source namer::object(const site& which) {
     return {"memory of no object", {}, 0, {}};
   }
   if (!which.name.empty()) {
-    return {which.name, {}, 0, {}};
+    return {symbols::demangle(which.name.c_str()), {}, 0, {}};
   }
   if (which.module.empty()) {
     return {"unknown caller", {}, 0, {}};
@@ -122,12 +124,22 @@ std::string namer::static_name(const loaded& below, std::uint64_t address) {
   if (file == nullptr || offset >= file->module->mapped_bytes()) {
     return {};
   }
+  // Of several variables in the line the one that has most of it.
+  const symbols::data_object* most = nullptr;
+  std::uint64_t had = 0;
   for (const symbols::data_object& o : file->data) {
-    if (o.offset <= offset && offset < o.offset + o.bytes) {
-      return offset == o.offset ? o.name : o.name + "+" + std::to_string(offset - o.offset);
+    const std::uint64_t first = std::max<std::uint64_t>(o.offset, offset);
+    const std::uint64_t last = std::min<std::uint64_t>(o.offset + o.bytes, offset + of_.line_bytes);
+    if (first < last && last - first > had) {
+      most = &o;
+      had = last - first;
     }
   }
-  return last_part(below.path) + "+" + hexadecimal(offset);
+  if (most == nullptr) {
+    return last_part(below.path) + "+" + hexadecimal(offset);
+  }
+  const std::string name = symbols::demangle(most->name.c_str());
+  return offset <= most->offset ? name : name + "+" + std::to_string(offset - most->offset);
 }
 
 std::string namer::data(process_key pid, std::uint64_t address) {

@@ -131,7 +131,7 @@ class Run(Counted):
         self.assertIn("25.0 % local", errors)
 
     def test_a_lab_that_failed_has_said_so(self):
-        for status in (124, 125, 126, 127):
+        for status in (2, 3, 4, 124, 125, 126, 127):
             done = self.go(status, "run", "--on", "lab:4x2", "./a", counts=self.given(""), status=status)
             self.assertEqual(done.stderr, "")
         self.assertIn("25.0 % local", self.go(127, "run", "--on", "lab:4x2", "./a", status=127).stderr)
