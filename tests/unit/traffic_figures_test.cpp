@@ -45,6 +45,14 @@ TEST(Totals, CountStreamedLinesAsAskedFor) {
   EXPECT_DOUBLE_EQ(*totals(all, phase::use).where.share(), 0.75);
 }
 
+TEST(Totals, WithHardlyAnyUseAreJudgedByInitialisation) {
+  const auto with_use = [](const std::string& lines) {
+    return counts_with("cell 0 0 init 10000 0 0 0\ncell 0 0 use " + lines + " 0 0 0\n");
+  };
+  EXPECT_EQ(judged_phase(read_counts(with_use("99"))), phase::initialisation);
+  EXPECT_EQ(judged_phase(read_counts(with_use("100"))), phase::use);
+}
+
 TEST(Totals, WithoutUseAreJudgedByInitialisation) {
   EXPECT_EQ(judged_phase(read_counts(counts_file("no-use-2x2"))), phase::initialisation);
   EXPECT_EQ(judged_phase(read_counts(counts_file("nothing-2x2"))), phase::initialisation);

@@ -122,5 +122,16 @@ TEST_F(Names, OfAPositionDependentProgramAreSourceLinesToo) {
   EXPECT_EQ(found.shared[0].name, "counters+64");
 }
 
+TEST(StaticArrays, HaveTheNamesOfTheSource) {
+  const summary found =
+      summarise(read_counts(counts_with("program 7 7 solver\nobject 7 1 0x1000 64 static - 0 "
+                                        "_ZL4grid\nobject 7 2 0x2000 64 static - 0 a\n"
+                                        "traffic 7 1 use 0 0 9 0 0\ntraffic 7 2 use 0 0 5 0 0\n")));
+  ASSERT_EQ(found.sites.size(), 2U);
+  EXPECT_EQ(found.sites[0].name.label, "grid");
+  EXPECT_TRUE(found.sites[0].answers_to("grid"));
+  EXPECT_EQ(found.sites[1].name.label, "a"); // which the demangler alone would take for a type
+}
+
 } // namespace
 } // namespace nodewise::traffic
