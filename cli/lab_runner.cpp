@@ -74,9 +74,6 @@ std::vector<std::string> runner_words(const invocation& given, const machine& wh
   words.insert(words.end(), options.begin(), options.end());
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
     words.emplace_back("--tty");
-    if (!given.has(flags::on_timeout)) { // the runner's own default is for a shell: none
-      words.insert(words.end(), {"--timeout", "600"});
-    }
   }
   words.emplace_back("--");
   return words;

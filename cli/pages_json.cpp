@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <cstdio>
 
+#include "base/hexadecimal.hpp"
 #include "cli/pages_view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -13,13 +12,6 @@ namespace {
 using nlohmann::ordered_json;
 using observe::area;
 using observe::page_map;
-
-/// Addresses do not fit every reader's numbers.
-std::string address(std::uint64_t value) {
-  std::array<char, 24> text{};
-  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
 
 ordered_json node_json(node_id node) {
   if (to_int(node) >= 0) {
@@ -55,7 +47,7 @@ ordered_json area_json(const area& a, const node_set& nodes, const node_set& act
   if (!a.mapped.empty()) {
     one["mapped"] = a.mapped;
   }
-  one["start"] = address(a.where.first);
+  one["start"] = hexadecimal(a.where.first);
   one["bytes"] = a.where.last - a.where.first;
   one["page_bytes"] = a.page_bytes != 0 ? ordered_json(a.page_bytes) : ordered_json("unavailable");
   one["huge_bytes"] = report::or_unavailable(a.huge_bytes);

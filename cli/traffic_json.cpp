@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <cstdio>
 #include <map>
 
+#include "base/hexadecimal.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -15,13 +15,6 @@ using nlohmann::ordered_json;
 using traffic::phase;
 
 constexpr std::array both = {phase::initialisation, phase::use};
-
-/// Addresses do not fit every reader's numbers.
-std::string address(std::uint64_t value) {
-  std::array<char, 24> text{};
-  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
 
 ordered_json node_json(node_id node) {
   return to_int(node) >= 0 ? ordered_json(to_int(node)) : ordered_json("unknown");
@@ -132,7 +125,7 @@ ordered_json pages_json(const traffic::counts& of) {
       one["object"] = *run.object;
       one["first_page"] = run.first;
     } else {
-      one["address"] = address(run.first);
+      one["address"] = hexadecimal(run.first);
     }
     one["pages"] = run.count;
     one["node"] = node_json(run.to);
@@ -157,12 +150,12 @@ ordered_json objects_json(const traffic::summary& what) {
   for (const traffic::object& o : what.all.objects) {
     ordered_json one = {{"pid", o.pid},
                         {"object", o.id},
-                        {"site", number.at(traffic::site_of(o))},
-                        {"start", address(o.start)},
+                        {"site", number.at(traffic::site_of(o).key())},
+                        {"start", hexadecimal(o.start)},
                         {"bytes", o.bytes},
                         {"freed", o.freed}};
     if (!o.module.empty()) {
-      one["caller"] = o.module + "+" + address(o.offset);
+      one["caller"] = o.module + "+" + hexadecimal(o.offset);
     }
     all.push_back(std::move(one));
   }
@@ -193,7 +186,7 @@ ordered_json shared_json(const traffic::summary& what) {
   ordered_json all = ordered_json::array();
   for (const traffic::named_shared_line& line : what.shared) {
     ordered_json one = {
-        {"name", line.name}, {"pid", line.what.pid}, {"address", address(line.what.address)}};
+        {"name", line.name}, {"pid", line.what.pid}, {"address", hexadecimal(line.what.address)}};
     if (line.what.object) {
       one["object"] = *line.what.object;
     }

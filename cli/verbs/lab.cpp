@@ -92,6 +92,7 @@ int describe(const invocation& given, const paths& from) {
   std::vector<std::string> command = {
       "run", "--machine", machine_file_for_runner(named_machine(given, from).machine())};
   const std::vector<std::string> options = runner_options(given);
+  command.insert(command.end(), {"--timeout", "0"}); // unless an option says otherwise
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"--tty", "--", own != nullptr ? own : "/bin/sh"});
   start_runner(from, std::move(command));

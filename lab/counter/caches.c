@@ -134,7 +134,7 @@ static void evict_private(unsigned number, unsigned level, entry_t victim) {
   bool dirty = victim & ENTRY_DIRTY;
   if (level > 0)
     dirty |= purge_inner(number, level, line);
-  directory_remove_core(core->number, line);
+  directory_remove_core(number, line);
   if (dirty)
     give_outwards(core->node, line);
 }
@@ -158,7 +158,7 @@ static void insert_shared(unsigned node, uint64_t line) {
 // Into the levels from `outermost` inwards, so that a victim's outer copies are still to be found.
 static void insert_private(unsigned number, unsigned outermost, uint64_t line, entry_t flags) {
   struct core* core = &cores[number];
-  directory_add_core(core->number, line);
+  directory_add_core(number, line);
   for (unsigned i = outermost + 1; i-- > 0;) {
     const entry_t entry = (entry_t)line << ENTRY_BITS | (i == 0 ? flags : flags & ENTRY_OWNED);
     core_lock(core);

@@ -89,22 +89,38 @@ static inline void core_unlock(struct core* core) {
     __atomic_clear(&core->busy, __ATOMIC_RELEASE);
 }
 
+// The front of a set was just written entry by entry: to read four of them as one would wait. And
+// as many streams as a loop often has are there.
+enum { FRONT_WAYS = 3 };
+static inline uint32_t front_of(const struct cache_level* level) {
+  return level->ways < FRONT_WAYS ? level->ways : FRONT_WAYS;
+}
+
+// Where the line is in the front of its set, or front_of().
+static inline uint32_t front_way_of(const struct cache_level* level, const entry_t* set,
+                                    uint64_t line) {
+  uint32_t way = 0;
+  while (way < front_of(level) && set[way] >> ENTRY_BITS != (entry_t)line)
+    way++;
+  return way;
+}
+
+// Of an entry that is there. False for a store to a line that others may have, too.
+static inline bool hit_entry(entry_t* set, uint32_t way, bool store) {
+  if (store && !(set[way] & ENTRY_OWNED))
+    return false;
+  use_entry(set, way, store ? ENTRY_DIRTY : 0);
+  return true;
+}
+
 // A hit of the first level, and all there is to do for it. The rest is caches_access()'s. To be
 // called under the core's lock.
 static inline bool first_level_hit(const struct cache_level* level, uint64_t line, bool store) {
   entry_t* set = set_of(level, line);
-  const entry_t needed = store ? ENTRY_OWNED : 0;
-  // The front of a set was just written entry by entry: to read four of them as one would wait.
-  const uint32_t front = level->ways < 4 ? level->ways : 4;
-  uint32_t way = 0;
-  while (way < front && set[way] >> ENTRY_BITS != (entry_t)line)
-    way++;
-  if (way == front)
+  uint32_t way = front_way_of(level, set, line);
+  if (way == front_of(level))
     way = way_of(level, set, line);
-  if (way == level->ways || (set[way] & needed) != needed)
-    return false;
-  use_entry(set, way, store ? ENTRY_DIRTY : 0);
-  return true;
+  return way < level->ways && hit_entry(set, way, store);
 }
 
 enum line_source {

@@ -70,8 +70,7 @@ static void prepare_user(const struct instruction* what) {
   struct code* code = code_at(what->address);
   unlock_shared();
   const bool streams = is_streaming_store(what->bytes, what->count);
-  const qemu_plugin_vcpu_mem_cb_t follow = parallel ? on_access_in_parallel : on_access;
-  watch_memory(what, streams ? on_streaming_store : follow, code);
+  watch_memory(what, streams ? on_streaming_store : on_access, code);
 }
 
 static void prepare_kernel(const struct instruction* what) {

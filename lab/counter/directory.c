@@ -41,7 +41,7 @@ static unsigned code_of(struct holders who) {
   if (who.cores == 0 || (who.cores & (who.cores - 1)) != 0)
     return CROWD;
   const unsigned core = (unsigned)__builtin_ctzll(who.cores);
-  return who.nodes == (beside(core)) ? FIRST_CORE + core : CROWD;
+  return who.nodes == beside(core) ? FIRST_CORE + core : CROWD;
 }
 
 void set_holders(uint64_t line, struct holders who) {

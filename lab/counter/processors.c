@@ -23,18 +23,6 @@ static inline bool is_active(const struct processor* processor) {
   return __atomic_load_n(&processor->active, __ATOMIC_RELAXED);
 }
 
-void know_processor(struct processor* processor, unsigned cpu) {
-  enum { FRONT_WAYS = 3 }; // as many streams as a loop often has
-  processor->known = true;
-  processor->cpu = cpu;
-  processor->core = &cores[machine.core_of[cpu]];
-  const struct cache_level* level = &processor->core->level[0];
-  const bool masked = level->mask != 0 || level->sets == 1;
-  const uint32_t front = level->ways < FRONT_WAYS ? level->ways : FRONT_WAYS;
-  processor->first =
-      (struct first_level){level->entries, level->mask, level->ways, masked ? front : 0};
-}
-
 void forget_translations(struct processor* processor) {
   // Another processor may do this, and only ever makes it something never seen before.
   __atomic_fetch_add(&processor->epoch, epoch_step, __ATOMIC_RELAXED);
@@ -143,6 +131,12 @@ static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info
     miss(processor, where, address, operation, code);
 }
 
+// How many of the bytes are in the first of the lines that an access touches.
+static inline unsigned bytes_in_first_line(uint64_t address, unsigned bytes) {
+  const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
+  return bytes < in_line ? bytes : in_line;
+}
+
 static void __attribute__((noinline)) follow(unsigned vcpu, qemu_plugin_meminfo_t info,
                                              uint64_t address, struct code* code) {
   struct processor* processor = &processors[vcpu];
@@ -152,50 +146,37 @@ static void __attribute__((noinline)) follow(unsigned vcpu, qemu_plugin_meminfo_
   }
   processor->accesses++;
   const struct operation whole = operation_of(code, info);
-  const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
-  if (__builtin_expect(whole.bytes <= in_line, 1)) {
-    touch(processor, info, address, whole, code);
-    return;
-  }
-  const struct operation first = {whole.store, in_line};
-  const struct operation second = {whole.store, whole.bytes - in_line};
-  touch(processor, info, address, first, code);
-  touch(processor, info, address + in_line, second, code);
+  const unsigned first = bytes_in_first_line(address, whole.bytes);
+  touch(processor, info, address, (struct operation){whole.store, first}, code);
+  if (first < whole.bytes)
+    touch(processor, info, address + first, (struct operation){whole.store, whole.bytes - first},
+          code);
 }
 
 // Most accesses end in the front of a set of the first level. True for these; false leaves all as
-// it was, for whoever follows the access the whole way.
+// it was, for whoever follows the access the whole way. No lock is needed: where processors run
+// side by side nothing is kept with the instruction, and this is never true.
 static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminfo_t info,
                                  uint64_t address, const struct code* code) {
   const uint64_t number = address >> PAGE_BITS;
   const struct translation* where = &processor->translations[number % TRANSLATIONS];
-  const struct first_level* first = &processor->first;
   if (code->info != info || where->tag != (number | epoch_of(processor)) || !is_active(processor) ||
       address % LINE_BYTES + code->operation.bytes > LINE_BYTES)
     return false;
-  const entry_t line = (entry_t)(where->first_line + (address >> LINE_BITS) % LINES_A_PAGE);
-  entry_t* set = first->entries + (size_t)(line & first->mask) * first->ways;
-  for (uint32_t way = 0; way < first->front; way++) {
-    if (set[way] >> ENTRY_BITS != line)
-      continue;
-    if (code->operation.store && !(set[way] & ENTRY_OWNED))
-      return false;
-    use_entry(set, way, code->operation.store ? ENTRY_DIRTY : 0);
-    processor->accesses++;
-    return true;
-  }
-  return false;
+  const struct cache_level* level = &processor->core->level[0];
+  const uint64_t line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
+  entry_t* set = set_of(level, line);
+  const uint32_t way = front_way_of(level, set, line);
+  if (way == front_of(level) || !hit_entry(set, way, code->operation.store))
+    return false;
+  processor->accesses++;
+  return true;
 }
 
-// So short that no register is saved: that, for every access, costs as much as the rest of it.
+// Kept short: to save registers, for every access, costs as much as the rest of it.
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   if (!ends_in_front(&processors[vcpu], info, address, code))
     follow(vcpu, info, address, code);
-}
-
-void on_access_in_parallel(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
-                           void* code) {
-  follow(vcpu, info, address, code);
 }
 
 static uint64_t bytes_in_line(uint64_t address, unsigned bytes) {
@@ -243,8 +224,7 @@ void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     return;
   processor->accesses++;
   const struct operation whole = ask(info);
-  const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
-  const unsigned first = whole.bytes < in_line ? whole.bytes : in_line;
+  const unsigned first = bytes_in_first_line(address, whole.bytes);
   stream(processor, info, address, (struct operation){whole.store, first}, code);
   if (first < whole.bytes)
     stream(processor, info, address + first, (struct operation){whole.store, whole.bytes - first},

@@ -15,20 +15,11 @@ struct translation {
   struct page* page;
 };
 
-// Of the core, with a mask in place of a division; `front` ways are looked at first.
-struct first_level {
-  entry_t* entries;
-  uint32_t mask;
-  uint32_t ways;
-  uint32_t front; // 0: the number of sets is no power of two
-};
-
 struct processor {
   bool active;       // its accesses are counted
   bool known;        // Linux' number for it is
   unsigned cpu;      // that number
   struct core* core; // its core
-  struct first_level first;
   uint64_t epoch;    // see forget_translations()
   struct task* task; // NULL: no switch was seen yet
   uint64_t accesses;
@@ -56,10 +47,5 @@ void forget_all_translations(void);
 // The kernel lets this processor run another task from now on.
 void switch_task(struct processor*, uint64_t task);
 
-// Linux' number of the processor is known from now on.
-void know_processor(struct processor*, unsigned cpu);
-
-// The second one is for a QEMU that runs each processor in a thread of its own.
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
-void on_access_in_parallel(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);

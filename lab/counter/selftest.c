@@ -16,7 +16,9 @@ void selftest_processor(struct processor* processor, unsigned cpu) {
     twice = true;
     return;
   }
-  know_processor(processor, cpu);
+  processor->known = true;
+  processor->cpu = cpu;
+  processor->core = &cores[machine.core_of[cpu]];
   numbered |= UINT64_C(1) << cpu;
 }
 

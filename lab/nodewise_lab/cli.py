@@ -104,7 +104,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.usage = "nodewise_lab run --machine FILE.json [OPTION]... -- COMMAND [ARGUMENT]..."
     _add_machine(parser)
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="0: none; default 600, with --tty none"
+        "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS, help="0: none; default 600"
     )
     parser.add_argument("--numa-balancing", type=int, choices=(0, 1, 2), default=0)
     parser.add_argument("--thp", choices=("never", "madvise", "always"), default="madvise")
@@ -131,9 +131,6 @@ def _run(
 ) -> int:
     if not command:
         raise LabError("to run a command", "none was given", "name it after --")
-    timeout = options.timeout
-    if timeout is None:
-        timeout = 0 if options.tty else _DEFAULT_TIMEOUT_SECONDS
     settings = Settings(
         numa_balancing=options.numa_balancing,
         transparent_hugepage=options.thp,
@@ -143,7 +140,7 @@ def _run(
         environment=_environment(options.env),
     )
     request = Request(
-        machine.load(options.machine), command, settings, timeout, not options.no_snapshot,
+        machine.load(options.machine), command, settings, options.timeout, not options.no_snapshot,
         options.count,
     )  # fmt: skip
     return run(request, inbox, reporter)

@@ -1,12 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/child.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,41 +11,11 @@
 #include <nodewise/error.hpp>
 
 #include "sys/signals.hpp"
+#include "sys/word_pipe.hpp"
 
 namespace nodewise::launch {
 
 namespace {
-
-/// Open until the program runs: exec closes it, a byte in it says that there was no exec.
-class start_pipe {
- public:
-  start_pipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw error(error_kind::system, "a pipe to the program", "none was made",
-                  "raise the limit of open files (ulimit -n)", errno);
-    }
-  }
-  start_pipe(const start_pipe&) = delete;
-  start_pipe& operator=(const start_pipe&) = delete;
-  ~start_pipe() {
-    ::close(ends_[0]);
-    ::close(ends_[1]);
-  }
-
-  void say_failed() const noexcept { (void)!::write(ends_[1], "!", 1); }
-  /// In the parent: waits until the program runs or failed to.
-  [[nodiscard]] bool started() noexcept {
-    ::close(std::exchange(ends_[1], -1));
-    char byte = 0;
-    ssize_t got = 0;
-    while ((got = ::read(ends_[0], &byte, 1)) < 0 && errno == EINTR) {
-    }
-    return got == 0;
-  }
-
- private:
-  std::array<int, 2> ends_{-1, -1};
-};
 
 /// A signal from the terminal went to the whole foreground group: the program has it already.
 bool program_has_it(const siginfo_t& info, pid_t program) noexcept {
@@ -89,7 +56,7 @@ int child_end::exit_code() const noexcept {
 }
 
 child_end run_child(const std::function<void()>& become) {
-  start_pipe pipe;
+  sys::word_pipe refusal; // a word in it: there was no exec, which would have closed it
   child_end how;
   const sys::held_signals signals;
   const pid_t program = ::fork();
@@ -102,11 +69,12 @@ child_end run_child(const std::function<void()>& become) {
     try {
       become();
     } catch (...) {
-      pipe.say_failed();
+      refusal.send(1);
       throw;
     }
   }
-  how.started = pipe.started();
+  refusal.close_writer();
+  how.started = !refusal.receive();
   how.wait_status = wait_for(program, signals);
   return how;
 }

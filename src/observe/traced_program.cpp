@@ -2,13 +2,10 @@
 #include "observe/traced_program.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <exception>
-#include <utility>
 
-#include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +14,7 @@
 
 #include "sys/execute.hpp"
 #include "sys/signals.hpp"
+#include "sys/word_pipe.hpp"
 
 namespace nodewise::observe {
 
@@ -25,41 +23,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-class pipe_pair {
- public:
-  pipe_pair() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw error(error_kind::system, "a pipe to the program", "none was made",
-                  "raise the limit of open files (ulimit -n)", errno);
-    }
-  }
-  pipe_pair(const pipe_pair&) = delete;
-  pipe_pair& operator=(const pipe_pair&) = delete;
-  ~pipe_pair() {
-    close_end(0);
-    close_end(1);
-  }
-  void close_end(std::size_t which) noexcept {
-    if (ends_.at(which) >= 0) {
-      ::close(std::exchange(ends_.at(which), -1));
-    }
-  }
-  void send(int value) const noexcept { (void)!::write(ends_[1], &value, sizeof value); }
-  /// nullopt if the other end was closed without a word.
-  [[nodiscard]] std::optional<int> receive() const noexcept {
-    int value = 0;
-    ssize_t got = 0;
-    while ((got = ::read(ends_[0], &value, sizeof value)) < 0 && errno == EINTR) {
-    }
-    return got == static_cast<ssize_t>(sizeof value) ? std::optional(value) : std::nullopt;
-  }
-
- private:
-  std::array<int, 2> ends_{-1, -1};
-};
-
-[[noreturn]] void become(const std::vector<std::string>& command, const pipe_pair& go,
-                         const pipe_pair& failed) {
+[[noreturn]] void become(const std::vector<std::string>& command, const sys::word_pipe& go,
+                         const sys::word_pipe& failed) {
   (void)go.receive();
   failed.send(sys::execute(command));
   ::_exit(127);
@@ -185,8 +150,8 @@ void trace_to_its_end(pid_t pid) {
 } // namespace
 
 program_end run_and_look(const std::vector<std::string>& command, const program_looks& looks) {
-  pipe_pair go;
-  pipe_pair failed;
+  sys::word_pipe go;
+  sys::word_pipe failed;
   const sys::held_signals signals;
   const pid_t pid = ::fork();
   if (pid < 0) {
@@ -194,11 +159,11 @@ program_end run_and_look(const std::vector<std::string>& command, const program_
                 "raise the limit of processes (ulimit -u)", errno);
   }
   if (pid == 0) {
-    go.close_end(1);
+    go.close_writer();
     signals.restore_for_program();
     become(command, go, failed);
   }
-  failed.close_end(1);
+  failed.close_writer();
   if (!looks.after) {
     trace_to_its_end(pid);
   }

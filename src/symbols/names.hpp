@@ -1,11 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/hexadecimal.hpp"
 
 namespace nodewise::symbols {
 
@@ -42,9 +42,7 @@ struct source_place;
 
 /// "libsolver.so+0x1234": code that no symbol names. `path`: the module's.
 [[nodiscard]] inline std::string module_and_offset(std::string_view path, std::uint64_t offset) {
-  std::array<char, 16> digits{};
-  char* const end = std::to_chars(digits.begin(), digits.end(), offset, 16).ptr;
-  return std::string(last_part(path)).append("+0x").append(digits.begin(), end);
+  return std::string(last_part(path)).append("+").append(hexadecimal(offset));
 }
 
 } // namespace nodewise::symbols

@@ -122,8 +122,14 @@ locality site::where(phase when) const noexcept {
   return all;
 }
 
-site::identity site_of(const object& which) {
-  return {which.kind, which.module, which.offset, which.name};
+site site_of(const object& which) {
+  site its;
+  its.kind = which.kind;
+  its.module = which.module;
+  its.offset = which.offset;
+  its.name = which.name;
+  its.pid = which.pid;
+  return its;
 }
 
 namespace {
@@ -159,15 +165,8 @@ class grouping {
 
  private:
   site& site_for(const object& o) {
-    const auto [at, is_new] = by_key_.try_emplace(site_of(o));
-    if (is_new) {
-      at->second.kind = o.kind;
-      at->second.module = o.module;
-      at->second.offset = o.offset;
-      at->second.name = o.name;
-      at->second.pid = o.pid;
-    }
-    return at->second;
+    const site its = site_of(o);
+    return by_key_.try_emplace(its.key(), its).first->second;
   }
 
   const counts& of_;

@@ -81,7 +81,8 @@ struct site {
 
   [[nodiscard]] locality where(phase when) const noexcept;
 };
-[[nodiscard]] site::identity site_of(const object& which);
+/// Where the object belongs: what there is to know of it but no count.
+[[nodiscard]] site site_of(const object& which);
 /// Worst first: by remote lines in the phase that is judged, then by all lines.
 [[nodiscard]] std::vector<site> sites_of(const counts& of);
 

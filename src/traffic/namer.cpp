@@ -2,27 +2,16 @@
 #include "traffic/namer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <ranges>
 #include <utility>
 
+#include "base/hexadecimal.hpp"
 #include "symbols/names.hpp"
 
 namespace nodewise::traffic {
 
 namespace {
-
-std::string last_part(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::string hexadecimal(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
 
 bool is_file(const std::string& name) {
   return name.starts_with('/');
@@ -82,9 +71,7 @@ source namer::located(const std::string& path, std::uint64_t offset, const std::
   if (!place) {
     return {otherwise, {}, 0, {}};
   }
-  const std::string label = !place->file.empty()
-                                ? last_part(place->file) + ":" + std::to_string(place->line)
-                                : place->function;
+  const std::string label = symbols::short_name(*place);
   return {label.empty() ? otherwise : label, place->file, place->line, place->function};
 }
 
@@ -94,7 +81,7 @@ source namer::code(process_key pid, std::uint64_t pc) {
     return {where != nullptr && !where->name.empty() ? where->name : hexadecimal(pc), {}, 0, {}};
   }
   const std::uint64_t offset = pc - start_of(pid, where->name);
-  return located(where->name, offset, last_part(where->name) + "+" + hexadecimal(offset));
+  return located(where->name, offset, symbols::module_and_offset(where->name, offset));
 }
 
 source namer::object(const site& which) {
@@ -107,9 +94,9 @@ source namer::object(const site& which) {
   if (which.module.empty()) {
     return {"unknown caller", {}, 0, {}};
   }
-  const std::string otherwise = which.module + "+" + hexadecimal(which.offset);
+  const std::string otherwise = symbols::module_and_offset(which.module, which.offset);
   for (const mapping& m : of_.mappings) {
-    if (m.pid == which.pid && is_file(m.name) && last_part(m.name) == which.module &&
+    if (m.pid == which.pid && is_file(m.name) && symbols::last_part(m.name) == which.module &&
         which.offset != 0) {
       return located(m.name, which.offset - 1, otherwise); // the call is before its return
     }
@@ -136,10 +123,10 @@ std::string namer::static_name(const loaded& below, std::uint64_t address) {
     }
   }
   if (most == nullptr) {
-    return last_part(below.path) + "+" + hexadecimal(offset);
+    return symbols::module_and_offset(below.path, offset);
   }
-  const std::string name = symbols::demangle(most->name.c_str());
-  return offset <= most->offset ? name : name + "+" + std::to_string(offset - most->offset);
+  return offset <= most->offset ? most->name
+                                : most->name + "+" + std::to_string(offset - most->offset);
 }
 
 std::string namer::data(process_key pid, std::uint64_t address) {
@@ -153,7 +140,7 @@ std::string namer::data(process_key pid, std::uint64_t address) {
   }
   return where == nullptr || where->name.empty()
              ? hexadecimal(address)
-             : last_part(where->name) + "+" + hexadecimal(address - start_of(pid, where->name));
+             : symbols::module_and_offset(where->name, address - start_of(pid, where->name));
 }
 
 } // namespace nodewise::traffic

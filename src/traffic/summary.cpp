@@ -41,13 +41,7 @@ std::string name_of(const shared_line& line, const counts& of, namer& names) {
   if (found == nullptr) {
     return names.data(line.pid, line.address);
   }
-  site its;
-  its.kind = found->kind;
-  its.module = found->module;
-  its.offset = found->offset;
-  its.name = found->name;
-  its.pid = found->pid;
-  const std::string label = names.object(its).label;
+  const std::string label = names.object(site_of(*found)).label;
   return line.address > found->start ? label + "+" + std::to_string(line.address - found->start)
                                      : label;
 }

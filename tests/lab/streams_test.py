@@ -90,7 +90,7 @@ class Signals(lab.LabTest):
     def test_time_limit(self):
         process = self.start("sleep 1000", options=("--timeout", "4"))
         self.assertEqual(process.wait(60), 124)
-        self.assertIn(b"--timeout", process.stderr.read())
+        self.assertIn(b"--on-timeout", process.stderr.read())
 
     def test_a_killed_runner_takes_its_machine_along(self):
         process = self.start("echo ready; sleep 1000")
