@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "base": {"arithmetic"},
     "sys": {"base", "raw"},
     "topology": {"base", "sys"},
+    "model": {"base", "topology"},
     "place": {"base", "sys", "raw", "arithmetic", "topology"},
     "bind": {"base", "sys", "topology"},
     "spec": {"base", "sys", "topology"},
@@ -34,7 +35,7 @@ MAY_INCLUDE = {
     "lab": {"marker"},
     "examples": {"marker"},
     "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
-            "symbols", "observe", "traffic"},
+            "symbols", "observe", "traffic", "model"},
 }
 
 # The umbrella includes all public headers and belongs to no room.

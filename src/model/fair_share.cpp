@@ -1,0 +1,120 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/fair_share.hpp"
+
+#include <algorithm>
+
+namespace nodewise::model {
+
+namespace {
+
+// Rates are sums of many steps: what is this near to a limit has reached it.
+constexpr double near_enough = 1e-12;
+
+} // namespace
+
+void fair_share::start(const std::vector<flow>& flows) {
+  level_ = 0;
+  room_ = capacities_;
+  load_.assign(capacities_.size(), 0);
+  users_.assign(capacities_.size(), 0);
+  rates_.assign(flows.size(), 0);
+  limiters_.assign(flows.size(), own_limit);
+  stopped_.assign(flows.size(), 1);
+  touched_.clear();
+  rising_.clear();
+  rising_from_ = 0;
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    if (!flows[f].active) {
+      continue;
+    }
+    rising_.push_back(f);
+    stopped_[f] = 0;
+    for (const resource_use& use : flows[f].uses) {
+      if (users_[use.resource]++ == 0) {
+        touched_.push_back(use.resource);
+      }
+      load_[use.resource] += flows[f].members * use.amount;
+    }
+  }
+  std::ranges::stable_sort(rising_, {}, [&](std::size_t f) { return flows[f].most; });
+}
+
+double fair_share::next_step(const std::vector<flow>& flows) const {
+  double step = flows[rising_[rising_from_]].most - level_;
+  for (const std::size_t r : touched_) {
+    if (users_[r] != 0) {
+      step = std::min(step, room_[r] / load_[r]);
+    }
+  }
+  return std::max(step, 0.0);
+}
+
+void fair_share::stop(const std::vector<flow>& flows, std::size_t which, std::size_t limiter) {
+  stopped_[which] = 1;
+  rates_[which] = level_;
+  limiters_[which] = limiter;
+  for (const resource_use& use : flows[which].uses) {
+    load_[use.resource] -= flows[which].members * use.amount;
+    --users_[use.resource];
+  }
+}
+
+void fair_share::stop_at_own_limit(const std::vector<flow>& flows) {
+  for (; rising_from_ < rising_.size(); ++rising_from_) {
+    const std::size_t f = rising_[rising_from_];
+    if (stopped_[f] != 0) {
+      continue;
+    }
+    if (flows[f].most > level_ * (1 + near_enough)) {
+      return;
+    }
+    stop(flows, f, own_limit);
+  }
+}
+
+void fair_share::stop_at_full(const std::vector<flow>& flows) {
+  std::vector<std::size_t> full;
+  for (const std::size_t r : touched_) {
+    if (users_[r] != 0 && room_[r] <= near_enough * capacities_[r]) {
+      full.push_back(r);
+    }
+  }
+  if (full.empty()) {
+    return;
+  }
+  const auto is_full = [&](const resource_use& use) {
+    return std::ranges::find(full, use.resource) != full.end();
+  };
+  for (std::size_t i = rising_from_; i < rising_.size(); ++i) {
+    const std::size_t f = rising_[i];
+    if (stopped_[f] != 0) {
+      continue;
+    }
+    const auto by = std::ranges::find_if(flows[f].uses, is_full);
+    if (by != flows[f].uses.end()) {
+      stop(flows, f, by->resource);
+    }
+  }
+}
+
+void fair_share::solve(const std::vector<flow>& flows) {
+  start(flows);
+  stop_at_own_limit(flows);
+  while (rising_from_ < rising_.size()) {
+    const double step = next_step(flows);
+    level_ += step;
+    if (step == std::numeric_limits<double>::infinity()) {
+      stop_at_own_limit(flows);
+      return;
+    }
+    for (const std::size_t r : touched_) {
+      if (users_[r] != 0) {
+        room_[r] -= step * load_[r];
+      }
+    }
+    stop_at_full(flows);
+    stop_at_own_limit(flows);
+  }
+}
+
+} // namespace nodewise::model

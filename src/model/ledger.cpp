@@ -1,0 +1,74 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/ledger.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nodewise::model {
+
+ledger::ledger(const machine_costs& on, const fair_share& of, std::vector<std::size_t> core_nodes)
+    : on_(on), share_(of), core_nodes_(std::move(core_nodes)), moved_(of.capacities().size(), 0),
+      bound_(of.capacities().size(), 0) {}
+
+void ledger::pass(const std::vector<flow>& flows, double seconds) {
+  seconds_ += seconds;
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    if (!flows[f].active) {
+      continue;
+    }
+    const double thread_seconds = seconds * flows[f].members;
+    thread_seconds_ += thread_seconds;
+    const std::size_t limiter = share_.limiters()[f];
+    (limiter == own_limit ? own_bound_ : bound_[limiter]) += thread_seconds;
+    for (const resource_use& use : flows[f].uses) {
+      moved_[use.resource] += thread_seconds * share_.rates()[f] * use.amount;
+    }
+  }
+}
+
+resource_load ledger::named(std::size_t resource) const {
+  const double capacity = share_.capacities()[resource];
+  const std::size_t links = on_.size() + on_.links.size();
+  if (resource < on_.size()) {
+    return {resource_kind::memory, resource, capacity, moved_[resource], bound_[resource]};
+  }
+  if (resource < links) {
+    return {resource_kind::link, resource - on_.size(), capacity, moved_[resource],
+            bound_[resource]};
+  }
+  return {resource_kind::core, core_nodes_[resource - links], capacity, moved_[resource],
+          bound_[resource]};
+}
+
+std::vector<resource_load> ledger::loads() const {
+  std::vector<resource_load> all;
+  for (std::size_t resource = 0; resource < moved_.size(); ++resource) {
+    if (moved_[resource] <= 0) {
+      continue;
+    }
+    const resource_load one = named(resource);
+    const auto same = std::ranges::find_if(all, [&](const resource_load& other) {
+      return one.kind == resource_kind::core && other.kind == one.kind && other.at == one.at;
+    });
+    if (same == all.end()) {
+      all.push_back(one);
+    } else { // the cores of a node are one row
+      same->bytes_per_s += one.bytes_per_s;
+      same->busy += one.busy;
+      same->bound += one.bound;
+    }
+  }
+  for (resource_load& each : all) {
+    each.busy = std::min(1.0, each.busy / (each.bytes_per_s * seconds_));
+    each.bound /= thread_seconds_;
+  }
+  if (own_bound_ > 0) {
+    all.push_back({resource_kind::thread, 0, 0, 0, own_bound_ / thread_seconds_});
+  }
+  std::ranges::stable_sort(all, [](const resource_load& a, const resource_load& b) {
+    return std::pair(a.bound, a.busy) > std::pair(b.bound, b.busy);
+  });
+  return all;
+}
+
+} // namespace nodewise::model

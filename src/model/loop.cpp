@@ -1,0 +1,212 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nodewise::model {
+
+namespace {
+
+constexpr array_use r{.read = true};
+constexpr array_use w{.written = true};
+constexpr array_use rw{.read = true, .written = true};
+
+/// Adds the elements first..last of all arrays to the thread.
+void add_elements(const loop& of, double first, double last, thread_traffic& to) {
+  const auto page = static_cast<double>(of.elements_of_a_page());
+  for (std::size_t a = 0; a < of.arrays.size(); ++a) {
+    const element_cost cost = cost_of(of, of.arrays[a]);
+    std::vector<double> pages(to.read.size(), 0);
+    of.maps[a].add_pages(first / page, last / page, page, pages);
+    for (std::size_t n = 0; n < pages.size(); ++n) {
+      to.read[n] += pages[n] * cost.read;
+      to.written[n] += pages[n] * cost.written;
+    }
+  }
+}
+
+/// Little's law: a core has so many lines in flight, each for a latency.
+double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
+  if (!on.local_latency_s) {
+    return unlimited;
+  }
+  const std::size_t node = on.cores[thread.core].node;
+  double ratio = 0;
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    ratio += (thread.read[n] + thread.written[n]) * on.latency_ratio(node, n);
+  }
+  const auto siblings = std::ranges::count(of.cores, thread.core);
+  return on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
+         (on.local_latency_s->value * ratio / total_bytes(thread)) / static_cast<double>(siblings);
+}
+
+void add_chunks_in_turn(const loop& of, std::size_t t, thread_traffic& to) {
+  const std::size_t round = of.how.chunk * of.threads();
+  for (std::size_t i = t * of.how.chunk; i < of.iterations(); i += round) {
+    const std::size_t end = std::min(of.iterations(), i + of.how.chunk);
+    add_elements(of, static_cast<double>(of.first_element(i)),
+                 static_cast<double>(of.first_element(end)), to);
+  }
+}
+
+thread_traffic traffic_of_thread(const machine_costs& on, const loop& of, std::size_t t) {
+  thread_traffic thread{.core = of.cores[t],
+                        .read = std::vector<double>(on.size(), 0),
+                        .written = std::vector<double>(on.size(), 0)};
+  const auto all = static_cast<double>(of.elements);
+  if (of.how.is_pooled() || of.random_access) {
+    add_elements(of, 0, all, thread);
+    for (std::size_t n = 0; n < on.size(); ++n) {
+      thread.read[n] /= static_cast<double>(of.threads());
+      thread.written[n] /= static_cast<double>(of.threads());
+    }
+  } else if (of.how.kind == schedule_kind::fixed && of.how.chunk > 0) {
+    add_chunks_in_turn(of, t, thread);
+  } else {
+    const iteration_range block = block_of(of, t);
+    add_elements(of, static_cast<double>(of.first_element(block.first)),
+                 static_cast<double>(of.first_element(block.last)), thread);
+  }
+  if (of.random_access) {
+    thread.most = most_in_flight(on, of, thread);
+  }
+  return thread;
+}
+
+} // namespace
+
+const std::vector<kernel>& kernels() {
+  static const std::vector<kernel> all = {
+      {"load", "s += a[i]", {r}},
+      {"store", "a[i] = s", {w}},
+      {"update", "a[i] = s * a[i]", {rw}},
+      {"copy", "a[i] = b[i]", {w, r}},
+      {"scale", "a[i] = s * b[i]", {w, r}},
+      {"add", "a[i] = b[i] + c[i]", {w, r, r}},
+      {"triad", "a[i] = b[i] + s * c[i]", {w, r, r}},
+      {"daxpy", "a[i] += s * b[i]", {rw, r}},
+      {"multiply-add", "a[i] += b[i] * c[i]", {rw, r, r}},
+      {"schoenauer", "a[i] = b[i] + c[i] * d[i]", {w, r, r, r}},
+  };
+  return all;
+}
+
+const kernel* find_kernel(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kernels(), name, &kernel::name);
+  return found == kernels().end() ? nullptr : &*found;
+}
+
+std::size_t loop::iterations() const noexcept {
+  if (form == shape::flat) {
+    return elements;
+  }
+  // The rows whose triangle has at most as many elements; what is left over joins the last row.
+  const double rows = (std::sqrt(8.0 * static_cast<double>(elements) + 1) - 1) / 2;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(rows));
+}
+
+std::size_t loop::first_element(std::size_t iteration) const noexcept {
+  if (form == shape::flat || iteration == 0) {
+    return iteration;
+  }
+  return iteration >= iterations() ? elements : iteration * (iteration + 1) / 2;
+}
+
+std::size_t loop::pages() const noexcept {
+  return (elements + elements_of_a_page() - 1) / elements_of_a_page();
+}
+
+element_cost cost_of(const loop& of, const array_use& use) {
+  const auto bytes = static_cast<double>(of.random_access ? of.line_bytes : of.element_bytes);
+  return {use.read || (use.written && !use.streaming) ? bytes : 0, use.written ? bytes : 0};
+}
+
+double useful_bytes(const loop& of) {
+  double uses = 0;
+  for (const array_use& use : of.arrays) {
+    uses += (use.read ? 1 : 0) + (use.written ? 1 : 0);
+  }
+  return uses * static_cast<double>(of.elements) * static_cast<double>(of.element_bytes);
+}
+
+iteration_range block_of(const loop& of, std::size_t t) {
+  const auto border = [&](std::size_t k) {
+    const double part = static_cast<double>(k) / static_cast<double>(of.threads());
+    const double at =
+        of.how.kind == schedule_kind::even && of.form == shape::triangular ? std::sqrt(part) : part;
+    return static_cast<std::size_t>(std::llround(at * static_cast<double>(of.iterations())));
+  };
+  return {border(t), border(t + 1)};
+}
+
+loop shrunk(const loop& what, std::size_t pieces) {
+  const auto all = static_cast<double>(what.elements);
+  const std::size_t chunk = std::max<std::size_t>(1, what.how.chunk);
+  double piece = what.how.chunk > 0 || what.how.is_pooled() ? static_cast<double>(chunk) : all;
+  for (const page_map& map : what.maps) {
+    if (map.is_in_turn()) {
+      piece = std::min(piece, static_cast<double>(what.elements_of_a_page()));
+    }
+  }
+  const double wanted = static_cast<double>(pieces) * piece;
+  if (wanted >= all) {
+    return what;
+  }
+  const std::size_t round = chunk * what.threads();
+  loop part = what;
+  part.elements = std::min(
+      what.elements, std::max<std::size_t>(1, static_cast<std::size_t>(wanted) / round) * round);
+  for (page_map& map : part.maps) {
+    map = map.shrunk(static_cast<double>(part.elements) / all);
+  }
+  return part;
+}
+
+traffic traffic_of(const machine_costs& on, const loop& what) {
+  constexpr std::size_t pieces_looked_at = 100'000;
+  const bool by_chunks = what.how.kind == schedule_kind::fixed && what.how.chunk > 0;
+  const loop part = by_chunks ? shrunk(what, pieces_looked_at) : what;
+  const double factor = static_cast<double>(what.elements) / static_cast<double>(part.elements);
+  traffic all;
+  all.threads.reserve(what.threads());
+  const bool all_alike = what.how.is_pooled() && !what.random_access;
+  for (std::size_t t = 0; t < what.threads(); ++t) {
+    if (all_alike && t > 0) {
+      all.threads.push_back(all.threads.front());
+      all.threads.back().core = what.cores[t];
+      continue;
+    }
+    all.threads.push_back(traffic_of_thread(on, part, t));
+    for (std::size_t n = 0; n < on.size(); ++n) {
+      all.threads.back().read[n] *= factor;
+      all.threads.back().written[n] *= factor;
+    }
+  }
+  return all;
+}
+
+page_map first_touch(const machine_costs& on, const loop& by) {
+  const auto node = [&](std::size_t t) { return on.cores[by.cores[t]].node; };
+  std::vector<page_block> blocks;
+  const auto until = [&](std::size_t element, std::size_t t) {
+    // Who touches the first element of a page has it.
+    const std::size_t page = by.elements_of_a_page();
+    const std::size_t last = (element + page - 1) / page;
+    if (blocks.empty() || last > blocks.back().last) {
+      blocks.push_back({last, node(t)});
+    }
+  };
+  if (by.how.kind == schedule_kind::fixed && by.how.chunk > 0) {
+    for (std::size_t i = 0, k = 0; i < by.iterations(); i += by.how.chunk, ++k) {
+      until(by.first_element(std::min(by.iterations(), i + by.how.chunk)), k % by.threads());
+    }
+  } else {
+    for (std::size_t t = 0; t < by.threads(); ++t) {
+      until(by.first_element(block_of(by, t).last), t);
+    }
+  }
+  return page_map::of_blocks(std::move(blocks));
+}
+
+} // namespace nodewise::model

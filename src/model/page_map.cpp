@@ -1,0 +1,144 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/page_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::model {
+
+namespace {
+
+[[noreturn]] void refuse(const char* what, const char* cure) {
+  throw error(error_kind::usage, "a map of pages", what, cure);
+}
+
+} // namespace
+
+page_map page_map::of_blocks(std::vector<page_block> blocks) {
+  if (blocks.empty()) {
+    refuse("no block", "name at least one node");
+  }
+  page_map map;
+  map.blocks_ = std::move(blocks);
+  return map;
+}
+
+page_map page_map::in_turn(std::vector<std::size_t> nodes, std::size_t block_pages) {
+  if (nodes.empty() || block_pages == 0) {
+    refuse("no nodes, or blocks of 0 pages", "name at least one node and one page");
+  }
+  page_map map;
+  map.turn_ = std::move(nodes);
+  map.turn_pages_ = block_pages;
+  return map;
+}
+
+std::size_t page_map::node_of(std::size_t page) const noexcept {
+  if (is_in_turn()) {
+    return turn_[page / turn_pages_ % turn_.size()];
+  }
+  const auto block = std::ranges::upper_bound(blocks_, page, {}, &page_block::last);
+  return block == blocks_.end() ? blocks_.back().node : block->node;
+}
+
+std::size_t page_map::end_of_block(std::size_t page) const noexcept {
+  if (is_in_turn()) {
+    return turn_.size() == 1 ? std::numeric_limits<std::size_t>::max()
+                             : (page / turn_pages_ + 1) * turn_pages_;
+  }
+  const auto block = std::ranges::upper_bound(blocks_, page, {}, &page_block::last);
+  return block == blocks_.end() || block + 1 == blocks_.end()
+             ? std::numeric_limits<std::size_t>::max()
+             : block->last;
+}
+
+void page_map::add_pages(double first, double last, double weight,
+                         std::vector<double>& sums) const {
+  const auto add = [&](double from, double to, std::size_t node) {
+    if (to > from) {
+      sums[node] += (to - from) * weight;
+    }
+  };
+  if (!is_in_turn()) {
+    auto block = std::ranges::upper_bound(
+        blocks_, first, {}, [](const page_block& each) { return static_cast<double>(each.last); });
+    for (; first < last; ++block) {
+      const bool is_last = block == blocks_.end() || block + 1 == blocks_.end();
+      const double end = is_last ? last : std::min(last, static_cast<double>(block->last));
+      add(first, end, block == blocks_.end() ? blocks_.back().node : block->node);
+      first = end;
+    }
+    return;
+  }
+  // Whole rounds at once, then what is left of one.
+  const auto block = static_cast<double>(turn_pages_);
+  const double round = block * static_cast<double>(turn_.size());
+  const double whole = std::floor((last - first) / round);
+  if (whole > 0) {
+    for (const std::size_t node : turn_) {
+      sums[node] += whole * block * weight;
+    }
+    first += whole * round;
+  }
+  while (first < last) {
+    const double end = std::min(last, (std::floor(first / block) + 1) * block);
+    add(first, end, node_of(static_cast<std::size_t>(first)));
+    first = end;
+  }
+}
+
+page_map page_map::staggered(std::size_t by) const {
+  page_map map = *this;
+  if (is_in_turn()) {
+    const auto first = static_cast<std::ptrdiff_t>(by % turn_.size());
+    std::rotate(map.turn_.begin(), map.turn_.begin() + first, map.turn_.end());
+  }
+  return map;
+}
+
+page_map page_map::shrunk(double factor) const {
+  page_map map = *this;
+  for (page_block& block : map.blocks_) {
+    block.last = static_cast<std::size_t>(std::llround(static_cast<double>(block.last) * factor));
+  }
+  return map;
+}
+
+free_memory::free_memory(std::vector<std::size_t> pages,
+                         std::vector<std::vector<std::size_t>> nearest)
+    : pages_(std::move(pages)), nearest_(std::move(nearest)) {}
+
+page_map free_memory::place(const page_map& wanted, std::size_t pages) {
+  std::vector<page_block> blocks;
+  const auto append = [&](std::size_t count, std::size_t node) {
+    const std::size_t last = (blocks.empty() ? 0 : blocks.back().last) + count;
+    if (!blocks.empty() && blocks.back().node == node) {
+      blocks.back().last = last;
+    } else {
+      blocks.push_back({last, node});
+    }
+    pages_[node] -= count;
+  };
+  for (std::size_t page = 0; page < pages;) {
+    const std::size_t end = std::min(pages, wanted.end_of_block(page));
+    const std::size_t asked = wanted.node_of(page);
+    const auto room = std::ranges::find_if(nearest_[asked],
+                                           [this](std::size_t node) { return pages_[node] > 0; });
+    if (room == nearest_[asked].end()) {
+      throw error(error_kind::input, "placing " + std::to_string(pages) + " pages of an array",
+                  "no node has room for page " + std::to_string(page),
+                  "make the arrays smaller or give the nodes more free memory");
+    }
+    const std::size_t count = std::min(end - page, pages_[*room]);
+    append(count, *room);
+    page += count;
+  }
+  return page_map::of_blocks(std::move(blocks));
+}
+
+} // namespace nodewise::model

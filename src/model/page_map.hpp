@@ -1,0 +1,61 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which memory each page of an array is in, by position of the node, for arrays of any length.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace nodewise::model {
+
+/// Pages first..last (half-open) of one memory.
+struct page_block {
+  std::size_t last = 0; ///< the first page is the last of the block before
+  std::size_t node = 0;
+};
+
+class page_map {
+ public:
+  /// Blocks in ascending order; the last one also has all pages behind it. Throws `error` (usage)
+  /// for none.
+  [[nodiscard]] static page_map of_blocks(std::vector<page_block> blocks);
+  /// Blocks of `block_pages` in turn over these nodes, a node as often in a round as it is named.
+  /// Throws `error` (usage) for no nodes or blocks of 0 pages.
+  [[nodiscard]] static page_map in_turn(std::vector<std::size_t> nodes,
+                                        std::size_t block_pages = 1);
+
+  [[nodiscard]] std::size_t node_of(std::size_t page) const noexcept;
+  /// The page behind the last one that is of the same block as this.
+  [[nodiscard]] std::size_t end_of_block(std::size_t page) const noexcept;
+  /// Adds `weight` times the pages first..last (fractions allowed) to each node's sum.
+  void add_pages(double first, double last, double weight, std::vector<double>& sums) const;
+  /// Of an array whose first page is `by` blocks further round; other maps stay as they are.
+  [[nodiscard]] page_map staggered(std::size_t by) const;
+  /// Of an array `factor` times as long; what goes in turn stays as it is.
+  [[nodiscard]] page_map shrunk(double factor) const;
+  [[nodiscard]] bool is_in_turn() const noexcept { return blocks_.empty(); }
+
+ private:
+  std::vector<page_block> blocks_;
+  std::vector<std::size_t> turn_;
+  std::size_t turn_pages_ = 1;
+};
+
+/// The pages that the nodes still have room for; the others go to the nearest with room, as
+/// the kernel's zone lists have it.
+class free_memory {
+ public:
+  /// `pages`: free on each node. `nearest`: for each node all nodes, nearest first.
+  free_memory(std::vector<std::size_t> pages, std::vector<std::vector<std::size_t>> nearest);
+
+  /// Places `pages` of an array in ascending order and takes them off what is free. Throws `error`
+  /// (input) if they do not fit at all.
+  [[nodiscard]] page_map place(const page_map& wanted, std::size_t pages);
+  [[nodiscard]] std::size_t left(std::size_t node) const { return pages_[node]; }
+
+ private:
+  std::vector<std::size_t> pages_;
+  std::vector<std::vector<std::size_t>> nearest_;
+};
+
+} // namespace nodewise::model

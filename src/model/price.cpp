@@ -1,0 +1,231 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/price.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "model/demand.hpp"
+#include "model/fair_share.hpp"
+#include "model/ledger.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+// What is left of a thread's work when it has ended, in parts of it: sums are not exact.
+constexpr double nothing_left = 1e-9;
+
+// More different threads than this cost more time than they tell.
+constexpr std::size_t most_different = 128;
+
+/// Threads that the machine cannot tell apart: on equal cores, with equal mixes.
+struct crowd {
+  flow rates;
+  double bytes = 0; ///< of each
+  double left = 0;
+};
+
+std::size_t hash_of(const thread_traffic& thread, std::size_t node) {
+  std::size_t hash = node;
+  const auto mix = [&hash](double value) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+  };
+  mix(thread.most);
+  std::ranges::for_each(thread.read, mix);
+  std::ranges::for_each(thread.written, mix);
+  return hash;
+}
+
+/// Threads by their kind; those of a kind are priced alike.
+struct kinds {
+  std::vector<std::size_t> of_thread;
+  std::vector<thread_traffic> examples; ///< one a kind; its core is one of the kind's
+};
+
+/// Equal threads are of a kind. Nothing if there are too many different ones.
+std::optional<kinds> equal_kinds(const machine_costs& on, const traffic& what) {
+  const auto key = [&](const thread_traffic& of) {
+    return std::tie(on.cores[of.core].node, of.most, of.read, of.written);
+  };
+  kinds found;
+  std::unordered_multimap<std::size_t, std::size_t> seen; // hash to kind
+  for (const thread_traffic& thread : what.threads) {
+    const std::size_t hash = hash_of(thread, on.cores[thread.core].node);
+    const auto [first, last] = seen.equal_range(hash);
+    const auto same = std::find_if(first, last, [&](const auto& other) {
+      return key(found.examples[other.second]) == key(thread);
+    });
+    if (same != last) {
+      found.of_thread.push_back(same->second);
+      continue;
+    }
+    if (found.examples.size() == most_different) {
+      return std::nullopt;
+    }
+    seen.emplace(hash, found.examples.size());
+    found.of_thread.push_back(found.examples.size());
+    found.examples.push_back(thread);
+  }
+  return found;
+}
+
+/// Threads of a node in groups of similar amounts, each priced as the mean of its group, about
+/// `most_different` of them. What a node moves from and to each memory stays as it is.
+kinds grouped_kinds(const machine_costs& on, const traffic& what) {
+  std::vector<std::size_t> order(what.threads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<double> bytes;
+  for (const thread_traffic& thread : what.threads) {
+    bytes.push_back(total_bytes(thread));
+  }
+  const auto node = [&](std::size_t t) { return on.cores[what.threads[t].core].node; };
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::pair(node(a), bytes[a]) < std::pair(node(b), bytes[b]);
+  });
+  const std::size_t size = (order.size() + most_different - 1) / most_different;
+  kinds found;
+  found.of_thread.resize(order.size());
+  std::size_t members = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const thread_traffic& thread = what.threads[order[i]];
+    if (i == 0 || members == size || node(order[i - 1]) != node(order[i])) {
+      found.examples.push_back(thread);
+      members = 1;
+    } else {
+      thread_traffic& mean = found.examples.back();
+      const double part = 1.0 / static_cast<double>(++members);
+      for (std::size_t n = 0; n < on.size(); ++n) {
+        mean.read[n] += (thread.read[n] - mean.read[n]) * part;
+        mean.written[n] += (thread.written[n] - mean.written[n]) * part;
+      }
+      mean.most = std::max(mean.most, thread.most);
+    }
+    found.of_thread[order[i]] = found.examples.size() - 1;
+  }
+  return found;
+}
+
+using core_kind = std::vector<std::size_t>; ///< the kinds of a core's threads, in order
+
+/// Equal cores as one: the threads of each kind on them share what all of them can have in flight.
+class crowding {
+ public:
+  crowding(const machine_costs& on, const traffic& what) : capacities_(capacities_of(on)) {
+    const std::optional<kinds> equal = equal_kinds(on, what);
+    const kinds of = equal ? *equal : grouped_kinds(on, what);
+    std::vector<core_kind> threads_of(on.cores.size());
+    for (std::size_t t = 0; t < what.threads.size(); ++t) {
+      if (total_bytes(of.examples[of.of_thread[t]]) > 0) {
+        threads_of[what.threads[t].core].push_back(of.of_thread[t]);
+      }
+    }
+    std::map<core_kind, std::size_t> cores;
+    for (core_kind& threads : threads_of) {
+      std::ranges::sort(threads);
+      ++cores[threads];
+    }
+    cores.erase(core_kind());
+    for (const auto& [threads, count] : cores) {
+      add(on, of.examples, threads, static_cast<double>(count));
+    }
+  }
+
+  std::vector<crowd> crowds;
+  [[nodiscard]] const std::vector<double>& capacities() const noexcept { return capacities_; }
+  /// Of the resources behind memories and links: the node whose cores they are.
+  std::vector<std::size_t> core_nodes;
+
+ private:
+  void add(const machine_costs& on, const std::vector<thread_traffic>& examples,
+           const core_kind& threads, double cores) {
+    const std::size_t node = on.cores[examples[threads.front()].core].node;
+    std::size_t shared = own_limit;
+    if (on.core[node].value != unlimited) {
+      shared = capacities_.size();
+      capacities_.push_back(on.core[node].value * cores);
+      core_nodes.push_back(node);
+    }
+    for (auto kind = threads.begin(); kind != threads.end();) {
+      const auto end = std::upper_bound(kind, threads.end(), *kind);
+      const thread_traffic& thread = examples[*kind];
+      crowd each;
+      each.bytes = each.left = total_bytes(thread);
+      each.rates.members = cores * static_cast<double>(end - kind);
+      each.rates.most = thread.most;
+      each.rates.uses = uses_of(on, node, thread);
+      if (shared != own_limit) {
+        each.rates.uses.push_back({shared, core_use(on, node, thread)});
+      }
+      crowds.push_back(std::move(each));
+      kind = end;
+    }
+  }
+
+  std::vector<double> capacities_;
+};
+
+/// All go on at once until each has ended.
+void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share& share,
+               ledger& book) {
+  for (std::size_t left = flows.size(); left > 0;) {
+    share.solve(flows);
+    double step = unlimited;
+    for (std::size_t c = 0; c < flows.size(); ++c) {
+      if (flows[c].active) {
+        step = std::min(step, crowds[c].left / share.rates()[c]);
+      }
+    }
+    book.pass(flows, step);
+    for (std::size_t c = 0; c < flows.size(); ++c) {
+      crowds[c].left -= share.rates()[c] * step;
+      if (flows[c].active && crowds[c].left <= nothing_left * crowds[c].bytes) {
+        flows[c].active = false;
+        --left;
+      }
+    }
+  }
+}
+
+void run_pooled(double bytes, const std::vector<flow>& flows, fair_share& share, ledger& book) {
+  share.solve(flows);
+  double rate = 0;
+  for (std::size_t c = 0; c < flows.size(); ++c) {
+    rate += share.rates()[c] * flows[c].members;
+  }
+  if (rate > 0) {
+    book.pass(flows, bytes / rate);
+  }
+}
+
+} // namespace
+
+prediction price(const machine_costs& on, const traffic& what, work how) {
+  check_memories(on, what);
+  crowding of(on, what);
+  std::vector<flow> flows;
+  prediction result;
+  for (const crowd& each : of.crowds) {
+    flows.push_back(each.rates);
+    result.bytes += each.bytes * each.rates.members;
+  }
+  fair_share share(of.capacities());
+  ledger book(on, share, of.core_nodes);
+  if (how == work::pooled) {
+    run_pooled(result.bytes, flows, share, book);
+  } else {
+    run_fixed(of.crowds, flows, share, book);
+  }
+  result.seconds = book.seconds();
+  result.loads = book.loads();
+  return result;
+}
+
+} // namespace nodewise::model

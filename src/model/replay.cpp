@@ -1,0 +1,198 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/replay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "model/chunks.hpp"
+#include "model/demand.hpp"
+#include "model/fair_share.hpp"
+#include "model/ledger.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+// What is left of a piece that has ended, in parts of it: sums are not exact.
+constexpr double nothing_left = 1e-9;
+
+enum class player_state { waiting, moving, done };
+
+/// A thread, and the piece it is at: elements that are on one page in every array.
+struct player {
+  player_state is = player_state::done;
+  std::size_t element = 0;   ///< first of the piece
+  std::size_t piece_end = 0; ///< element behind its last
+  std::size_t chunk_end = 0;
+  double bytes = 0; ///< of the piece
+  double left = 0;  ///< bytes to move, or seconds to wait
+  double whole = 0; ///< what `left` was at first
+};
+
+class stage {
+ public:
+  stage(const machine_costs& on, const loop& what, pace how, std::uint64_t seed)
+      : on_(on), loop_(what), pace_(how), dealer_(what, seed), dice_(seed + 1),
+        players_(what.threads()), flows_(what.threads()), share_(capacities()),
+        book_(on, share_, core_nodes_) {}
+
+  void play() {
+    for (std::size_t t = 0; t < players_.size(); ++t) {
+      take_chunk(t);
+    }
+    while (done_ < (pace_ == pace::drifting ? 1 : players_.size())) {
+      share_.solve(flows_);
+      const double step = next_event();
+      book_.pass(flows_, step);
+      for (std::size_t t = 0; t < players_.size(); ++t) {
+        players_[t].left -= step * speed(t);
+      }
+      for (std::size_t t = 0; t < players_.size(); ++t) {
+        if (players_[t].left <= nothing_left * players_[t].whole) {
+          go_on(t);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] double bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const ledger& book() const noexcept { return book_; }
+
+ private:
+  /// Of memories and links, and of the cores that have a limit.
+  std::vector<double> capacities() {
+    std::vector<double> all = capacities_of(on_);
+    for (const std::size_t core : loop_.cores) {
+      const std::size_t node = on_.cores[core].node;
+      if (on_.core[node].value != unlimited &&
+          core_resource_.try_emplace(core, all.size()).second) {
+        all.push_back(on_.core[node].value);
+        core_nodes_.push_back(node);
+      }
+    }
+    return all;
+  }
+
+  /// How fast `left` becomes less.
+  [[nodiscard]] double speed(std::size_t t) const {
+    switch (players_[t].is) {
+    case player_state::moving:
+      return share_.rates()[t];
+    case player_state::waiting:
+      return 1;
+    case player_state::done:
+      break;
+    }
+    return 0;
+  }
+  [[nodiscard]] double next_event() const {
+    double step = unlimited;
+    for (std::size_t t = 0; t < players_.size(); ++t) {
+      if (players_[t].is != player_state::done) {
+        step = std::min(step, players_[t].left / speed(t));
+      }
+    }
+    return step;
+  }
+
+  void go_on(std::size_t t) {
+    player& p = players_[t];
+    if (p.is == player_state::waiting) {
+      begin_piece(t);
+    } else if (p.is == player_state::moving) {
+      bytes_ += p.bytes;
+      p.element = p.piece_end;
+      if (p.element == p.chunk_end) {
+        take_chunk(t);
+      } else {
+        begin_piece(t);
+      }
+    }
+  }
+
+  void take_chunk(std::size_t t) {
+    player& p = players_[t];
+    const auto chunk = dealer_.next(t);
+    flows_[t].active = false;
+    if (!chunk) {
+      p.is = player_state::done;
+      p.left = p.whole = 1; // never due again
+      ++done_;
+      return;
+    }
+    p.element = loop_.first_element(chunk->first);
+    p.chunk_end = loop_.first_element(chunk->last);
+    if (loop_.chunk_start_s > 0) {
+      p.is = player_state::waiting;
+      p.left = p.whole = loop_.chunk_start_s;
+    } else {
+      begin_piece(t);
+    }
+  }
+
+  void begin_piece(std::size_t t) {
+    player& p = players_[t];
+    const std::size_t of_a_page = loop_.elements_of_a_page();
+    const std::size_t page = p.element / of_a_page;
+    std::size_t last_page = p.chunk_end / of_a_page + 1;
+    for (const page_map& map : loop_.maps) {
+      last_page = std::min(last_page, map.end_of_block(page));
+    }
+    p.piece_end = std::min(p.chunk_end, last_page * of_a_page);
+    thread_traffic mix{.core = loop_.cores[t],
+                       .read = std::vector<double>(on_.size(), 0),
+                       .written = std::vector<double>(on_.size(), 0)};
+    for (std::size_t a = 0; a < loop_.arrays.size(); ++a) {
+      const element_cost cost = cost_of(loop_, loop_.arrays[a]);
+      const auto elements = static_cast<double>(p.piece_end - p.element);
+      mix.read[loop_.maps[a].node_of(page)] += elements * cost.read;
+      mix.written[loop_.maps[a].node_of(page)] += elements * cost.written;
+    }
+    p.is = player_state::moving;
+    p.bytes = total_bytes(mix);
+    p.left = p.whole = p.bytes * (pace_ == pace::drifting ? dice_.exponential() : 1);
+    use(t, mix);
+  }
+
+  void use(std::size_t t, const thread_traffic& mix) {
+    const std::size_t node = on_.cores[mix.core].node;
+    flows_[t].active = true;
+    flows_[t].uses = uses_of(on_, node, mix);
+    if (const auto core = core_resource_.find(mix.core); core != core_resource_.end()) {
+      flows_[t].uses.push_back({core->second, core_use(on_, node, mix)});
+    }
+  }
+
+  const machine_costs& on_;
+  const loop& loop_;
+  pace pace_;
+  chunk_dealer dealer_;
+  dice dice_;
+  std::vector<player> players_;
+  std::vector<flow> flows_;
+  std::map<std::size_t, std::size_t> core_resource_;
+  std::vector<std::size_t> core_nodes_;
+  fair_share share_;
+  ledger book_;
+  double bytes_ = 0;
+  std::size_t done_ = 0;
+};
+
+} // namespace
+
+prediction replay(const machine_costs& on, const loop& what, pace how, std::size_t events,
+                  std::uint64_t seed) {
+  const traffic all = traffic_of(on, what);
+  check_memories(on, all);
+  const loop part = shrunk(what, events);
+  stage played(on, part, how, seed);
+  played.play();
+  prediction result;
+  result.bytes = total_bytes(all);
+  result.seconds = played.book().seconds() * result.bytes / played.bytes();
+  result.loads = played.book().loads();
+  return result;
+}
+
+} // namespace nodewise::model

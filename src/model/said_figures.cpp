@@ -1,0 +1,102 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "model/said_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::model {
+
+namespace {
+
+std::string number(node_id id) {
+  return std::to_string(to_int(id));
+}
+
+std::size_t position(const machine& in, node_id node) {
+  const auto found = std::ranges::find(in.nodes, node, &memory_node::id);
+  return static_cast<std::size_t>(found - in.nodes.begin());
+}
+
+void check(const parameter& each, const known_parameter& known, const machine& in) {
+  const auto refuse = [&](const std::string& what, const std::string& cure) {
+    throw error(error_kind::input,
+                "parameter " + each.name + " from node " + number(each.from) + " to " +
+                    number(each.to) + " of machine '" + in.name + "'",
+                what, cure);
+  };
+  if (each.unit != known.unit) {
+    refuse("unit \"" + each.unit + "\"", "give it in " + std::string(known.unit));
+  }
+  if (!std::isfinite(each.value) || each.value <= 0) {
+    refuse("value " + std::to_string(each.value), "give a finite value above 0");
+  }
+  if (known.name == "shared_efficiency" && each.value > 1) {
+    refuse("value " + std::to_string(each.value), "give a share, above 0 and at most 1");
+  }
+}
+
+} // namespace
+
+said_figures::said_figures(const machine& of) {
+  for (const parameter& each : of.parameters) {
+    const auto* const known =
+        std::ranges::find(known_parameters, std::string_view(each.name), &known_parameter::name);
+    if (known == known_parameters.end()) {
+      continue;
+    }
+    check(each, *known, of);
+    // Of a figure given twice the last counts, so that one may be put behind those of a file.
+    figures_[{known->name, position(of, each.from), position(of, each.to)}] = {
+        each.value * known->scale, origin_of(each.source), each.source};
+  }
+}
+
+std::optional<figure> said_figures::find(std::string_view name, std::size_t from,
+                                         std::size_t to) const {
+  const auto found = figures_.find({name, from, to});
+  return found == figures_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<figure> said_figures::any(std::string_view name) const {
+  const auto found = figures_.lower_bound({name, 0, 0});
+  return found == figures_.end() || std::get<0>(found->first) != name
+             ? std::nullopt
+             : std::optional(found->second);
+}
+
+pair_figures::pair_figures(const machine& of, lookup known)
+    : machine_(of), known_(std::move(known)) {
+  const std::size_t n = of.nodes.size();
+  for (std::size_t from = 0; from < n; ++from) {
+    for (std::size_t to = 0; to < n; ++to) {
+      if (known_[from * n + to]) {
+        first_.try_emplace(between(from, to), from, to);
+      }
+    }
+  }
+}
+
+pair_figures::kinship pair_figures::between(std::size_t from, std::size_t to) const {
+  return {from == to,
+          machine_.distances.empty() ? std::nullopt : std::optional(machine_.distances[from][to])};
+}
+
+std::optional<figure> pair_figures::of(std::size_t from, std::size_t to) const {
+  const std::size_t n = machine_.nodes.size();
+  if (known_[from * n + to]) {
+    return known_[from * n + to];
+  }
+  const auto like = first_.find(between(from, to));
+  if (like == first_.end()) {
+    return std::nullopt;
+  }
+  const auto [other_from, other_to] = like->second;
+  return figure{known_[other_from * n + other_to]->value, origin::assumed,
+                "assumed: as from node " + number(machine_.nodes[other_from].id) + " to " +
+                    number(machine_.nodes[other_to].id)};
+}
+
+} // namespace nodewise::model

@@ -1,0 +1,70 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The figures of a machine file, looked up by name and nodes.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <nodewise/machine.hpp>
+
+#include "model/figure.hpp"
+
+namespace nodewise::model {
+
+/// A parameter that the model knows, and what turns its unit into bytes/s and seconds.
+struct known_parameter {
+  std::string_view name;
+  std::string_view unit;
+  double scale;
+};
+inline constexpr std::array known_parameters = {
+    known_parameter{"bandwidth", "GB/s", 1e9},
+    known_parameter{"latency", "ns", 1e-9},
+    known_parameter{"core_bandwidth", "GB/s", 1e9},
+    known_parameter{"link_bandwidth", "GB/s", 1e9},
+    known_parameter{"shared_efficiency", "ratio", 1},
+    known_parameter{"lines_in_flight", "lines", 1},
+};
+
+/// Nodes are meant by their position in the machine.
+class said_figures {
+ public:
+  /// Throws `error` (input) for a known name with another unit, or a value that is not finite and
+  /// above 0. Parameters of other names are somebody else's.
+  explicit said_figures(const machine& of);
+
+  [[nodiscard]] std::optional<figure> find(std::string_view name, std::size_t from,
+                                           std::size_t to) const;
+  /// Of any nodes.
+  [[nodiscard]] std::optional<figure> any(std::string_view name) const;
+
+ private:
+  std::map<std::tuple<std::string_view, std::size_t, std::size_t>, figure> figures_;
+};
+
+/// What there is to know of pairs of nodes, for the pairs of which nothing is known: the figure of
+/// the first that is as far apart by the firmware's distance.
+class pair_figures {
+ public:
+  using lookup = std::vector<std::optional<figure>>; ///< row: from, column: to
+  pair_figures(const machine& of, lookup known);
+
+  /// The pair's own; else another's, marked as assumed.
+  [[nodiscard]] std::optional<figure> of(std::size_t from, std::size_t to) const;
+
+ private:
+  using kinship = std::pair<bool, std::optional<int>>; ///< same node; distance
+  [[nodiscard]] kinship between(std::size_t from, std::size_t to) const;
+
+  const machine& machine_;
+  lookup known_;
+  std::map<kinship, std::pair<std::size_t, std::size_t>> first_;
+};
+
+} // namespace nodewise::model

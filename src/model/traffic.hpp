@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Who moves how many bytes between which memory and which processor: a value without a history.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/costs.hpp"
+
+namespace nodewise::model {
+
+/// What one thread moves. Its mix is taken to be the same from its beginning to its end.
+struct thread_traffic {
+  std::size_t core = 0;        ///< position in `machine_costs::cores`
+  std::vector<double> read;    ///< bytes from each memory, by position
+  std::vector<double> written; ///< bytes to each memory
+  double most = unlimited;     ///< bytes/s that it would move if memory cost nothing
+};
+
+struct traffic {
+  std::vector<thread_traffic> threads;
+};
+
+[[nodiscard]] double total_bytes(const thread_traffic& of) noexcept;
+[[nodiscard]] double total_bytes(const traffic& of) noexcept;
+
+} // namespace nodewise::model

@@ -1,0 +1,199 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The same traffic placed otherwise, the same placement on a machine that is a little different.
+#include <algorithm>
+#include <numeric>
+
+#include "model/predict.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+/// Every thread's bytes by these shares of the memories.
+template <class Shares>
+traffic spread(const traffic& what, std::size_t nodes, const Shares& shares_of) {
+  traffic all;
+  all.threads.reserve(what.threads.size());
+  for (const thread_traffic& thread : what.threads) {
+    const double read = std::accumulate(thread.read.begin(), thread.read.end(), 0.0);
+    const double written = std::accumulate(thread.written.begin(), thread.written.end(), 0.0);
+    const std::vector<double>& shares = shares_of(thread);
+    thread_traffic moved{thread.core, std::vector<double>(nodes), std::vector<double>(nodes),
+                         thread.most};
+    for (std::size_t n = 0; n < nodes; ++n) {
+      moved.read[n] = read * shares[n];
+      moved.written[n] = written * shares[n];
+    }
+    all.threads.push_back(std::move(moved));
+  }
+  return all;
+}
+
+std::vector<double> by_weight(std::vector<double> weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) {
+    weight /= sum;
+  }
+  return weights;
+}
+
+/// For each node the nearest that has memory.
+std::vector<std::size_t> nearest_memory(const machine_costs& on) {
+  std::vector<std::size_t> nearest;
+  for (std::size_t from = 0; from < on.size(); ++from) {
+    std::size_t best = from;
+    for (std::size_t to = 0; to < on.size(); ++to) {
+      if (on.memory[to].value > 0 && (on.memory[best].value == 0 ||
+                                      on.latency_ratio(from, to) < on.latency_ratio(from, best))) {
+        best = to;
+      }
+    }
+    nearest.push_back(best);
+  }
+  return nearest;
+}
+
+void scale(std::vector<figure>& figures, double factor) {
+  for (figure& each : figures) {
+    each.value *= factor;
+  }
+}
+
+machine_costs changed(const machine_costs& on, input what, double factor) {
+  machine_costs other = on;
+  switch (what) {
+  case input::memory:
+    scale(other.memory, factor);
+    break;
+  case input::shared_efficiency:
+    for (figure& each : other.shared_efficiency) {
+      each.value = std::min(1.0, each.value * factor);
+    }
+    break;
+  case input::core:
+    scale(other.core, factor);
+    break;
+  case input::latency:
+    // Only far memory: of the near one the core's bandwidth tells.
+    for (figure& each : other.latency) {
+      each.value = 1 + (each.value - 1) * factor;
+    }
+    break;
+  case input::links:
+    for (link& each : other.links) {
+      each.bytes_per_s.value *= factor;
+    }
+    break;
+  case input::lines_in_flight:
+    other.lines_in_flight.value *= factor;
+    break;
+  }
+  return other;
+}
+
+/// The figures behind an input that are limits at all.
+std::vector<const figure*> figures_of(const machine_costs& on, input what) {
+  std::vector<const figure*> all;
+  const auto take = [&](const std::vector<figure>& from) {
+    for (const figure& each : from) {
+      if (each.value > 0 && each.value != unlimited) {
+        all.push_back(&each);
+      }
+    }
+  };
+  switch (what) {
+  case input::memory:
+    take(on.memory);
+    break;
+  case input::shared_efficiency:
+    take(on.shared_efficiency);
+    break;
+  case input::core:
+    take(on.core);
+    break;
+  case input::latency:
+    take(on.latency);
+    std::erase_if(all, [](const figure* each) { return each->value == 1; });
+    break;
+  case input::links:
+    for (const link& each : on.links) {
+      all.push_back(&each.bytes_per_s);
+    }
+    break;
+  case input::lines_in_flight:
+    all.push_back(&on.lines_in_flight);
+    break;
+  }
+  return all;
+}
+
+} // namespace
+
+std::vector<alternative> alternatives(const machine_costs& on, const traffic& what) {
+  const std::vector<std::size_t> nearest = nearest_memory(on);
+  std::vector<double> has_memory;
+  std::vector<double> bandwidth;
+  std::vector<std::vector<double>> own(on.size(), std::vector<double>(on.size(), 0));
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    has_memory.push_back(on.memory[n].value > 0 ? 1 : 0);
+    bandwidth.push_back(on.memory[n].value == unlimited ? 1 : on.memory[n].value);
+    own[n][nearest[n]] = 1;
+  }
+  const std::vector<double> even = by_weight(has_memory);
+  const std::vector<double> weighted = by_weight(bandwidth);
+  const auto seconds = [&](const auto& shares_of) {
+    return price(on, spread(what, on.size(), shares_of)).seconds;
+  };
+  std::vector<alternative> all = {
+      {"on the node of its thread",
+       seconds([&](const thread_traffic& t) -> const std::vector<double>& {
+         return own[on.cores[t.core].node];
+       })},
+      {"in turn over all nodes",
+       seconds([&](const thread_traffic&) -> const std::vector<double>& { return even; })},
+      {"over all nodes by their bandwidth",
+       seconds([&](const thread_traffic&) -> const std::vector<double>& { return weighted; })},
+  };
+  std::ranges::stable_sort(all, {}, &alternative::seconds);
+  return all;
+}
+
+std::string_view to_string(input what) noexcept {
+  switch (what) {
+  case input::memory:
+    return "memory bandwidth";
+  case input::shared_efficiency:
+    return "efficiency of a shared memory";
+  case input::core:
+    return "bandwidth of a core";
+  case input::latency:
+    return "latency of far memory";
+  case input::links:
+    return "links";
+  case input::lines_in_flight:
+    break;
+  }
+  return "lines in flight";
+}
+
+std::vector<sensitivity> sensitivities(const machine_costs& on,
+                                       const std::function<double(const machine_costs&)>& seconds,
+                                       double part) {
+  const double now = seconds(on);
+  std::vector<sensitivity> all;
+  for (const input what : {input::memory, input::shared_efficiency, input::core, input::latency,
+                           input::links, input::lines_in_flight}) {
+    const std::vector<const figure*> figures = figures_of(on, what);
+    if (figures.empty()) {
+      continue;
+    }
+    const figure& weakest = **std::ranges::max_element(figures, {}, &figure::from);
+    all.push_back({what, weakest.from, weakest.source,
+                   seconds(changed(on, what, 1 - part)) / now - 1,
+                   seconds(changed(on, what, 1 + part)) / now - 1});
+  }
+  return all;
+}
+
+} // namespace nodewise::model
