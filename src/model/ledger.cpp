@@ -59,7 +59,7 @@ std::vector<resource_load> ledger::loads() const {
     }
   }
   for (resource_load& each : all) {
-    each.busy = std::min(1.0, each.busy / (each.bytes_per_s * seconds_));
+    each.busy /= each.bytes_per_s * seconds_;
     each.bound /= thread_seconds_;
   }
   if (own_bound_ > 0) {

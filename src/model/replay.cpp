@@ -33,7 +33,7 @@ struct player {
 class stage {
  public:
   stage(const machine_costs& on, const loop& what, pace how, std::uint64_t seed)
-      : on_(on), loop_(what), pace_(how), dealer_(what, seed), dice_(seed + 1),
+      : on_(on), loop_(what), pace_(how), dealer_(what, seed), seed_(seed),
         players_(what.threads()), flows_(what.threads()), share_(capacities()),
         book_(on, share_, core_nodes_) {}
 
@@ -151,8 +151,13 @@ class stage {
     }
     p.is = player_state::moving;
     p.bytes = total_bytes(mix);
-    p.left = p.whole = p.bytes * (pace_ == pace::drifting ? dice_.exponential() : 1);
+    p.left = p.whole = p.bytes * lasting(p.element);
     use(t, mix);
+  }
+
+  /// By the piece, not by who comes to it when: two machines are given the same chances.
+  [[nodiscard]] double lasting(std::size_t element) const {
+    return pace_ == pace::drifting ? dice(seed_ + element).exponential() : 1;
   }
 
   void use(std::size_t t, const thread_traffic& mix) {
@@ -168,7 +173,7 @@ class stage {
   const loop& loop_;
   pace pace_;
   chunk_dealer dealer_;
-  dice dice_;
+  std::uint64_t seed_;
   std::vector<player> players_;
   std::vector<flow> flows_;
   std::map<std::size_t, std::size_t> core_resource_;
