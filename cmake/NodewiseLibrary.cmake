@@ -1,6 +1,6 @@
-# The public library: the rooms topology, place and bind behind one soname.
+# The public library: the rooms topology, model, place and bind behind one soname.
 set(_objects)
-foreach(room base sys topology topology_hwloc place bind)
+foreach(room base sys topology topology_hwloc model place bind)
   list(APPEND _objects $<TARGET_OBJECTS:nodewise_${room}>)
 endforeach()
 add_library(nodewise SHARED src/base/version.cpp ${_objects})

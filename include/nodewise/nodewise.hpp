@@ -3,6 +3,7 @@
 // Everything at once. Each header stands alone; take the ones you need.
 #pragma once
 
+#include <nodewise/advice.hpp>       // interleave or block, weights, chunks
 #include <nodewise/arithmetic.hpp>   // which owner has which page: numbers only
 #include <nodewise/distribution.hpp> // bound, blocked, block_cyclic, weighted, explicit_map
 #include <nodewise/error.hpp>        // what was asked, what was answered, what to do

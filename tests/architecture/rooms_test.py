@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "sys": {"base", "raw"},
     "topology": {"base", "sys"},
     "model": {"base", "topology"},
-    "place": {"base", "sys", "raw", "arithmetic", "topology"},
+    "place": {"base", "sys", "raw", "arithmetic", "topology", "model"},
     "bind": {"base", "sys", "topology"},
     "spec": {"base", "sys", "topology"},
     "launch": {"base", "sys", "topology", "place", "bind", "spec", "arithmetic", "protocol",
@@ -45,7 +45,7 @@ PUBLIC = {
     "id.hpp": "base", "id_set.hpp": "base", "error.hpp": "base", "export.hpp": "base",
     "version.hpp": "base",
     "machine.hpp": "topology", "topology.hpp": "topology",
-    "distribution.hpp": "place", "placement.hpp": "place", "region.hpp": "place",
+    "advice.hpp": "place", "distribution.hpp": "place", "placement.hpp": "place", "region.hpp": "place",
     "team_layout.hpp": "bind",
 }
 MARKER = "include/nodewise/marker.h"  # for C programs, so under no umbrella of ours

@@ -1,0 +1,196 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/advice.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <nodewise/error.hpp>
+
+#include "model/costs.hpp"
+#include "model/price.hpp"
+
+namespace nodewise::inline v0 {
+
+namespace {
+
+std::string number(int id) {
+  return std::to_string(id);
+}
+
+/// For each thread the shares of the memories, by position.
+model::traffic equal_work(const std::vector<std::size_t>& cores, std::size_t nodes,
+                          const auto& shares_of) {
+  constexpr double bytes = 1e9; // any amount: only ratios are told
+  model::traffic all;
+  for (const std::size_t core : cores) {
+    model::thread_traffic thread{.core = core, .read = {}, .written = {}};
+    for (std::size_t n = 0; n < nodes; ++n) {
+      thread.read.push_back(bytes * shares_of(core, n));
+      thread.written.push_back(0);
+    }
+    all.threads.push_back(std::move(thread));
+  }
+  return all;
+}
+
+std::vector<std::size_t> cores_of(const model::machine_costs& costs, const topology& on,
+                                  std::span<const cpu_id> threads) {
+  const auto refuse = [](const std::string& what) {
+    throw error(error_kind::usage, "advice on an arrangement", what,
+                "name allowed processors, one for each thread");
+  };
+  if (threads.empty()) {
+    refuse("no threads");
+  }
+  std::vector<std::size_t> cores;
+  for (const cpu_id cpu : threads) {
+    const auto core = costs.core_of(cpu);
+    if (!core || !on.allowed_cpus().contains(cpu)) {
+      refuse("processor " + number(to_int(cpu)) + " is not to be used");
+    }
+    cores.push_back(*core);
+  }
+  return cores;
+}
+
+/// Where first touch by a thread of each node puts pages: its own memory, or the nearest.
+std::vector<std::size_t> home_of_nodes(const model::machine_costs& costs, const node_set& usable) {
+  std::vector<std::size_t> homes;
+  for (std::size_t from = 0; from < costs.size(); ++from) {
+    std::optional<std::size_t> best;
+    for (const node_id node : usable) {
+      const std::size_t to = *costs.position_of(node);
+      if (costs.memory[to].value > 0 &&
+          (!best || costs.latency_ratio(from, to) < costs.latency_ratio(from, *best))) {
+        best = to;
+      }
+    }
+    homes.push_back(best.value_or(from));
+  }
+  return homes;
+}
+
+std::string reason_for(const arrangement_advice& advice, page_users users) {
+  const std::string idle = advice.idle.to_string();
+  if (advice.best == arrangement::interleaved) {
+    return users == page_users::anyone && advice.idle.empty()
+               ? "any thread works on any page, so no block of them is to be in one memory"
+               : "the threads' own memories are the limit, and those of nodes " + idle +
+                     " would have nothing to do";
+  }
+  return advice.idle.empty()
+             ? "each thread finds its part in its own node's memory"
+             : "the threads cannot draw more than their own memories give, and those of nodes " +
+                   idle + " are farther";
+}
+
+/// The largest relative error of the proportions.
+double error_of(const std::vector<double>& wanted, const std::vector<std::uint32_t>& given) {
+  const double wanted_sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+  const double given_sum = std::accumulate(given.begin(), given.end(), 0.0);
+  double worst = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    worst = std::max(worst, std::abs(given[i] / given_sum / (wanted[i] / wanted_sum) - 1));
+  }
+  return worst;
+}
+
+} // namespace
+
+arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id> threads,
+                                      page_users users) {
+  const model::machine_costs costs = model::costs_of(on.machine());
+  const std::vector<std::size_t> cores = cores_of(costs, on, threads);
+  const node_set memories = on.memory_nodes();
+  const std::vector<std::size_t> homes = home_of_nodes(costs, memories);
+  std::vector<double> blocked(costs.size(), 0); // of all pages
+  std::vector<double> even(costs.size(), 0);
+  for (const std::size_t core : cores) {
+    blocked[homes[costs.cores[core].node]] += 1.0 / static_cast<double>(cores.size());
+  }
+  arrangement_advice advice;
+  for (const node_id node : memories) {
+    const std::size_t at = *costs.position_of(node);
+    even[at] = 1.0 / static_cast<double>(memories.size());
+    if (blocked[at] == 0) {
+      advice.idle.insert(node);
+    }
+  }
+  const auto seconds = [&](const auto& shares_of) {
+    return model::price(costs, equal_work(cores, costs.size(), shares_of)).seconds;
+  };
+  const auto own_part = [&](std::size_t core, std::size_t n) {
+    return homes[costs.cores[core].node] == n ? 1.0 : 0.0;
+  };
+  // Whoever comes goes through the blocks one after the other: all are in one memory at a time.
+  double in_blocks = 0;
+  if (users == page_users::owner) {
+    in_blocks = seconds(own_part);
+  } else {
+    for (std::size_t node = 0; node < costs.size(); ++node) {
+      if (blocked[node] > 0) {
+        in_blocks += blocked[node] *
+                     seconds([&](std::size_t, std::size_t n) { return n == node ? 1.0 : 0.0; });
+      }
+    }
+  }
+  const double in_turn = seconds([&](std::size_t, std::size_t n) { return even[n]; });
+  constexpr double noticeable = 1.02; // else the arrangement that keeps locality
+  advice.best = in_blocks > in_turn * noticeable ? arrangement::interleaved : arrangement::blocked;
+  advice.gain = std::max(in_blocks, in_turn) / std::min(in_blocks, in_turn);
+  advice.reason = reason_for(advice, users);
+  advice.unknown = costs.remarks;
+  return advice;
+}
+
+std::vector<std::uint32_t> weights_from_bandwidths(const topology& on,
+                                                   std::span<const node_id> nodes) {
+  const model::machine_costs costs = model::costs_of(on.machine());
+  std::vector<double> bandwidths;
+  for (const node_id node : nodes) {
+    const auto at = costs.position_of(node);
+    if (!at || costs.memory[*at].value <= 0) {
+      throw error(error_kind::usage, "weights of nodes",
+                  "node " + number(to_int(node)) + " has no memory here",
+                  "the nodes with memory are " + on.memory_nodes().to_string());
+    }
+    bandwidths.push_back(costs.memory[*at].value);
+  }
+  if (bandwidths.empty()) {
+    return {};
+  }
+  constexpr double good_enough = 0.02;
+  constexpr double kernel_limit = 255;
+  const double least = std::ranges::min(bandwidths);
+  std::vector<std::uint32_t> best;
+  for (double scale = 1;
+       best.empty() || scale * std::ranges::max(bandwidths) / least <= kernel_limit; ++scale) {
+    std::vector<std::uint32_t> weights;
+    for (const double bandwidth : bandwidths) {
+      const double weight = std::min(kernel_limit, std::round(bandwidth / least * scale));
+      weights.push_back(static_cast<std::uint32_t>(weight));
+    }
+    if (best.empty() || error_of(bandwidths, weights) < error_of(bandwidths, best)) {
+      best = weights;
+    }
+    if (error_of(bandwidths, best) <= good_enough) {
+      break;
+    }
+  }
+  return best;
+}
+
+std::size_t chunk_of_whole_pages(std::size_t element_bytes, std::size_t page_bytes,
+                                 std::size_t least_pages) {
+  if (element_bytes == 0 || page_bytes == 0 || least_pages == 0) {
+    throw error(error_kind::usage, "a chunk of whole pages", "a size of 0",
+                "give elements and pages of at least one byte, and at least one page");
+  }
+  const std::size_t common = std::gcd(element_bytes, page_bytes);
+  const std::size_t elements = page_bytes / common; // the least that end with a page
+  const std::size_t pages = element_bytes / common; // and so many pages they are
+  return elements * ((least_pages + pages - 1) / pages);
+}
+
+} // namespace nodewise::inline v0
