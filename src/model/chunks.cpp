@@ -60,9 +60,8 @@ std::optional<iteration_range> chunk_dealer::next(std::size_t thread) {
   std::size_t first = given_;
   given_ += size;
   if (loop_.how.kind == schedule_kind::random) {
-    first = static_cast<std::size_t>(dice_.uniform() *
-                                     static_cast<double>(loop_.iterations() / chunk_)) *
-            chunk_;
+    const std::size_t whole_chunks = std::max<std::size_t>(1, loop_.iterations() / chunk_);
+    first = static_cast<std::size_t>(dice_.uniform() * static_cast<double>(whole_chunks)) * chunk_;
   }
   return iteration_range{first, std::min(loop_.iterations(), first + size)};
 }

@@ -39,8 +39,9 @@ double queued_seconds(const machine_costs& on, const loop& what) {
   const double part = static_cast<double>(what.elements) / parts;
   std::vector<double> rates;
   double core = 0;
-  for (std::size_t n = 0; n < on.size(); ++n) {
-    rates.push_back(on.memory[n].value);
+  rates.reserve(on.size());
+  for (const figure& memory : on.memory) {
+    rates.push_back(memory.value);
   }
   for (const std::size_t c : what.cores) {
     core += on.core[on.cores[c].node].value / static_cast<double>(what.threads());

@@ -83,6 +83,7 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
   std::vector<std::size_t> order(what.threads.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> bytes;
+  bytes.reserve(order.size());
   for (const thread_traffic& thread : what.threads) {
     bytes.push_back(total_bytes(thread));
   }

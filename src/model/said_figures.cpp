@@ -72,8 +72,11 @@ pair_figures::pair_figures(const machine& of, lookup known)
   const std::size_t n = of.nodes.size();
   for (std::size_t from = 0; from < n; ++from) {
     for (std::size_t to = 0; to < n; ++to) {
-      if (known_[from * n + to]) {
-        first_.try_emplace(between(from, to), from, to);
+      if (const std::optional<figure>& own = known_[from * n + to]) {
+        first_.try_emplace(between(from, to),
+                           figure{own->value, origin::assumed,
+                                  "assumed: as from node " + number(of.nodes[from].id) + " to " +
+                                      number(of.nodes[to].id)});
       }
     }
   }
@@ -85,18 +88,12 @@ pair_figures::kinship pair_figures::between(std::size_t from, std::size_t to) co
 }
 
 std::optional<figure> pair_figures::of(std::size_t from, std::size_t to) const {
-  const std::size_t n = machine_.nodes.size();
-  if (known_[from * n + to]) {
-    return known_[from * n + to];
+  const std::optional<figure>& own = known_[from * machine_.nodes.size() + to];
+  if (own) {
+    return own;
   }
   const auto like = first_.find(between(from, to));
-  if (like == first_.end()) {
-    return std::nullopt;
-  }
-  const auto [other_from, other_to] = like->second;
-  return figure{known_[other_from * n + other_to]->value, origin::assumed,
-                "assumed: as from node " + number(machine_.nodes[other_from].id) + " to " +
-                    number(machine_.nodes[other_to].id)};
+  return like == first_.end() ? std::nullopt : std::optional(like->second);
 }
 
 } // namespace nodewise::model

@@ -64,7 +64,7 @@ class pair_figures {
 
   const machine& machine_;
   lookup known_;
-  std::map<kinship, std::pair<std::size_t, std::size_t>> first_;
+  std::map<kinship, figure> first_; ///< as it is taken for others
 };
 
 } // namespace nodewise::model

@@ -18,6 +18,11 @@ std::string number(int id) {
   return std::to_string(id);
 }
 
+[[noreturn]] void refuse_threads(const std::string& what) {
+  throw error(error_kind::usage, "advice on an arrangement", what,
+              "name allowed processors, one for each thread");
+}
+
 /// For each thread the shares of the memories, by position.
 model::traffic equal_work(const std::vector<std::size_t>& cores, std::size_t nodes,
                           const auto& shares_of) {
@@ -36,18 +41,14 @@ model::traffic equal_work(const std::vector<std::size_t>& cores, std::size_t nod
 
 std::vector<std::size_t> cores_of(const model::machine_costs& costs, const topology& on,
                                   std::span<const cpu_id> threads) {
-  const auto refuse = [](const std::string& what) {
-    throw error(error_kind::usage, "advice on an arrangement", what,
-                "name allowed processors, one for each thread");
-  };
   if (threads.empty()) {
-    refuse("no threads");
+    refuse_threads("no threads");
   }
   std::vector<std::size_t> cores;
   for (const cpu_id cpu : threads) {
     const auto core = costs.core_of(cpu);
     if (!core || !on.allowed_cpus().contains(cpu)) {
-      refuse("processor " + number(to_int(cpu)) + " is not to be used");
+      refuse_threads("processor " + number(to_int(cpu)) + " is not to be used");
     }
     cores.push_back(*core);
   }
@@ -60,7 +61,7 @@ std::vector<std::size_t> home_of_nodes(const model::machine_costs& costs, const 
   for (std::size_t from = 0; from < costs.size(); ++from) {
     std::optional<std::size_t> best;
     for (const node_id node : usable) {
-      const std::size_t to = *costs.position_of(node);
+      const std::size_t to = costs.position_of(node).value();
       if (costs.memory[to].value > 0 &&
           (!best || costs.latency_ratio(from, to) < costs.latency_ratio(from, *best))) {
         best = to;
@@ -111,7 +112,7 @@ arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id
   }
   arrangement_advice advice;
   for (const node_id node : memories) {
-    const std::size_t at = *costs.position_of(node);
+    const std::size_t at = costs.position_of(node).value();
     even[at] = 1.0 / static_cast<double>(memories.size());
     if (blocked[at] == 0) {
       advice.idle.insert(node);
