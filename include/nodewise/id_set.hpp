@@ -128,13 +128,14 @@ class id_set {
       if (at >= words.size()) {
         return;
       }
-      word rest = words[at] >> (static_cast<std::size_t>(at_) % word_bits);
+      const word rest = words[at] >> (static_cast<std::size_t>(at_) % word_bits);
       if (rest != 0) {
         at_ += std::countr_zero(rest);
         return;
       }
-      while (++at < words.size() && words[at] == 0) {
-      }
+      do {
+        ++at;
+      } while (at < words.size() && words[at] == 0);
       at_ = at < words.size() ? static_cast<int>(at * word_bits) + std::countr_zero(words[at])
                               : set_->highest() + 1;
     }

@@ -17,6 +17,7 @@ void fair_share::start(const std::vector<flow>& flows) {
   room_ = capacities_;
   load_.assign(capacities_.size(), 0);
   users_.assign(capacities_.size(), 0);
+  full_.assign(capacities_.size(), 0);
   rates_.assign(flows.size(), 0);
   limiters_.assign(flows.size(), own_limit);
   stopped_.assign(flows.size(), 1);
@@ -73,24 +74,23 @@ void fair_share::stop_at_own_limit(const std::vector<flow>& flows) {
 }
 
 void fair_share::stop_at_full(const std::vector<flow>& flows) {
-  std::vector<std::size_t> full;
+  bool any = false;
   for (const std::size_t r : touched_) {
     if (users_[r] != 0 && room_[r] <= near_enough * capacities_[r]) {
-      full.push_back(r);
+      full_[r] = 1;
+      any = true;
     }
   }
-  if (full.empty()) {
+  if (!any) {
     return;
   }
-  const auto is_full = [&](const resource_use& use) {
-    return std::ranges::find(full, use.resource) != full.end();
-  };
   for (std::size_t i = rising_from_; i < rising_.size(); ++i) {
     const std::size_t f = rising_[i];
     if (stopped_[f] != 0) {
       continue;
     }
-    const auto by = std::ranges::find_if(flows[f].uses, is_full);
+    const auto by = std::ranges::find_if(
+        flows[f].uses, [this](const resource_use& use) { return full_[use.resource] != 0; });
     if (by != flows[f].uses.end()) {
       stop(flows, f, by->resource);
     }

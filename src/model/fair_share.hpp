@@ -53,6 +53,7 @@ class fair_share {
   std::vector<double> room_;         ///< left of each resource
   std::vector<double> load_;         ///< what a unit of level takes of it
   std::vector<std::size_t> users_;   ///< rising flows that use it
+  std::vector<char> full_;           ///< by resource
   std::vector<std::size_t> touched_; ///< resources with users
   std::vector<std::size_t> rising_;  ///< flows, by their own limit
   std::size_t rising_from_ = 0;

@@ -24,6 +24,9 @@ constexpr double nothing_left = 1e-9;
 
 // More different threads than this cost more time than they tell.
 constexpr std::size_t most_different = 128;
+// Of more than so many, those that end at nearly the same time end together.
+constexpr std::size_t many_different = 64;
+constexpr double end_together = 1e-4; // of the time until then
 
 /// Threads that the machine cannot tell apart: on equal cores, with equal mixes.
 struct crowd {
@@ -176,13 +179,20 @@ class crowding {
 /// All go on at once until each has ended.
 void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share& share,
                ledger& book) {
+  const double together = crowds.size() > many_different ? end_together : 0;
   for (std::size_t left = flows.size(); left > 0;) {
     share.solve(flows);
-    double step = unlimited;
+    const auto ends_in = [&](std::size_t c) {
+      return flows[c].active ? crowds[c].left / share.rates()[c] : unlimited;
+    };
+    double next = unlimited;
     for (std::size_t c = 0; c < flows.size(); ++c) {
-      if (flows[c].active) {
-        step = std::min(step, crowds[c].left / share.rates()[c]);
-      }
+      next = std::min(next, ends_in(c));
+    }
+    const double soon = next + together * (book.seconds() + next);
+    double step = next;
+    for (std::size_t c = 0; c < flows.size(); ++c) {
+      step = ends_in(c) <= soon ? std::max(step, ends_in(c)) : step;
     }
     book.pass(flows, step);
     for (std::size_t c = 0; c < flows.size(); ++c) {

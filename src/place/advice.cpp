@@ -23,6 +23,15 @@ std::string number(int id) {
               "name allowed processors, one for each thread");
 }
 
+std::size_t position_of(const model::machine_costs& in, node_id node) {
+  const auto at = in.position_of(node);
+  if (!at) {
+    throw error(error_kind::usage, "advice on an arrangement",
+                "node " + number(to_int(node)) + " is not there", "name a node of the machine");
+  }
+  return *at;
+}
+
 /// For each thread the shares of the memories, by position.
 model::traffic equal_work(const std::vector<std::size_t>& cores, std::size_t nodes,
                           const auto& shares_of) {
@@ -61,7 +70,7 @@ std::vector<std::size_t> home_of_nodes(const model::machine_costs& costs, const 
   for (std::size_t from = 0; from < costs.size(); ++from) {
     std::optional<std::size_t> best;
     for (const node_id node : usable) {
-      const std::size_t to = costs.position_of(node).value();
+      const std::size_t to = position_of(costs, node);
       if (costs.memory[to].value > 0 &&
           (!best || costs.latency_ratio(from, to) < costs.latency_ratio(from, *best))) {
         best = to;
@@ -112,7 +121,7 @@ arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id
   }
   arrangement_advice advice;
   for (const node_id node : memories) {
-    const std::size_t at = costs.position_of(node).value();
+    const std::size_t at = position_of(costs, node);
     even[at] = 1.0 / static_cast<double>(memories.size());
     if (blocked[at] == 0) {
       advice.idle.insert(node);
