@@ -12,19 +12,58 @@ constexpr array_use r{.read = true};
 constexpr array_use w{.written = true};
 constexpr array_use rw{.read = true, .written = true};
 
-/// Adds the elements first..last of all arrays to the thread.
-void add_elements(const loop& of, double first, double last, thread_traffic& to) {
-  const auto page = static_cast<double>(of.elements_of_a_page());
+/// Arrays whose pages lie alike, as one.
+struct pile {
+  const page_map* map = nullptr;
+  element_cost cost;
+};
+std::vector<pile> piles_of(const loop& of) {
+  std::vector<pile> all;
   for (std::size_t a = 0; a < of.arrays.size(); ++a) {
     const element_cost cost = cost_of(of, of.arrays[a]);
-    std::vector<double> pages(to.read.size(), 0);
-    of.maps[a].add_pages(first / page, last / page, page, pages);
-    for (std::size_t n = 0; n < pages.size(); ++n) {
-      to.read[n] += pages[n] * cost.read;
-      to.written[n] += pages[n] * cost.written;
+    const auto same =
+        std::ranges::find_if(all, [&](const pile& other) { return *other.map == of.maps[a]; });
+    if (same == all.end()) {
+      all.push_back({&of.maps[a], cost});
+    } else {
+      same->cost.read += cost.read;
+      same->cost.written += cost.written;
     }
   }
+  return all;
 }
+
+/// Adds up what threads move of a loop.
+class mover {
+ public:
+  mover(const machine_costs& on, const loop& of)
+      : on_(on), loop_(of), piles_(piles_of(of)), pages_(on.size()) {}
+
+  thread_traffic traffic_of(std::size_t t);
+
+ private:
+  /// Elements first..last of all arrays.
+  void add(double first, double last, thread_traffic& to) {
+    const auto page = static_cast<double>(loop_.elements_of_a_page());
+    for (const pile& each : piles_) {
+      std::ranges::fill(pages_, 0);
+      each.map->add_pages(first / page, last / page, page, pages_);
+      for (std::size_t n = 0; n < pages_.size(); ++n) {
+        to.read[n] += pages_[n] * each.cost.read;
+        to.written[n] += pages_[n] * each.cost.written;
+      }
+    }
+  }
+  void add_iterations(std::size_t first, std::size_t last, thread_traffic& to) {
+    add(static_cast<double>(loop_.first_element(first)),
+        static_cast<double>(loop_.first_element(last)), to);
+  }
+
+  const machine_costs& on_;
+  const loop& loop_;
+  std::vector<pile> piles_;
+  std::vector<double> pages_; ///< of each node, while adding
+};
 
 /// Little's law: a core has so many lines in flight, each for a latency.
 double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
@@ -41,35 +80,28 @@ double most_in_flight(const machine_costs& on, const loop& of, const thread_traf
          (on.local_latency_s->value * ratio / total_bytes(thread)) / static_cast<double>(siblings);
 }
 
-void add_chunks_in_turn(const loop& of, std::size_t t, thread_traffic& to) {
-  const std::size_t round = of.how.chunk * of.threads();
-  for (std::size_t i = t * of.how.chunk; i < of.iterations(); i += round) {
-    const std::size_t end = std::min(of.iterations(), i + of.how.chunk);
-    add_elements(of, static_cast<double>(of.first_element(i)),
-                 static_cast<double>(of.first_element(end)), to);
-  }
-}
-
-thread_traffic traffic_of_thread(const machine_costs& on, const loop& of, std::size_t t) {
-  thread_traffic thread{.core = of.cores[t],
-                        .read = std::vector<double>(on.size(), 0),
-                        .written = std::vector<double>(on.size(), 0)};
-  const auto all = static_cast<double>(of.elements);
-  if (of.how.is_pooled() || of.random_access) {
-    add_elements(of, 0, all, thread);
-    for (std::size_t n = 0; n < on.size(); ++n) {
-      thread.read[n] /= static_cast<double>(of.threads());
-      thread.written[n] /= static_cast<double>(of.threads());
+thread_traffic mover::traffic_of(std::size_t t) {
+  thread_traffic thread{.core = loop_.cores[t],
+                        .read = std::vector<double>(on_.size(), 0),
+                        .written = std::vector<double>(on_.size(), 0)};
+  const schedule& how = loop_.how;
+  if (how.is_pooled() || loop_.random_access) {
+    add(0, static_cast<double>(loop_.elements), thread);
+    for (std::size_t n = 0; n < on_.size(); ++n) {
+      thread.read[n] /= static_cast<double>(loop_.threads());
+      thread.written[n] /= static_cast<double>(loop_.threads());
     }
-  } else if (of.how.kind == schedule_kind::fixed && of.how.chunk > 0) {
-    add_chunks_in_turn(of, t, thread);
+  } else if (how.kind == schedule_kind::fixed && how.chunk > 0) {
+    const std::size_t round = how.chunk * loop_.threads();
+    for (std::size_t i = t * how.chunk; i < loop_.iterations(); i += round) {
+      add_iterations(i, std::min(loop_.iterations(), i + how.chunk), thread);
+    }
   } else {
-    const iteration_range block = block_of(of, t);
-    add_elements(of, static_cast<double>(of.first_element(block.first)),
-                 static_cast<double>(of.first_element(block.last)), thread);
+    const iteration_range block = block_of(loop_, t);
+    add_iterations(block.first, block.last, thread);
   }
-  if (of.random_access) {
-    thread.most = most_in_flight(on, of, thread);
+  if (loop_.random_access) {
+    thread.most = most_in_flight(on_, loop_, thread);
   }
   return thread;
 }
@@ -170,6 +202,7 @@ traffic traffic_of(const machine_costs& on, const loop& what) {
   const double factor = static_cast<double>(what.elements) / static_cast<double>(part.elements);
   traffic all;
   all.threads.reserve(what.threads());
+  mover moves(on, part);
   const bool all_alike = what.how.is_pooled() && !what.random_access;
   for (std::size_t t = 0; t < what.threads(); ++t) {
     if (all_alike && t > 0) {
@@ -177,7 +210,7 @@ traffic traffic_of(const machine_costs& on, const loop& what) {
       all.threads.back().core = what.cores[t];
       continue;
     }
-    all.threads.push_back(traffic_of_thread(on, part, t));
+    all.threads.push_back(moves.traffic_of(t));
     for (std::size_t n = 0; n < on.size(); ++n) {
       all.threads.back().read[n] *= factor;
       all.threads.back().written[n] *= factor;

@@ -12,6 +12,8 @@ namespace nodewise::model {
 struct page_block {
   std::size_t last = 0; ///< the first page is the last of the block before
   std::size_t node = 0;
+
+  friend bool operator==(const page_block&, const page_block&) = default;
 };
 
 class page_map {
@@ -33,6 +35,7 @@ class page_map {
   [[nodiscard]] page_map staggered(std::size_t by) const;
   /// Of an array `factor` times as long; what goes in turn stays as it is.
   [[nodiscard]] page_map shrunk(double factor) const;
+  friend bool operator==(const page_map&, const page_map&) = default;
   [[nodiscard]] bool is_in_turn() const noexcept { return blocks_.empty(); }
 
  private:
