@@ -219,27 +219,4 @@ traffic traffic_of(const machine_costs& on, const loop& what) {
   return all;
 }
 
-page_map first_touch(const machine_costs& on, const loop& by) {
-  const auto node = [&](std::size_t t) { return on.cores[by.cores[t]].node; };
-  std::vector<page_block> blocks;
-  const auto until = [&](std::size_t element, std::size_t t) {
-    // Who touches the first element of a page has it.
-    const std::size_t page = by.elements_of_a_page();
-    const std::size_t last = (element + page - 1) / page;
-    if (blocks.empty() || last > blocks.back().last) {
-      blocks.push_back({last, node(t)});
-    }
-  };
-  if (by.how.kind == schedule_kind::fixed && by.how.chunk > 0) {
-    for (std::size_t i = 0, k = 0; i < by.iterations(); i += by.how.chunk, ++k) {
-      until(by.first_element(std::min(by.iterations(), i + by.how.chunk)), k % by.threads());
-    }
-  } else {
-    for (std::size_t t = 0; t < by.threads(); ++t) {
-      until(by.first_element(block_of(by, t).last), t);
-    }
-  }
-  return page_map::of_blocks(std::move(blocks));
-}
-
 } // namespace nodewise::model

@@ -103,7 +103,8 @@ struct iteration_range {
 /// pooled schedule all have the same mix.
 [[nodiscard]] traffic traffic_of(const machine_costs& on, const loop& what);
 
-/// The pages of an array as first touch leaves them when this loop initialises it.
+/// The pages of an array as first touch leaves them when this loop initialises it. Of a pooled
+/// schedule nobody knows who comes when: pages, or chunks, then have nodes at random, always the same.
 [[nodiscard]] page_map first_touch(const machine_costs& on, const loop& by);
 
 } // namespace nodewise::model

@@ -143,6 +143,22 @@ TEST(Loop, FirstTouchFollowsTheSchedule) {
   }
 }
 
+TEST(Loop, FirstTouchOfAPoolIsAnybodys) {
+  const machine_costs on = nodes_of_one_core(4);
+  const auto pages_by = [&](schedule_kind kind) {
+    model::loop of = test::loop_on(on, "load", test::on_node(0), 4096 * doubles_of_a_page);
+    of.how = {kind, 64};
+    std::vector<double> pages(4, 0);
+    model::first_touch(on, of).add_pages(0, 4096, 1, pages);
+    EXPECT_EQ(model::first_touch(on, of), model::first_touch(on, of));
+    return pages;
+  };
+  EXPECT_THAT(pages_by(schedule_kind::dynamic), ::testing::Each(DoubleNear(1024, 100)));
+  EXPECT_THAT(pages_by(schedule_kind::random), ::testing::Each(DoubleNear(1024, 100)));
+  // The first chunk is a quarter of all, the next a quarter of the rest.
+  EXPECT_THAT(pages_by(schedule_kind::guided), ::testing::Contains(::testing::Ge(1024)));
+}
+
 TEST(Loop, RandomAccessIsLimitedByLinesInFlight) {
   machine two = test::equal_nodes(2, 1, 100);
   for (int n = 0; n < 2; ++n) {

@@ -1,0 +1,94 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "model/chunks.hpp"
+#include "model/loop.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+std::size_t node_of_thread(const machine_costs& on, const loop& of, std::size_t t) {
+  return on.cores[of.cores[t]].node;
+}
+
+/// Blocks of elements in ascending order; who touches the first element of a page has it.
+class touched {
+ public:
+  explicit touched(const loop& by) : of_a_page_(by.elements_of_a_page()) {}
+
+  void until(std::size_t element, std::size_t node) {
+    const std::size_t last = (element + of_a_page_ - 1) / of_a_page_;
+    if (blocks_.empty() || last > blocks_.back().last) {
+      blocks_.push_back({last, node});
+    }
+  }
+  [[nodiscard]] page_map map() && { return page_map::of_blocks(std::move(blocks_)); }
+
+ private:
+  std::size_t of_a_page_;
+  std::vector<page_block> blocks_;
+};
+
+page_map by_blocks(const machine_costs& on, const loop& by) {
+  touched pages(by);
+  for (std::size_t t = 0; t < by.threads(); ++t) {
+    pages.until(by.first_element(block_of(by, t).last), node_of_thread(on, by, t));
+  }
+  return std::move(pages).map();
+}
+
+page_map by_chunks_in_turn(const machine_costs& on, const loop& by) {
+  touched pages(by);
+  for (std::size_t i = 0, k = 0; i < by.iterations(); i += by.how.chunk, ++k) {
+    pages.until(by.first_element(std::min(by.iterations(), i + by.how.chunk)),
+                node_of_thread(on, by, k % by.threads()));
+  }
+  return std::move(pages).map();
+}
+
+/// Of chunks that shrink there are few: each to a thread at random.
+page_map by_guided_chunks(const machine_costs& on, const loop& by) {
+  touched pages(by);
+  dice dice(by.iterations());
+  chunk_dealer dealer(by, 0);
+  for (;;) {
+    const std::size_t t = dice.next() % by.threads();
+    const auto chunk = dealer.next(t);
+    if (!chunk) {
+      return std::move(pages).map();
+    }
+    pages.until(by.first_element(chunk->last), node_of_thread(on, by, t));
+  }
+}
+
+/// Nobody knows who comes when: a node at random for each page, or each chunk of several.
+page_map at_random(const machine_costs& on, const loop& by) {
+  constexpr std::size_t pattern = 4096;
+  dice dice(by.iterations());
+  std::vector<std::size_t> nodes;
+  for (std::size_t i = 0; i < pattern; ++i) {
+    nodes.push_back(node_of_thread(on, by, dice.next() % by.threads()));
+  }
+  return page_map::in_turn(std::move(nodes),
+                           std::max<std::size_t>(1, by.how.chunk / by.elements_of_a_page()));
+}
+
+} // namespace
+
+page_map first_touch(const machine_costs& on, const loop& by) {
+  switch (by.how.kind) {
+  case schedule_kind::dynamic:
+  case schedule_kind::random:
+    return at_random(on, by);
+  case schedule_kind::guided:
+    return by_guided_chunks(on, by);
+  case schedule_kind::fixed:
+    return by.how.chunk > 0 ? by_chunks_in_turn(on, by) : by_blocks(on, by);
+  case schedule_kind::even:
+    break;
+  }
+  return by_blocks(on, by);
+}
+
+} // namespace nodewise::model
