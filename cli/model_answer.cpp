@@ -2,7 +2,10 @@
 #include "cli/model_answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include <nodewise/error.hpp>
 
 #include "model/replay.hpp"
 #include "report/style.hpp"
@@ -47,6 +50,15 @@ std::vector<read_seconds> readings_of(const model::loop_prediction& found, const
   return all;
 }
 
+/// Where neither memories nor cores have a limit nothing is predicted.
+void require_time(const model::prediction& found) {
+  if (!(found.seconds > 0) || !std::isfinite(found.seconds)) {
+    throw error(error_kind::input, "the time on this machine",
+                "neither its memories nor its cores have a known limit",
+                "give --limit memory, or for example --set core_bandwidth=10");
+  }
+}
+
 std::string between(const machine_costs& on, std::size_t from, std::size_t to,
                     std::string_view word) {
   return std::to_string(to_int(on.nodes[from])) + std::string(word) +
@@ -66,6 +78,7 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   model_answer made;
   const model::loop_prediction found = model::predict(on, loop.what);
   made.told = found.told;
+  require_time(made.told);
   made.by = found.by;
   made.readings = readings_of(found, loop.what);
   made.useful_bytes = found.useful_bytes;
@@ -80,6 +93,7 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
 model_answer answer_traffic(const machine_costs& on, const priced_traffic& what, model::work how) {
   model_answer made;
   made.told = model::price(on, what.what, how);
+  require_time(made.told);
   made.readings = {{reading::mixed, made.told.seconds}};
   made.alternatives = model::alternatives(on, what.what);
   made.sensitivities = model::sensitivities(

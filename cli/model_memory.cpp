@@ -109,8 +109,7 @@ class arranger {
     if (asked_.memory == "serial") {
       return page_map::of_blocks({{into_.what.pages(), node_of_thread(0)}});
     }
-    const memory_choice choice =
-        launch::parse_placement(asked_.memory, option_name(flags::model_memory));
+    const memory_choice choice = parsed_choice();
     switch (choice.mode) {
     case memory_mode::bind:
     case memory_mode::prefer:
@@ -126,6 +125,16 @@ class arranger {
                                std::max<std::size_t>(1, choice.granule_bytes / asked_.page_bytes));
     default:
       return touched();
+    }
+  }
+
+  /// In the words of `run`, and one more.
+  [[nodiscard]] memory_choice parsed_choice() const {
+    try {
+      return launch::parse_placement(asked_.memory, option_name(flags::model_memory));
+    } catch (const error& e) {
+      throw error(e.kind(), e.asked(), e.answered(),
+                  e.cure() + "; or serial: all first touched by one thread");
     }
   }
 
@@ -175,7 +184,9 @@ class arranger {
   [[nodiscard]] page_map touched() {
     const model::loop& loop = into_.what;
     if (loop.how.is_pooled()) {
-      into_.remarks.push_back("who touches first under a " + asked_.schedule_text() +
+      const std::string schedule = asked_.schedule_text();
+      const std::string schedule_name = schedule.substr(0, schedule.find(','));
+      into_.remarks.push_back("who touches first under a " + schedule_name +
                               " schedule is chance: the arrays are taken as initialised by a "
                               "static loop");
       model::loop before = loop;

@@ -29,11 +29,6 @@ std::string printed(const char* format, double value) {
   return text.data();
 }
 
-/// Three significant digits.
-std::string short_number(double value) {
-  return printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
-}
-
 std::string title(const report::style& how, const std::string& text) {
   return "\n" + report::paint(how, tone::strong, text) + "\n";
 }
@@ -186,6 +181,10 @@ std::string remarks_text(const std::vector<std::string>& remarks, const report::
 
 } // namespace
 
+std::string short_number(double value) {
+  return printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+}
+
 std::string format_seconds(double seconds) {
   if (seconds >= 1) {
     return short_number(seconds) + " s";
@@ -238,7 +237,7 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
     }
   }
   report::table rows({{std::string(what)},
-                      {"time", align::right},
+                      {on.absolute ? "time" : "relative time", align::right},
                       {""},
                       {on.absolute ? "STREAM's count" : "", align::right},
                       {"to the best", align::right},

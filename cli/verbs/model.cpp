@@ -27,10 +27,10 @@ constexpr std::array<const flag*, 2> of_traffic = {&flags::traffic_phase, &flags
 
 template <std::size_t N>
 void require_none(const std::array<const flag*, N>& others, const invocation& given,
-                  const char* answered, const char* cure) {
+                  const char* with, const char* answered, const char* cure) {
   for (const flag* const each : others) {
     if (given.has(*each)) {
-      throw error(error_kind::usage, option_name(*each), answered, cure);
+      throw error(error_kind::usage, option_name(*each) + " with " + with, answered, cure);
     }
   }
 }
@@ -46,10 +46,10 @@ void require_one_question(const invocation& given) {
                 "for example --kernel triad");
   }
   if (is_loop) {
-    require_none(of_traffic, given, "it chooses from a traffic file, and --kernel is none",
+    require_none(of_traffic, given, "--kernel", "it chooses from a traffic file",
                  "leave one of both out");
   } else {
-    require_none(of_loops, given, "it describes a loop, and counted traffic is none",
+    require_none(of_loops, given, "a traffic file", "it describes a loop",
                  "leave it out, or describe a loop by --kernel");
   }
 }
