@@ -191,7 +191,8 @@ inline constexpr flag threads{.name = "threads",
                               .kind = flag_kind::value,
                               .value = "N",
                               .group = group::binding,
-                              .help = "threads of the program's OpenMP teams"};
+                              .help = "threads of the program's OpenMP teams, or of a "
+                                      "described loop"};
 inline constexpr flag membind{.name = "membind",
                               .letter = 'm',
                               .kind = flag_kind::value,
@@ -248,7 +249,8 @@ inline constexpr flag memory{
     .value = "PLACEMENT",
     .group = group::memory,
     .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; or each "
-            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE"};
+            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE; of a "
+            "described loop also serial (all first touched by its first thread)"};
 inline constexpr flag rule{
     .name = "rule",
     .kind = flag_kind::list,
@@ -343,8 +345,8 @@ inline constexpr flag phase{.name = "phase",
                             .standard = "use",
                             .group = group::checking,
                             .help =
-                                "with `check`: the traffic that is judged: use, init(ialisation) "
-                                "or all"};
+                                "the traffic that is judged or priced: use, init(ialisation) or "
+                                "all"};
 inline constexpr flag object{
     .name = "object",
     .kind = flag_kind::list,
@@ -356,14 +358,6 @@ inline constexpr flag all{
     .name = "all", .group = group::virtual_machine, .help = "with `cache remove`: every entry"};
 
 // model
-inline constexpr flag model_input{
-    .name = "input",
-    .letter = 'i',
-    .kind = flag_kind::value,
-    .value = "MACHINE",
-    .standard = "that of the traffic file; for a loop this machine",
-    .group = group::input,
-    .help = "another machine: lab:NAME, FILE.json, FILE.xml of lstopo, 4x2, ..."};
 inline constexpr flag set{
     .name = "set",
     .kind = flag_kind::list,
@@ -423,29 +417,6 @@ inline constexpr flag chunk_start{.name = "chunk-start",
                                   .standard = "the machine's latency",
                                   .group = group::loop,
                                   .help = "how long a thread waits at the beginning of each chunk"};
-inline constexpr flag model_threads{.name = "threads",
-                                    .kind = flag_kind::value,
-                                    .value = "N",
-                                    .standard = "one a core",
-                                    .group = group::binding,
-                                    .help = "threads of the loop"};
-inline constexpr flag model_bind{
-    .name = "bind",
-    .kind = flag_kind::value,
-    .value = "HOW",
-    .choices = "close|spread",
-    .standard = "spread",
-    .group = group::binding,
-    .help = "close (neighbours share a node) or spread (over all nodes), as `run` binds them"};
-inline constexpr flag model_memory{
-    .name = "memory",
-    .kind = flag_kind::value,
-    .value = "PLACEMENT",
-    .standard = "local",
-    .group = group::memory,
-    .help = "local (first touched by this loop), serial (by its first thread), bind:NODES, "
-            "prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,.., blocked, "
-            "cyclic:SIZE[:NODES]"};
 inline constexpr flag stagger{
     .name = "stagger",
     .group = group::memory,
@@ -469,14 +440,6 @@ inline constexpr flag sweep{
     .value = "WHAT=VALUE,...",
     .group = group::loop,
     .help = "an answer for each: threads=1,2,4, chunk=4,16,64, memory=serial,local,interleave"};
-inline constexpr flag traffic_phase{
-    .name = "phase",
-    .kind = flag_kind::value,
-    .value = "WHEN",
-    .choices = "use|init|both",
-    .standard = "the one that the file is judged by",
-    .group = group::traffic,
-    .help = "the traffic that is priced: use, init(ialisation) or both"};
 inline constexpr flag region{.name = "region",
                              .kind = flag_kind::value,
                              .value = "NAME",

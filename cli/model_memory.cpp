@@ -70,7 +70,7 @@ class arranger {
     return all;
   }
   [[nodiscard]] positions nodes_of(const memory_choice& choice) const {
-    return choice.nodes ? nodes_of(choice.nodes->text, flags::model_memory)
+    return choice.nodes ? nodes_of(choice.nodes->text, flags::memory)
                         : positions_of(where_.memory_nodes());
   }
   /// The nodes of the threads that have memory; else all that have.
@@ -131,7 +131,7 @@ class arranger {
   /// In the words of `run`, and one more.
   [[nodiscard]] memory_choice parsed_choice() const {
     try {
-      return launch::parse_placement(asked_.memory, option_name(flags::model_memory));
+      return launch::parse_placement(asked_.memory, option_name(flags::memory));
     } catch (const error& e) {
       throw error(e.kind(), e.asked(), e.answered(),
                   e.cure() + "; or serial: all first touched by one thread");
@@ -158,12 +158,12 @@ class arranger {
   [[nodiscard]] page_map by_weight(const memory_choice& choice) const {
     positions turn;
     for (const memory_choice::weight& each : choice.weights) {
-      for (const std::size_t node : nodes_of(each.nodes.text, flags::model_memory)) {
+      for (const std::size_t node : nodes_of(each.nodes.text, flags::memory)) {
         turn.insert(turn.end(), each.value, node);
       }
     }
     if (turn.empty()) {
-      throw error(error_kind::usage, option_name(flags::model_memory) + " " + asked_.memory,
+      throw error(error_kind::usage, option_name(flags::memory) + " " + asked_.memory,
                   "all weights are 0", "give one node a weight above 0");
     }
     return page_map::in_turn(std::move(turn));

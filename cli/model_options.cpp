@@ -128,9 +128,13 @@ constexpr long long most_threads = 1 << 13; // as of `run`
 void read_threads(loop_description& loop, const invocation& given) {
   read_processors(loop, given);
   loop.threads =
-      static_cast<std::size_t>(given.number(flags::model_threads, 1, most_threads).value_or(0));
-  loop.bind = parse_bind_policy(given.text(flags::model_bind).value_or("spread"))
-                  .value_or(bind_policy::spread);
+      static_cast<std::size_t>(given.number(flags::threads, 1, most_threads).value_or(0));
+  if (given.text(flags::bind) == "none") {
+    refuse(flags::bind, "none", "threads that may run anywhere are near no memory",
+           "give --bind close or --bind spread");
+  }
+  loop.bind =
+      parse_bind_policy(given.text(flags::bind).value_or("spread")).value_or(bind_policy::spread);
   if (const auto smt = given.text(flags::smt)) {
     loop.smt = *smt == "on" ? smt_use::on : smt_use::off;
   }
@@ -159,7 +163,7 @@ void read_free(loop_description& loop, std::string_view typed) {
 }
 
 void read_memory(loop_description& loop, const invocation& given) {
-  loop.memory = given.text(flags::model_memory).value_or("local");
+  loop.memory = given.text(flags::memory).value_or("local");
   loop.stagger = given.has(flags::stagger);
   if (const auto bytes = given.bytes(flags::model_page_size)) {
     constexpr std::uint64_t most = std::uint64_t{16} << 30; // of AArch64 with pages of 64 KiB
