@@ -48,9 +48,9 @@ class arranger {
     for (std::size_t from = 0; from < on_.size(); ++from) {
       positions order(on_.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
-      std::ranges::stable_sort(order, {}, [&](std::size_t to) {
+      std::ranges::sort(order, {}, [&](std::size_t to) {
         const int distance = of.distance(on_.nodes[from], on_.nodes[to]).value_or(0);
-        return std::tuple(from != to, distance, to < from);
+        return std::tuple(from != to, distance, to < from, to);
       });
       all.push_back(std::move(order));
     }
@@ -247,13 +247,14 @@ class arranger {
   void overflow(std::vector<page_map>& maps, std::vector<std::size_t> free) {
     constexpr std::size_t most_pages = std::size_t{1} << 25; // each may become a block of its own
     const std::size_t pages = into_.what.pages();
+    for (std::size_t n = 0; n < others_closed_.size(); ++n) {
+      free[n] = others_closed_[n] != 0 ? 0 : free[n];
+    }
+    require_room(pages * maps.size(), std::accumulate(free.begin(), free.end(), std::size_t{0}));
     if (pages * maps.size() > most_pages) {
       throw error(error_kind::usage,
                   "arrays of " + std::to_string(pages) + " pages that do not fit on their nodes",
                   "too many pages to follow each", "give --page-size 2MiB, or fewer elements");
-    }
-    for (std::size_t n = 0; n < others_closed_.size(); ++n) {
-      free[n] = others_closed_[n] != 0 ? 0 : free[n];
     }
     const std::vector<double> before = demand_of(maps);
     model::free_memory room(std::move(free), nearest_);
@@ -261,6 +262,15 @@ class arranger {
       map = room.place(map, pages);
     }
     tell(before, demand_of(maps));
+  }
+  void require_room(std::size_t wanted, std::size_t free) const {
+    if (wanted > free) {
+      throw error(error_kind::input,
+                  "arrays of " + report::format_bytes(wanted * asked_.page_bytes) + " under " +
+                      option_name(flags::memory) + " " + asked_.memory,
+                  "the nodes have room for " + report::format_bytes(free * asked_.page_bytes),
+                  "give fewer elements, or say by --free how much the nodes have");
+    }
   }
   void tell(const std::vector<double>& before, const std::vector<double>& after) {
     for (std::size_t n = 0; n < on_.size(); ++n) {

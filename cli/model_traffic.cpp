@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "cli/flags.hpp"
+#include "cli/model_flags.hpp"
 
 namespace nodewise::cli {
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/exit_codes.hpp"
+#include "cli/model_flags.hpp"
 #include "cli/registry.hpp"
 
 namespace nodewise::cli {

@@ -100,7 +100,7 @@ class Loops(ModelTest):
         self.assertAlmostEqual(busy[0] / busy[1], 1 / 3)
         self.assertIn("384 MiB that were meant for node 0 found no room", " ".join(result["predicted"]["remarks"]))
         self.refused("-i", "2x2", "--kernel", "load", "--memory", "bind:0", "--free", "0=128MiB", code=3,
-                     says="no node has room", cure="free memory")
+                     says="the nodes have room for 128 MiB", cure="--free")
 
     def test_without_a_bandwidth_only_ratios_are_told(self):
         result = self.expect_json(0, "model", "--json", "-i", "4x2", "--kernel", "load", "--memory", "serial")

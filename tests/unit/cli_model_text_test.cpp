@@ -62,6 +62,19 @@ TEST(ModelText, FitsATerminalOfEightyColumnsAndTwoScreens) {
   }
 }
 
+TEST(ModelText, ASweepFitsEightyColumns) {
+  answered one =
+      ask(test::grid(12, 2), {"--kernel", "triad", "--elements", "2^20", "--set", "bandwidth=10"});
+  const std::string text = model_sweep_text(
+      one.asked, "memory", {{"weighted:0=3,1=1", one.answer}, {"serial", one.answer}}, one.on,
+      terminal);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(report::display_width(line), 80U) << line;
+  }
+  EXPECT_THAT(text, HasSubstr("  weighted:0=3,1=1  "));
+}
+
 TEST(ModelText, IsAsciiWhereTheLocaleIs) {
   const std::string text =
       ask(test::grid(2, 2), {"--kernel", "load", "--elements", "4096"}).text({});
