@@ -185,13 +185,10 @@ class arranger {
     const model::loop& loop = into_.what;
     if (loop.how.is_pooled()) {
       const std::string schedule = asked_.schedule_text();
-      const std::string schedule_name = schedule.substr(0, schedule.find(','));
-      into_.remarks.push_back("who touches first under a " + schedule_name +
-                              " schedule is chance: the arrays are taken as initialised by a "
-                              "static loop");
-      model::loop before = loop;
-      before.how = {};
-      return model::first_touch(on_, before);
+      into_.remarks.push_back("who touches first under a " +
+                              schedule.substr(0, schedule.find(',')) +
+                              " schedule is chance: every run places pages anew");
+      return model::first_touch(on_, loop);
     }
     if (loop.how.chunk > 0 && loop.form == model::shape::flat) {
       if (auto turn = touched_in_turn()) {
