@@ -1,7 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Every option of every verb, once. A verb lists those it honours (registry.cpp), an invocation is
-// asked by the same constants, so that a misspelt option does not compile.
+// Every option of every verb, once; those that only `model` has are in model_flags.hpp. A verb
+// lists those it honours (verb_table.cpp), an invocation is asked by the same constants, so that a
+// misspelt option does not compile.
 #pragma once
 
 #include <string_view>
@@ -39,6 +40,8 @@ inline constexpr std::string_view binding = "Where it runs";
 inline constexpr std::string_view memory = "Where its memory lives";
 inline constexpr std::string_view checking = "What is checked";
 inline constexpr std::string_view looking = "What to look at, and when";
+inline constexpr std::string_view loop = "A loop, described";
+inline constexpr std::string_view traffic = "Counted traffic";
 } // namespace group
 
 namespace flags {
@@ -189,7 +192,8 @@ inline constexpr flag threads{.name = "threads",
                               .kind = flag_kind::value,
                               .value = "N",
                               .group = group::binding,
-                              .help = "threads of the program's OpenMP teams"};
+                              .help = "threads of the program's OpenMP teams, or of a "
+                                      "described loop"};
 inline constexpr flag membind{.name = "membind",
                               .letter = 'm',
                               .kind = flag_kind::value,
@@ -246,7 +250,8 @@ inline constexpr flag memory{
     .value = "PLACEMENT",
     .group = group::memory,
     .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; or each "
-            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE"};
+            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE; of a "
+            "described loop also serial (all first touched by its first thread)"};
 inline constexpr flag rule{
     .name = "rule",
     .kind = flag_kind::list,
@@ -341,8 +346,8 @@ inline constexpr flag phase{.name = "phase",
                             .standard = "use",
                             .group = group::checking,
                             .help =
-                                "with `check`: the traffic that is judged: use, init(ialisation) "
-                                "or all"};
+                                "the traffic that is judged or priced: use, init(ialisation) or "
+                                "all"};
 inline constexpr flag object{
     .name = "object",
     .kind = flag_kind::list,
