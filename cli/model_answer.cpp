@@ -19,32 +19,22 @@ using model::machine_costs;
 using model::reading;
 
 /// By the same reading on a machine that is a little different.
-double seconds_by(reading by, const machine_costs& on, const model::loop& loop) {
-  if (by == reading::mixed) {
-    return model::price(on, model::traffic_of(on, loop),
-                        loop.how.is_pooled() ? model::work::pooled : model::work::fixed)
-        .seconds;
+double seconds_on(const machine_costs& other, const placed_loop& loop, reading by) {
+  model::loop what = loop.what;
+  const auto& latency = other.local_latency_s[other.cores[what.cores.front()].node];
+  if (loop.chunk_starts_with_latency && latency) {
+    what.chunk_start_s = latency->value;
   }
-  if (loop.threads() > model::most_players) {
-    return model::predict(on, loop).told.seconds;
-  }
-  constexpr std::size_t events = 10'000; // fewer than for the time itself: there are twelve of them
-  const auto pace = by == reading::in_step ? model::pace::in_step : model::pace::drifting;
-  return model::replay(on, loop, pace, events).seconds;
+  constexpr std::size_t pieces = 10'000; // fewer than for the time itself: there are 14 of them
+  return model::seconds_by(other, what, by, pieces);
 }
 
-/// Whether threads can drift apart: not in the middle of one piece of work, which is all they have.
-bool has_many_pieces(const model::loop& of) {
-  return of.how.is_pooled() || of.how.chunk > 0 ||
-         std::ranges::any_of(of.maps, &model::page_map::is_in_turn);
-}
-
-std::vector<read_seconds> readings_of(const model::loop_prediction& found, const model::loop& of) {
+std::vector<read_seconds> readings_of(const model::loop_prediction& found) {
   std::vector<read_seconds> all = {{reading::mixed, found.mixed_s}};
   if (found.in_step_s) {
     all.push_back({reading::in_step, *found.in_step_s});
   }
-  if (found.drifting_s && has_many_pieces(of)) {
+  if (found.drifting_s) {
     all.push_back({reading::drifting, *found.drifting_s});
   }
   return all;
@@ -80,11 +70,11 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   made.told = found.told;
   require_time(made.told);
   made.by = found.by;
-  made.readings = readings_of(found, loop.what);
+  made.readings = readings_of(found);
   made.useful_bytes = found.useful_bytes;
   made.alternatives = model::alternatives(on, model::traffic_of(on, loop.what));
   made.sensitivities = model::sensitivities(
-      on, [&](const machine_costs& other) { return seconds_by(found.by, other, loop.what); });
+      on, [&](const machine_costs& other) { return seconds_on(other, loop, found.by); });
   made.remarks = std::move(loop.remarks);
   made.remarks.insert(made.remarks.end(), on.remarks.begin(), on.remarks.end());
   return made;
@@ -132,6 +122,12 @@ std::vector<used_figure> used_figures(const machine_costs& on) {
         all.push_back(
             {input::latency, between(on, from, to, " to "), on.latency[from * on.size() + to]});
       }
+    }
+  }
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    if (on.local_latency_s[n]) {
+      all.push_back({input::local_latency, "node " + std::to_string(to_int(on.nodes[n])),
+                     *on.local_latency_s[n]});
     }
   }
   all.push_back({input::lines_in_flight, "a core", on.lines_in_flight});

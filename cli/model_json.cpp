@@ -91,6 +91,9 @@ ordered_json value_json(const used_figure& each, const machine_costs& on) {
   if (each.is.value == model::unlimited) {
     return "unlimited";
   }
+  if (each.what == model::input::local_latency) {
+    return each.is.value * 1e9;
+  }
   return is_bandwidth ? absolute(on, each.is.value / 1e9) : ordered_json(each.is.value);
 }
 
@@ -100,6 +103,8 @@ std::string_view unit_of(model::input what) {
   case model::input::core:
   case model::input::links:
     return "GB/s";
+  case model::input::local_latency:
+    return "ns";
   case model::input::lines_in_flight:
     return "lines";
   case model::input::shared_efficiency:

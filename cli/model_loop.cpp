@@ -57,8 +57,10 @@ void set_chunk_start(placed_loop& into, const loop_description& asked,
   const bool has_chunks = into.what.how.chunk > 0 || into.what.how.is_pooled();
   if (asked.chunk_start_s) {
     into.what.chunk_start_s = *asked.chunk_start_s;
-  } else if (has_chunks && on.local_latency_s) {
-    into.what.chunk_start_s = on.local_latency_s->value;
+  } else if (const auto latency = on.local_latency_s[on.cores[into.what.cores.front()].node];
+             has_chunks && latency) {
+    into.what.chunk_start_s = latency->value;
+    into.chunk_starts_with_latency = true;
     into.remarks.emplace_back("a thread is assumed to wait for one local latency at the beginning "
                               "of each chunk (--chunk-start)");
   } else if (has_chunks) {

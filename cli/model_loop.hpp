@@ -16,6 +16,7 @@
 namespace nodewise::cli {
 
 struct placed_loop {
+  bool chunk_starts_with_latency = false; ///< which nobody has given otherwise
   model::loop what;
   node_set nodes;                   ///< of the threads
   std::vector<std::string> remarks; ///< what is not as asked, or assumed; one sentence each

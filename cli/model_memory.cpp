@@ -190,11 +190,6 @@ class arranger {
                               " schedule is chance: every run places pages anew");
       return model::first_touch(on_, loop);
     }
-    if (loop.how.chunk > 0 && loop.form == model::shape::flat) {
-      if (auto turn = touched_in_turn()) {
-        return *std::move(turn);
-      }
-    }
     constexpr std::size_t most_chunks = std::size_t{1} << 29;
     if (loop.how.chunk > 0 && loop.iterations() / loop.how.chunk > most_chunks) {
       throw error(error_kind::usage, option_name(flags::schedule) + " " + asked_.schedule_text(),
@@ -203,25 +198,6 @@ class arranger {
     }
     return model::first_touch(on_, loop);
   }
-  /// Chunks in turn repeat; nothing if only after too many pages. Pages that go in turn may be
-  /// looked at in part, blocks of a whole array may not.
-  [[nodiscard]] std::optional<page_map> touched_in_turn() const {
-    constexpr std::size_t most_pages = 1 << 20;
-    const model::loop& loop = into_.what;
-    const std::size_t page = loop.elements_of_a_page();
-    const std::size_t chunk = std::min(loop.how.chunk, loop.elements);
-    const std::size_t round = chunk * loop.threads();
-    const std::size_t pages = round / std::gcd(round, page); // until a page begins a round again
-    if (pages > most_pages) {
-      return std::nullopt;
-    }
-    positions turn;
-    for (std::size_t p = 0; p < pages; ++p) {
-      turn.push_back(node_of_thread(p * page / chunk % loop.threads()));
-    }
-    return page_map::in_turn(std::move(turn));
-  }
-
   /// Pages that each node is to have.
   [[nodiscard]] std::vector<double> demand_of(const std::vector<page_map>& maps) const {
     std::vector<double> pages(on_.size(), 0);

@@ -53,7 +53,8 @@ weights_from_bandwidths(const topology& on, std::span<const node_id> nodes);
 
 /// Iterations of a chunk that is whole pages of an array with elements of this size, at least
 /// `least_pages` of them, so that no page has two owners. Chunks shorter than a page make threads
-/// meet in one memory (Hager and Wellein, figure 8.7). Throws `error` (usage) for a size of 0.
+/// meet in one memory (Hager and Wellein, figure 8.7). Throws `error` (usage) for a size of 0
+/// and for more than can be counted.
 [[nodiscard]] NODEWISE_API std::size_t chunk_of_whole_pages(std::size_t element_bytes,
                                                             std::size_t page_bytes,
                                                             std::size_t least_pages = 1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nodewise::model {
 
@@ -22,48 +23,112 @@ double dice::exponential() noexcept {
   return -std::log1p(-uniform());
 }
 
-chunk_dealer::chunk_dealer(const loop& of, std::uint64_t seed)
-    : loop_(of), chunk_(std::max<std::size_t>(1, of.how.chunk)), dealt_(of.threads(), 0),
-      dice_(seed) {}
+namespace {
 
-std::optional<iteration_range> chunk_dealer::next_fixed(std::size_t thread) {
-  const std::size_t turn = dealt_[thread]++;
-  if (loop_.how.kind == schedule_kind::even || loop_.how.chunk == 0) {
-    const iteration_range block = block_of(loop_, thread);
-    return turn == 0 && block.first < block.last ? std::optional(block) : std::nullopt;
+constexpr std::size_t most_windows = 64;
+
+/// Where the memory changes on the way through the arrays.
+std::size_t borders_of(const loop& of) {
+  std::size_t most = 0;
+  for (const page_map& map : of.maps) {
+    most = std::max(most, map.blocks_of(of.pages()));
   }
-  const std::size_t first = (turn * loop_.threads() + thread) * chunk_;
-  if (first >= loop_.iterations()) {
-    return std::nullopt;
-  }
-  return iteration_range{first, std::min(loop_.iterations(), first + chunk_)};
+  return most;
 }
 
-std::size_t chunk_dealer::pooled_size() const {
-  const std::size_t left = loop_.iterations() - given_;
-  if (loop_.how.kind != schedule_kind::guided) {
-    return std::min(left, chunk_);
+} // namespace
+
+std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
+  const std::vector<iteration_range> whole = {{0, of.iterations()}};
+  const std::size_t chunk = of.chunk();
+  if (chunk == 0 || of.how.kind == schedule_kind::guided ||
+      chunk >= of.iterations() / of.threads()) {
+    return whole;
   }
-  // libgomp: what is left over the number of threads, rounded up.
-  const std::size_t part = (left + loop_.threads() - 1) / loop_.threads();
-  return std::min(left, std::max(chunk_, part));
+  const std::size_t round = chunk * of.threads();
+  const std::size_t rounds = (of.iterations() + round - 1) / round;
+  // Of a triangle the mean round counts.
+  const std::size_t borders_a_round = borders_of(of) / rounds;
+  const std::size_t affordable =
+      std::max<std::size_t>(1, pieces / std::max(of.threads(), borders_a_round));
+  if (affordable >= rounds) {
+    return whole;
+  }
+  const std::size_t windows = std::min(most_windows, affordable);
+  const std::size_t length = affordable / windows;
+  std::vector<iteration_range> all;
+  for (std::size_t w = 0; w < windows; ++w) {
+    const std::size_t first = rounds * w / windows;
+    all.push_back({first * round, std::min(of.iterations(), (first + length) * round)});
+  }
+  return all;
+}
+
+chunk_dealer::chunk_dealer(const loop& of, std::size_t pieces, std::uint64_t seed)
+    : loop_(of), windows_(sample_of(of, pieces)), at_(of.threads()), dice_(seed) {
+  if (const std::size_t borders = borders_of(of); borders > pieces) {
+    block_windows_ = most_windows;
+    block_part_ = static_cast<double>(pieces) / static_cast<double>(borders);
+  }
+}
+
+std::optional<iteration_range> chunk_dealer::next_of_block(std::size_t thread) {
+  const auto [begin, end] = block_of(loop_, thread);
+  const auto length = static_cast<double>(end - begin);
+  const auto windows = static_cast<double>(block_windows_);
+  for (std::size_t& window = at_[thread].window; window < block_windows_;) {
+    const double first = length * static_cast<double>(window++) / windows;
+    const double last = first + length * block_part_ / windows;
+    const iteration_range part = {begin + static_cast<std::size_t>(std::ceil(first)),
+                                  begin + static_cast<std::size_t>(std::ceil(last))};
+    if (part.first < part.last) {
+      return part;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<iteration_range> chunk_dealer::next_in_turn(std::size_t thread) {
+  for (auto& [window, turn] = at_[thread]; window < windows_.size(); ++window, turn = 0) {
+    const auto [begin, end] = windows_[window];
+    const std::size_t first = begin + (turn * loop_.threads() + thread) * loop_.chunk();
+    if (first < end) {
+      ++turn;
+      return iteration_range{first, std::min(end, first + loop_.chunk())};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<iteration_range> chunk_dealer::next_of_pool() {
+  for (auto& [window, given] = pool_; window < windows_.size(); ++window, given = 0) {
+    const auto [begin, end] = windows_[window];
+    const std::size_t left = end - begin - given;
+    if (left == 0) {
+      continue;
+    }
+    std::size_t size = std::min(left, loop_.chunk());
+    if (loop_.how.kind == schedule_kind::guided) {
+      // libgomp: what is left over the number of threads, rounded up.
+      size = std::min(left, std::max(size, (left + loop_.threads() - 1) / loop_.threads()));
+    }
+    std::size_t first = begin + given;
+    given += size;
+    if (loop_.how.kind == schedule_kind::random) {
+      const std::size_t chunks = std::max<std::size_t>(1, loop_.iterations() / loop_.chunk());
+      first =
+          static_cast<std::size_t>(dice_.uniform() * static_cast<double>(chunks)) * loop_.chunk();
+    }
+    return iteration_range{first, std::min(loop_.iterations(), first + size)};
+  }
+  return std::nullopt;
 }
 
 std::optional<iteration_range> chunk_dealer::next(std::size_t thread) {
-  if (!loop_.how.is_pooled()) {
-    return next_fixed(thread);
+  if (loop_.how.is_pooled()) {
+    return next_of_pool();
   }
-  if (given_ >= loop_.iterations()) {
-    return std::nullopt;
-  }
-  const std::size_t size = pooled_size();
-  std::size_t first = given_;
-  given_ += size;
-  if (loop_.how.kind == schedule_kind::random) {
-    const std::size_t whole_chunks = std::max<std::size_t>(1, loop_.iterations() / chunk_);
-    first = static_cast<std::size_t>(dice_.uniform() * static_cast<double>(whole_chunks)) * chunk_;
-  }
-  return iteration_range{first, std::min(loop_.iterations(), first + size)};
+  return loop_.chunk() == 0 ? next_of_block(thread) : next_in_turn(thread);
 }
 
 } // namespace nodewise::model

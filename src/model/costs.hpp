@@ -58,9 +58,9 @@ struct machine_costs {
   std::vector<double> near_share; ///< of all cores, those for which this memory is the near one
   std::vector<figure> core;       ///< bytes/s that a core of the node draws from its own memory
   std::vector<figure> latency;    ///< row: from, column: to; 1 is the nearest memory
-  std::optional<figure> local_latency_s; ///< seconds; of the first node that says
-  figure lines_in_flight;                ///< of a core, in random access
-  std::vector<char> near;                ///< row: from, column: to; whether it is the near memory
+  std::vector<std::optional<figure>> local_latency_s; ///< seconds, of a node's nearest memory
+  figure lines_in_flight;                             ///< of a core, in random access
+  std::vector<char> near; ///< row: from, column: to; whether it is the near memory
   std::vector<link> links;
   std::vector<route> read_ways;  ///< row: processors, column: the memory they read
   std::vector<route> write_ways; ///< row: processors, column: the memory they write

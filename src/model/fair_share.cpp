@@ -2,6 +2,7 @@
 #include "model/fair_share.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nodewise::model {
 
@@ -37,14 +38,17 @@ void fair_share::start(const std::vector<flow>& flows) {
       load_[use.resource] += flows[f].members * use.amount;
     }
   }
-  std::ranges::stable_sort(rising_, {}, [&](std::size_t f) { return flows[f].most; });
+  summed_ = load_;
+  std::ranges::sort(rising_, {}, [&](std::size_t f) { return std::pair(flows[f].most, f); });
 }
 
-double fair_share::next_step(const std::vector<flow>& flows) const {
+double fair_share::next_step(const std::vector<flow>& flows) {
   double step = flows[rising_[rising_from_]].most - level_;
+  tightest_ = own_limit;
   for (const std::size_t r : touched_) {
-    if (users_[r] != 0) {
-      step = std::min(step, room_[r] / load_[r]);
+    if (users_[r] != 0 && room_[r] / load_[r] < step) {
+      step = room_[r] / load_[r];
+      tightest_ = r;
     }
   }
   return std::max(step, 0.0);
@@ -55,9 +59,26 @@ void fair_share::stop(const std::vector<flow>& flows, std::size_t which, std::si
   rates_[which] = level_;
   limiters_[which] = limiter;
   for (const resource_use& use : flows[which].uses) {
-    load_[use.resource] -= flows[which].members * use.amount;
-    --users_[use.resource];
+    const std::size_t r = use.resource;
+    load_[r] -= flows[which].members * use.amount;
+    --users_[r];
+    // What is left when large ones have gone is not to be their rounding error.
+    constexpr double cancelled = 1e-6;
+    if (users_[r] != 0 && load_[r] < cancelled * summed_[r]) {
+      load_[r] = summed_[r] = load_of(flows, r);
+    }
   }
+}
+
+double fair_share::load_of(const std::vector<flow>& flows, std::size_t resource) const {
+  double sum = 0;
+  for (std::size_t i = rising_from_; i < rising_.size(); ++i) {
+    const flow& each = flows[rising_[i]];
+    for (const resource_use& use : each.uses) {
+      sum += stopped_[rising_[i]] == 0 && use.resource == resource ? each.members * use.amount : 0;
+    }
+  }
+  return sum;
 }
 
 void fair_share::stop_at_own_limit(const std::vector<flow>& flows) {
@@ -74,15 +95,14 @@ void fair_share::stop_at_own_limit(const std::vector<flow>& flows) {
 }
 
 void fair_share::stop_at_full(const std::vector<flow>& flows) {
-  bool any = false;
+  if (tightest_ == own_limit) {
+    return;
+  }
+  full_[tightest_] = 1; // whatever rounding says, so that each step stops somebody
   for (const std::size_t r : touched_) {
     if (users_[r] != 0 && room_[r] <= near_enough * capacities_[r]) {
       full_[r] = 1;
-      any = true;
     }
-  }
-  if (!any) {
-    return;
   }
   for (std::size_t i = rising_from_; i < rising_.size(); ++i) {
     const std::size_t f = rising_[i];

@@ -40,7 +40,8 @@ class fair_share {
 
  private:
   void start(const std::vector<flow>& flows);
-  [[nodiscard]] double next_step(const std::vector<flow>& flows) const;
+  [[nodiscard]] double next_step(const std::vector<flow>& flows);
+  [[nodiscard]] double load_of(const std::vector<flow>& flows, std::size_t resource) const;
   void stop(const std::vector<flow>& flows, std::size_t which, std::size_t limiter);
   void stop_at_own_limit(const std::vector<flow>& flows);
   void stop_at_full(const std::vector<flow>& flows);
@@ -51,12 +52,14 @@ class fair_share {
   // While solving:
   double level_ = 0;                 ///< the rate of all that still rise
   std::vector<double> room_;         ///< left of each resource
+  std::vector<double> summed_;       ///< `load_` when it was last added up
   std::vector<double> load_;         ///< what a unit of level takes of it
   std::vector<std::size_t> users_;   ///< rising flows that use it
   std::vector<char> full_;           ///< by resource
   std::vector<std::size_t> touched_; ///< resources with users
   std::vector<std::size_t> rising_;  ///< flows, by their own limit
   std::size_t rising_from_ = 0;
+  std::size_t tightest_ = own_limit; ///< the resource that ends the step, or a flow's own limit
   std::vector<char> stopped_;
 };
 

@@ -1,5 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "model/chunks.hpp"
 #include "model/loop.hpp"
@@ -15,10 +18,10 @@ std::size_t node_of_thread(const machine_costs& on, const loop& of, std::size_t 
 /// Blocks of elements in ascending order; who touches the first element of a page has it.
 class touched {
  public:
-  explicit touched(const loop& by) : of_a_page_(by.elements_of_a_page()) {}
+  explicit touched(const loop& by) : loop_(by) {}
 
   void until(std::size_t element, std::size_t node) {
-    const std::size_t last = (element + of_a_page_ - 1) / of_a_page_;
+    const std::size_t last = loop_.page_of(element - 1) + 1;
     if (blocks_.empty() || last > blocks_.back().last) {
       blocks_.push_back({last, node});
     }
@@ -26,22 +29,45 @@ class touched {
   [[nodiscard]] page_map map() && { return page_map::of_blocks(std::move(blocks_)); }
 
  private:
-  std::size_t of_a_page_;
+  const loop& loop_;
   std::vector<page_block> blocks_;
 };
 
 page_map by_blocks(const machine_costs& on, const loop& by) {
   touched pages(by);
   for (std::size_t t = 0; t < by.threads(); ++t) {
-    pages.until(by.first_element(block_of(by, t).last), node_of_thread(on, by, t));
+    const iteration_range block = block_of(by, t);
+    if (block.first < block.last) {
+      pages.until(by.first_element(block.last), node_of_thread(on, by, t));
+    }
   }
   return std::move(pages).map();
 }
 
+/// Where pages begin again as the first did, after not too many: that round of nodes.
+std::optional<page_map> in_rounds(const machine_costs& on, const loop& by) {
+  constexpr std::size_t most_pages = 1 << 20;
+  const std::size_t round_bytes = by.chunk() * by.threads() * by.element_bytes;
+  const std::size_t pages = round_bytes / std::gcd(round_bytes, by.page_bytes);
+  if (by.form != shape::flat || pages > most_pages) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> nodes;
+  nodes.reserve(pages);
+  for (std::size_t page = 0; page < pages; ++page) {
+    const std::size_t touching = page * by.page_bytes / by.element_bytes / by.chunk();
+    nodes.push_back(node_of_thread(on, by, touching % by.threads()));
+  }
+  return page_map::in_turn(std::move(nodes));
+}
+
 page_map by_chunks_in_turn(const machine_costs& on, const loop& by) {
+  if (auto rounds = in_rounds(on, by)) {
+    return *std::move(rounds);
+  }
   touched pages(by);
-  for (std::size_t i = 0, k = 0; i < by.iterations(); i += by.how.chunk, ++k) {
-    pages.until(by.first_element(std::min(by.iterations(), i + by.how.chunk)),
+  for (std::size_t i = 0, k = 0; i < by.iterations(); i += by.chunk(), ++k) {
+    pages.until(by.first_element(std::min(by.iterations(), i + by.chunk())),
                 node_of_thread(on, by, k % by.threads()));
   }
   return std::move(pages).map();
@@ -51,7 +77,7 @@ page_map by_chunks_in_turn(const machine_costs& on, const loop& by) {
 page_map by_guided_chunks(const machine_costs& on, const loop& by) {
   touched pages(by);
   dice dice(by.iterations());
-  chunk_dealer dealer(by, 0);
+  chunk_dealer dealer(by, by.pages(), 0);
   for (;;) {
     const std::size_t t = dice.next() % by.threads();
     const auto chunk = dealer.next(t);
@@ -70,13 +96,15 @@ page_map at_random(const machine_costs& on, const loop& by) {
   for (std::size_t i = 0; i < pattern; ++i) {
     nodes.push_back(node_of_thread(on, by, dice.next() % by.threads()));
   }
-  return page_map::in_turn(std::move(nodes),
-                           std::max<std::size_t>(1, by.how.chunk / by.elements_of_a_page()));
+  // Of a triangle the mean chunk counts.
+  const std::size_t chunk_pages = by.pages() / (by.iterations() / by.chunk());
+  return page_map::in_turn(std::move(nodes), std::max<std::size_t>(1, chunk_pages));
 }
 
 } // namespace
 
 page_map first_touch(const machine_costs& on, const loop& by) {
+  check_loop(on, by);
   switch (by.how.kind) {
   case schedule_kind::dynamic:
   case schedule_kind::random:
@@ -84,7 +112,7 @@ page_map first_touch(const machine_costs& on, const loop& by) {
   case schedule_kind::guided:
     return by_guided_chunks(on, by);
   case schedule_kind::fixed:
-    return by.how.chunk > 0 ? by_chunks_in_turn(on, by) : by_blocks(on, by);
+    return by.chunk() > 0 ? by_chunks_in_turn(on, by) : by_blocks(on, by);
   case schedule_kind::even:
     break;
   }

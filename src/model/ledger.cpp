@@ -2,6 +2,7 @@
 #include "model/ledger.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace nodewise::model {
@@ -65,8 +66,8 @@ std::vector<resource_load> ledger::loads() const {
   if (own_bound_ > 0) {
     all.push_back({resource_kind::thread, 0, 0, 0, own_bound_ / thread_seconds_});
   }
-  std::ranges::stable_sort(all, [](const resource_load& a, const resource_load& b) {
-    return std::pair(a.bound, a.busy) > std::pair(b.bound, b.busy);
+  std::ranges::sort(all, {}, [](const resource_load& each) {
+    return std::tuple(-each.bound, -each.busy, each.kind, each.at);
   });
   return all;
 }

@@ -3,14 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include <nodewise/error.hpp>
+
+#include "model/chunks.hpp"
+#include "model/demand.hpp"
 
 namespace nodewise::model {
 
 namespace {
 
-constexpr array_use r{.read = true};
-constexpr array_use w{.written = true};
-constexpr array_use rw{.read = true, .written = true};
+std::string number(std::size_t of) {
+  return std::to_string(of);
+}
 
 /// Arrays whose pages lie alike, as one.
 struct pile {
@@ -36,15 +42,19 @@ std::vector<pile> piles_of(const loop& of) {
 /// Adds up what threads move of a loop.
 class mover {
  public:
+  static constexpr std::size_t most_chunks = 100'000;
+
   mover(const machine_costs& on, const loop& of)
-      : on_(on), loop_(of), piles_(piles_of(of)), pages_(on.size()) {}
+      : on_(on), loop_(of), piles_(piles_of(of)), pages_(on.size()),
+        windows_(sample_of(of, most_chunks)) {}
 
   thread_traffic traffic_of(std::size_t t);
 
  private:
   /// Elements first..last of all arrays.
   void add(double first, double last, thread_traffic& to) {
-    const auto page = static_cast<double>(loop_.elements_of_a_page());
+    const double page = static_cast<double>(loop_.page_bytes) /
+                        static_cast<double>(loop_.element_bytes); // in elements
     for (const pile& each : piles_) {
       std::ranges::fill(pages_, 0);
       each.map->add_pages(first / page, last / page, page, pages_);
@@ -63,21 +73,22 @@ class mover {
   const loop& loop_;
   std::vector<pile> piles_;
   std::vector<double> pages_; ///< of each node, while adding
+  std::vector<iteration_range> windows_;
 };
 
-/// Little's law: a core has so many lines in flight, each for a latency.
+/// Little's law: a core has so many lines in flight, each for a latency. Nobody waits for writes.
 double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
-  if (!on.local_latency_s) {
+  const std::size_t node = on.cores[thread.core].node;
+  const thread_traffic reads{
+      .core = thread.core, .read = thread.read, .written = std::vector<double>(on.size(), 0)};
+  if (!on.local_latency_s[node] || total_bytes(reads) <= 0) {
     return unlimited;
   }
-  const std::size_t node = on.cores[thread.core].node;
-  double ratio = 0;
-  for (std::size_t n = 0; n < on.size(); ++n) {
-    ratio += (thread.read[n] + thread.written[n]) * on.latency_ratio(node, n);
-  }
   const auto siblings = std::ranges::count(of.cores, thread.core);
-  return on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
-         (on.local_latency_s->value * ratio / total_bytes(thread)) / static_cast<double>(siblings);
+  const double read_rate = on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
+                           (on.local_latency_s[node]->value * core_use(on, node, reads)) /
+                           static_cast<double>(siblings);
+  return read_rate * total_bytes(thread) / total_bytes(reads);
 }
 
 thread_traffic mover::traffic_of(std::size_t t) {
@@ -91,10 +102,13 @@ thread_traffic mover::traffic_of(std::size_t t) {
       thread.read[n] /= static_cast<double>(loop_.threads());
       thread.written[n] /= static_cast<double>(loop_.threads());
     }
-  } else if (how.kind == schedule_kind::fixed && how.chunk > 0) {
-    const std::size_t round = how.chunk * loop_.threads();
-    for (std::size_t i = t * how.chunk; i < loop_.iterations(); i += round) {
-      add_iterations(i, std::min(loop_.iterations(), i + how.chunk), thread);
+  } else if (loop_.chunk() > 0) {
+    const std::size_t chunk = loop_.chunk();
+    for (const iteration_range& window : windows_) {
+      for (std::size_t i = window.first + t * chunk; i < window.last;
+           i += chunk * loop_.threads()) {
+        add_iterations(i, std::min(window.last, i + chunk), thread);
+      }
     }
   } else {
     const iteration_range block = block_of(loop_, t);
@@ -108,25 +122,11 @@ thread_traffic mover::traffic_of(std::size_t t) {
 
 } // namespace
 
-const std::vector<kernel>& kernels() {
-  static const std::vector<kernel> all = {
-      {"load", "s += a[i]", {r}},
-      {"store", "a[i] = s", {w}},
-      {"update", "a[i] = s * a[i]", {rw}},
-      {"copy", "a[i] = b[i]", {w, r}},
-      {"scale", "a[i] = s * b[i]", {w, r}},
-      {"add", "a[i] = b[i] + c[i]", {w, r, r}},
-      {"triad", "a[i] = b[i] + s * c[i]", {w, r, r}},
-      {"daxpy", "a[i] += s * b[i]", {rw, r}},
-      {"multiply-add", "a[i] += b[i] * c[i]", {rw, r, r}},
-      {"schoenauer", "a[i] = b[i] + c[i] * d[i]", {w, r, r, r}},
-  };
-  return all;
-}
-
-const kernel* find_kernel(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kernels(), name, &kernel::name);
-  return found == kernels().end() ? nullptr : &*found;
+std::size_t loop::chunk() const noexcept {
+  if (how.kind == schedule_kind::even || (how.kind == schedule_kind::fixed && how.chunk == 0)) {
+    return 0;
+  }
+  return std::clamp<std::size_t>(how.chunk, 1, iterations());
 }
 
 std::size_t loop::iterations() const noexcept {
@@ -146,11 +146,13 @@ std::size_t loop::first_element(std::size_t iteration) const noexcept {
 }
 
 std::size_t loop::pages() const noexcept {
-  return (elements + elements_of_a_page() - 1) / elements_of_a_page();
+  return (elements * element_bytes + page_bytes - 1) / page_bytes;
 }
 
 element_cost cost_of(const loop& of, const array_use& use) {
-  const auto bytes = static_cast<double>(of.random_access ? of.line_bytes : of.element_bytes);
+  const std::size_t lines = (of.element_bytes + of.line_bytes - 1) / of.line_bytes;
+  const auto bytes =
+      static_cast<double>(of.random_access ? lines * of.line_bytes : of.element_bytes);
   return {use.read || (use.written && !use.streaming) ? bytes : 0, use.written ? bytes : 0};
 }
 
@@ -163,57 +165,70 @@ double useful_bytes(const loop& of) {
 }
 
 iteration_range block_of(const loop& of, std::size_t t) {
+  const std::size_t n = of.iterations();
+  if (of.how.kind == schedule_kind::even && of.form == shape::triangular) {
+    const auto border = [&](std::size_t k) {
+      const double part = static_cast<double>(k) / static_cast<double>(of.threads());
+      return static_cast<std::size_t>(std::llround(std::sqrt(part) * static_cast<double>(n)));
+    };
+    return {border(t), border(t + 1)};
+  }
+  // As libgomp and libomp split: the first threads have one more, where it does not come out even.
   const auto border = [&](std::size_t k) {
-    const double part = static_cast<double>(k) / static_cast<double>(of.threads());
-    const double at =
-        of.how.kind == schedule_kind::even && of.form == shape::triangular ? std::sqrt(part) : part;
-    return static_cast<std::size_t>(std::llround(at * static_cast<double>(of.iterations())));
+    return k * (n / of.threads()) + std::min(k, n % of.threads());
   };
   return {border(t), border(t + 1)};
 }
 
-loop shrunk(const loop& what, std::size_t pieces) {
-  const auto all = static_cast<double>(what.elements);
-  const std::size_t chunk = std::max<std::size_t>(1, what.how.chunk);
-  double piece = what.how.chunk > 0 || what.how.is_pooled() ? static_cast<double>(chunk) : all;
-  for (const page_map& map : what.maps) {
-    if (map.is_in_turn()) {
-      piece = std::min(piece, static_cast<double>(what.elements_of_a_page()));
-    }
+void check_loop(const machine_costs& on, const loop& what) {
+  const auto refuse = [](const std::string& problem, const char* cure) {
+    throw error(error_kind::usage, "the loop whose time is asked for", problem, cure);
+  };
+  constexpr std::size_t most_bytes = std::size_t{1} << 53U; // exact as a double
+  if (what.cores.empty() || what.elements == 0 || what.arrays.empty()) {
+    refuse("no threads, elements or arrays", "give at least one of each");
   }
-  const double wanted = static_cast<double>(pieces) * piece;
-  if (wanted >= all) {
-    return what;
+  if (what.element_bytes == 0 || what.page_bytes == 0 || what.line_bytes == 0) {
+    refuse("a size of 0", "give elements, pages and cache lines of at least one byte");
   }
-  const std::size_t round = chunk * what.threads();
-  loop part = what;
-  part.elements = std::min(
-      what.elements, std::max<std::size_t>(1, static_cast<std::size_t>(wanted) / round) * round);
-  for (page_map& map : part.maps) {
-    map = map.shrunk(static_cast<double>(part.elements) / all);
+  if (what.element_bytes > most_bytes || what.elements > most_bytes / what.element_bytes) {
+    refuse(number(what.elements) + " elements of " + number(what.element_bytes) + " bytes",
+           "give fewer; arrays end at 8 PiB");
   }
-  return part;
+  if (what.maps.size() != what.arrays.size()) {
+    refuse(number(what.maps.size()) + " maps for " + number(what.arrays.size()) + " arrays",
+           "give each array a map");
+  }
+  if (std::ranges::any_of(what.cores, [&](std::size_t core) { return core >= on.cores.size(); })) {
+    refuse("a thread on a core that is not there", "name cores of the machine");
+  }
 }
 
 traffic traffic_of(const machine_costs& on, const loop& what) {
-  constexpr std::size_t pieces_looked_at = 100'000;
-  const bool by_chunks = what.how.kind == schedule_kind::fixed && what.how.chunk > 0;
-  const loop part = by_chunks ? shrunk(what, pieces_looked_at) : what;
-  const double factor = static_cast<double>(what.elements) / static_cast<double>(part.elements);
+  check_loop(on, what);
   traffic all;
   all.threads.reserve(what.threads());
-  mover moves(on, part);
+  mover moves(on, what);
   const bool all_alike = what.how.is_pooled() && !what.random_access;
   for (std::size_t t = 0; t < what.threads(); ++t) {
     if (all_alike && t > 0) {
       all.threads.push_back(all.threads.front());
       all.threads.back().core = what.cores[t];
-      continue;
+    } else {
+      all.threads.push_back(moves.traffic_of(t));
     }
-    all.threads.push_back(moves.traffic_of(t));
+  }
+  // A sample stands for all.
+  double bytes = 0;
+  for (const array_use& use : what.arrays) {
+    bytes +=
+        (cost_of(what, use).read + cost_of(what, use).written) * static_cast<double>(what.elements);
+  }
+  const double factor = bytes / total_bytes(all);
+  for (thread_traffic& thread : all.threads) {
     for (std::size_t n = 0; n < on.size(); ++n) {
-      all.threads.back().read[n] *= factor;
-      all.threads.back().written[n] *= factor;
+      thread.read[n] *= factor;
+      thread.written[n] *= factor;
     }
   }
   return all;

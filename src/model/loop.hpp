@@ -65,13 +65,19 @@ struct loop {
   double chunk_start_s = 0;       ///< a thread waits so long at the beginning of each chunk
   bool random_access = false;     ///< elements of the arrays in no order, a line each
 
+  /// Iterations of a chunk; 0 where threads have whole blocks.
+  [[nodiscard]] std::size_t chunk() const noexcept;
   [[nodiscard]] std::size_t threads() const noexcept { return cores.size(); }
   /// Of the parallel loop.
   [[nodiscard]] std::size_t iterations() const noexcept;
   /// First element of an iteration; of the one behind the last, `elements`.
   [[nodiscard]] std::size_t first_element(std::size_t iteration) const noexcept;
-  [[nodiscard]] std::size_t elements_of_a_page() const noexcept {
-    return page_bytes / element_bytes;
+  [[nodiscard]] std::size_t page_of(std::size_t element) const noexcept {
+    return element * element_bytes / page_bytes;
+  }
+  /// Of those that begin in this page or behind it.
+  [[nodiscard]] std::size_t first_element_of_page(std::size_t page) const noexcept {
+    return (page * page_bytes + element_bytes - 1) / element_bytes;
   }
   [[nodiscard]] std::size_t pages() const noexcept;
 };
@@ -95,16 +101,18 @@ struct iteration_range {
 };
 [[nodiscard]] iteration_range block_of(const loop& of, std::size_t t);
 
-/// A loop of fewer elements in the same proportions, in whole rounds of chunks, that has about so
-/// many pieces: chunks, or pages where pages go in turn.
-[[nodiscard]] loop shrunk(const loop& what, std::size_t pieces);
+/// Throws `error` (usage) for a loop without threads, elements or arrays, with sizes of 0, maps
+/// that are not one an array, cores that are not there, or more elements than can be counted in
+/// bytes.
+void check_loop(const machine_costs& on, const loop& what);
 
-/// What each thread moves in the whole loop. Chunks in turn are taken from a shrunk loop. Under a
-/// pooled schedule all have the same mix.
+/// What each thread moves in the whole loop; of very many chunks a `sample` is taken. Under a
+/// pooled schedule all have the same mix. Throws as `check_loop`.
 [[nodiscard]] traffic traffic_of(const machine_costs& on, const loop& what);
 
 /// The pages of an array as first touch leaves them when this loop initialises it. Of a pooled
-/// schedule nobody knows who comes when: pages, or chunks, then have nodes at random, always the same.
+/// schedule nobody knows who comes when: pages, or chunks, then have nodes at random, always the
+/// same. Throws as `check_loop`.
 [[nodiscard]] page_map first_touch(const machine_costs& on, const loop& by);
 
 } // namespace nodewise::model

@@ -101,12 +101,11 @@ page_map page_map::staggered(std::size_t by) const {
   return map;
 }
 
-page_map page_map::shrunk(double factor) const {
-  page_map map = *this;
-  for (page_block& block : map.blocks_) {
-    block.last = static_cast<std::size_t>(std::llround(static_cast<double>(block.last) * factor));
+std::size_t page_map::blocks_of(std::size_t pages) const noexcept {
+  if (!is_in_turn()) {
+    return blocks_.size();
   }
-  return map;
+  return turn_.size() == 1 ? 1 : (pages + turn_pages_ - 1) / turn_pages_;
 }
 
 free_memory::free_memory(std::vector<std::size_t> pages,

@@ -33,12 +33,13 @@ class page_map {
   void add_pages(double first, double last, double weight, std::vector<double>& sums) const;
   /// Of an array whose first page is `by` blocks further round; other maps stay as they are.
   [[nodiscard]] page_map staggered(std::size_t by) const;
-  /// Of an array `factor` times as long; what goes in turn stays as it is.
-  [[nodiscard]] page_map shrunk(double factor) const;
+  /// Of an array of so many pages.
+  [[nodiscard]] std::size_t blocks_of(std::size_t pages) const noexcept;
   friend bool operator==(const page_map&, const page_map&) = default;
-  [[nodiscard]] bool is_in_turn() const noexcept { return blocks_.empty(); }
 
  private:
+  [[nodiscard]] bool is_in_turn() const noexcept { return blocks_.empty(); }
+
   std::vector<page_block> blocks_;
   std::vector<std::size_t> turn_;
   std::size_t turn_pages_ = 1;

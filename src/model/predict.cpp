@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "model/queueing.hpp"
 #include "model/replay.hpp"
@@ -13,14 +14,17 @@ namespace nodewise::model {
 namespace {
 
 bool shorter_than_a_page(const loop& of) {
-  return of.how.chunk > 0 && of.how.chunk < of.elements_of_a_page();
+  const double elements = static_cast<double>(of.chunk()) * static_cast<double>(of.elements) /
+                          static_cast<double>(of.iterations());
+  return elements * static_cast<double>(of.element_bytes) < static_cast<double>(of.page_bytes);
 }
 
 reading reading_for(const loop& of) {
-  if (of.random_access || (!of.how.is_pooled() && of.how.chunk == 0)) {
+  if (of.random_access || of.chunk() == 0) {
     return reading::mixed;
   }
-  return !of.how.is_pooled() && shorter_than_a_page(of) ? reading::in_step : reading::drifting;
+  const bool meet_in_a_page = !of.how.is_pooled() && shorter_than_a_page(of);
+  return meet_in_a_page || !drifts(of) ? reading::in_step : reading::drifting;
 }
 
 bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
@@ -29,30 +33,39 @@ bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
                             [](double x, double y) { return std::abs(x - y) <= near_enough; });
 }
 
+/// What a thread draws at most: the mean over the threads, of which several may share a core.
+double thread_rate(const machine_costs& on, const loop& what) {
+  std::set<std::size_t> used(what.cores.begin(), what.cores.end());
+  double sum = 0;
+  for (const std::size_t core : used) {
+    sum += on.core[on.cores[core].node].value;
+  }
+  return sum / static_cast<double>(what.threads());
+}
+
 /// A pooled loop of very many threads: in each part of it they queue at the memories that have it.
 double queued_seconds(const machine_costs& on, const loop& what) {
   constexpr std::size_t parts = 64;
-  double seconds = 0;
-  double part_rate = 0;
-  std::vector<double> before; // arrays that go in turn have the same everywhere
-  const double page = static_cast<double>(what.elements_of_a_page());
-  const double part = static_cast<double>(what.elements) / parts;
+  const double pages = static_cast<double>(what.elements) *
+                       static_cast<double>(what.element_bytes) /
+                       static_cast<double>(what.page_bytes) / parts;
+  const double core = thread_rate(on, what);
   std::vector<double> rates;
-  double core = 0;
   rates.reserve(on.size());
   for (const figure& memory : on.memory) {
     rates.push_back(memory.value);
   }
-  for (const std::size_t c : what.cores) {
-    core += on.core[on.cores[c].node].value / static_cast<double>(what.threads());
-  }
+  double seconds = 0;
+  double part_rate = 0;
+  std::vector<double> before; // arrays that go in turn have the same everywhere
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<double> bytes(on.size(), 0);
     for (std::size_t a = 0; a < what.arrays.size(); ++a) {
       const element_cost cost = cost_of(what, what.arrays[a]);
-      what.maps[a].add_pages(static_cast<double>(p) * part / page,
-                             static_cast<double>(p + 1) * part / page,
-                             page * (cost.read + cost.written), bytes);
+      what.maps[a].add_pages(static_cast<double>(p) * pages, static_cast<double>(p + 1) * pages,
+                             (cost.read + cost.written) * static_cast<double>(what.page_bytes) /
+                                 static_cast<double>(what.element_bytes),
+                             bytes);
     }
     const double sum = std::accumulate(bytes.begin(), bytes.end(), 0.0);
     for (double& each : bytes) {
@@ -93,7 +106,9 @@ loop_prediction predict(const machine_costs& on, const loop& what) {
   }
   if (what.threads() > most_players) {
     if (what.how.is_pooled()) {
-      result.drifting_s = queued_seconds(on, what);
+      // The network knows memories and cores, the mix knows links and far memory, too.
+      result.by = reading::drifting;
+      result.drifting_s = std::max(result.mixed_s, queued_seconds(on, what));
       result.told.seconds = *result.drifting_s;
     } else {
       result.by = reading::mixed;
@@ -101,15 +116,33 @@ loop_prediction predict(const machine_costs& on, const loop& what) {
     return result;
   }
   prediction in_step = replay(on, what, pace::in_step);
-  prediction drifting = replay(on, what, pace::drifting);
   result.in_step_s = in_step.seconds;
-  result.drifting_s = drifting.seconds;
   if (result.by == reading::in_step) {
     result.told = std::move(in_step);
-  } else if (result.by == reading::drifting) {
-    result.told = std::move(drifting);
+  }
+  if (drifts(what)) {
+    prediction drifting = replay(on, what, pace::drifting);
+    // A rate has no last thread that the others wait for; the mix has.
+    drifting.seconds = std::max(drifting.seconds, result.mixed_s);
+    result.drifting_s = drifting.seconds;
+    if (result.by == reading::drifting) {
+      result.told = std::move(drifting);
+    }
   }
   return result;
+}
+
+double seconds_by(const machine_costs& on, const loop& what, reading by, std::size_t pieces) {
+  const double mixed =
+      price(on, traffic_of(on, what), what.how.is_pooled() ? work::pooled : work::fixed).seconds;
+  if (by == reading::mixed) {
+    return mixed;
+  }
+  if (what.threads() > most_players) {
+    return std::max(mixed, queued_seconds(on, what));
+  }
+  return by == reading::in_step ? replay(on, what, pace::in_step, pieces).seconds
+                                : std::max(mixed, replay(on, what, pace::drifting, pieces).seconds);
 }
 
 } // namespace nodewise::model

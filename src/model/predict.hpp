@@ -27,8 +27,9 @@ struct loop_prediction {
   prediction told; ///< by `by`
   reading by = reading::mixed;
   double mixed_s = 0;
-  std::optional<double> in_step_s;  ///< nothing where the loop was not played: random access, or
-  std::optional<double> drifting_s; ///< more than `most_players` threads
+  /// Nothing where the loop was not played: random access, more than `most_players` threads.
+  std::optional<double> in_step_s;
+  std::optional<double> drifting_s; ///< nor where threads have too few pieces to drift apart
   double useful_bytes = 0;          ///< by STREAM's convention
 };
 
@@ -36,9 +37,14 @@ struct loop_prediction {
 /// `closed_network_rate` in parts of the loop.
 inline constexpr std::size_t most_players = 128;
 
-/// Told is: for whole blocks `mixed`; for chunks in turn that are shorter than a page `in_step`, as
-/// all threads then begin in one page; for all others `drifting`. Throws as `price`.
+/// Told is: for whole blocks and random access `mixed`; for chunks in turn that are shorter than a
+/// page, as all threads then begin in one page, and for fewer than 16 chunks a thread `in_step`;
+/// for all others `drifting`. Throws as `price` and `check_loop`.
 [[nodiscard]] loop_prediction predict(const machine_costs& on, const loop& what);
+
+/// The time by one reading; what is played has about so many pieces. Throws as `predict`.
+[[nodiscard]] double seconds_by(const machine_costs& on, const loop& what, reading by,
+                                std::size_t pieces);
 
 /// The same traffic, elsewhere.
 struct alternative {
@@ -50,7 +56,15 @@ struct alternative {
 [[nodiscard]] std::vector<alternative> alternatives(const machine_costs& on, const traffic& what);
 
 /// A term of the model that may be wrong.
-enum class input { memory, shared_efficiency, core, latency, links, lines_in_flight };
+enum class input {
+  memory,
+  shared_efficiency,
+  core,
+  latency,
+  links,
+  local_latency,
+  lines_in_flight
+};
 [[nodiscard]] std::string_view to_string(input what) noexcept;
 
 struct sensitivity {

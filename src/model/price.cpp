@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nodewise/error.hpp>
+
 #include "model/demand.hpp"
 #include "model/fair_share.hpp"
 #include "model/ledger.hpp"
@@ -24,6 +26,8 @@ constexpr double nothing_left = 1e-9;
 
 // More different threads than this cost more time than they tell.
 constexpr std::size_t most_different = 128;
+// Threads whose amounts differ more are never taken as one.
+constexpr double alike = 1.05;
 // Of more than so many, those that end at nearly the same time end together.
 constexpr std::size_t many_different = 64;
 constexpr double end_together = 1e-4; // of the time until then
@@ -91,16 +95,17 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
     bytes.push_back(total_bytes(thread));
   }
   const auto node = [&](std::size_t t) { return on.cores[what.threads[t].core].node; };
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::pair(node(a), bytes[a]) < std::pair(node(b), bytes[b]);
-  });
+  std::ranges::sort(order, {}, [&](std::size_t t) { return std::tuple(node(t), bytes[t], t); });
   const std::size_t size = (order.size() + most_different - 1) / most_different;
   kinds found;
   found.of_thread.resize(order.size());
   std::size_t members = 0;
+  double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const thread_traffic& thread = what.threads[order[i]];
-    if (i == 0 || members == size || node(order[i - 1]) != node(order[i])) {
+    if (i == 0 || members == size || node(order[i - 1]) != node(order[i]) ||
+        bytes[order[i]] > alike * least) {
+      least = bytes[order[i]];
       found.examples.push_back(thread);
       members = 1;
     } else {
@@ -176,12 +181,23 @@ class crowding {
   std::vector<double> capacities_;
 };
 
+void solve(fair_share& share, const std::vector<flow>& flows) {
+  share.solve(flows);
+  for (std::size_t c = 0; c < flows.size(); ++c) {
+    if (flows[c].active && !(share.rates()[c] < unlimited)) {
+      throw error(error_kind::input, "the time that traffic takes",
+                  "neither memories, ways nor cores limit some of it",
+                  "give the machine a bandwidth or a core_bandwidth");
+    }
+  }
+}
+
 /// All go on at once until each has ended.
 void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share& share,
                ledger& book) {
   const double together = crowds.size() > many_different ? end_together : 0;
   for (std::size_t left = flows.size(); left > 0;) {
-    share.solve(flows);
+    solve(share, flows);
     const auto ends_in = [&](std::size_t c) {
       return flows[c].active ? crowds[c].left / share.rates()[c] : unlimited;
     };
@@ -206,7 +222,7 @@ void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share&
 }
 
 void run_pooled(double bytes, const std::vector<flow>& flows, fair_share& share, ledger& book) {
-  share.solve(flows);
+  solve(share, flows);
   double rate = 0;
   for (std::size_t c = 0; c < flows.size(); ++c) {
     rate += share.rates()[c] * flows[c].members;

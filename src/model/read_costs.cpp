@@ -1,5 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,10 @@ class costs_builder {
       : machine_(what), said_(what), hypothesis_(bandwidths_are_of) {
     for (const memory_node& node : what.nodes) {
       costs_.nodes.push_back(node.id);
+    }
+    if (std::ranges::adjacent_find(costs_.nodes, std::ranges::greater_equal()) !=
+        costs_.nodes.end()) {
+      refuse("its nodes are not in ascending order", "sort them by their numbers");
     }
     cores_by_node_.resize(costs_.size());
   }
@@ -101,19 +106,36 @@ class costs_builder {
     return {machine_, std::move(known)};
   }
 
-  /// Over the node's own latency; nullopt where the file has neither of both.
+  /// Of the node's own memory; of a node without, of the nearest that is known.
+  [[nodiscard]] std::optional<figure> said_near_latency(std::size_t from) const {
+    if (auto own = between("latency", from, from)) {
+      return own;
+    }
+    std::optional<figure> nearest;
+    for (std::size_t to = 0; to < costs_.size() && !has_memory(from); ++to) {
+      const auto found = between("latency", from, to);
+      if (found && (!nearest || found->value < nearest->value)) {
+        nearest = found;
+      }
+    }
+    return nearest;
+  }
+  /// Over the latency of the near memory; nullopt where the file has neither of both.
   [[nodiscard]] std::optional<figure> said_latency_ratio(std::size_t from, std::size_t to) const {
-    const auto near = between("latency", from, from);
+    const auto ratio = [](double value, const figure& of, const std::string& source) {
+      return figure{std::max(1.0, value), of.from, source};
+    };
+    const auto near = said_near_latency(from);
     const auto far = between("latency", from, to);
     if (near && far) {
-      return figure{far->value / near->value, far->from, far->source};
+      return ratio(far->value / near->value, *far, far->source);
     }
     if (hypothesis_ == hypothesis::processors) {
       const auto local = between("bandwidth", from, from);
       const auto remote = between("bandwidth", from, to);
       if (local && remote) {
-        return figure{local->value / remote->value, remote->from,
-                      remote->source + ": local over remote bandwidth"};
+        return ratio(local->value / remote->value, *remote,
+                     remote->source + ": local over remote bandwidth");
       }
     }
     return std::nullopt;
@@ -133,6 +155,9 @@ class costs_builder {
     remark("latencies are unknown: far memory is assumed to take 1.5 times as long");
     return assumed(1.5, "far memory");
   }
+  [[nodiscard]] bool has_memory(std::size_t node) const {
+    return machine_.nodes[node].memory_bytes > 0;
+  }
   void add_latencies() {
     const pair_figures pairs =
         all_pairs([this](std::size_t a, std::size_t b) { return said_latency_ratio(a, b); });
@@ -140,9 +165,19 @@ class costs_builder {
       for (std::size_t to = 0; to < costs_.size(); ++to) {
         costs_.latency.push_back(latency_ratio(pairs, from, to));
       }
-      if (!costs_.local_latency_s) {
-        costs_.local_latency_s = between("latency", from, from);
+    }
+    add_near_latencies();
+  }
+  void add_near_latencies() {
+    std::optional<figure> any;
+    for (std::size_t node = 0; node < costs_.size(); ++node) {
+      costs_.local_latency_s.push_back(said_near_latency(node));
+      if (costs_.local_latency_s[node] && !any) {
+        any = assumed(costs_.local_latency_s[node]->value, "as node " + number(costs_.nodes[node]));
       }
+    }
+    for (std::optional<figure>& latency : costs_.local_latency_s) {
+      latency = latency ? latency : any;
     }
   }
 
@@ -195,10 +230,10 @@ class costs_builder {
     return std::nullopt;
   }
   [[nodiscard]] figure memory_of(std::size_t node) {
-    if (machine_.nodes[node].memory_bytes == 0) {
+    if (!has_memory(node)) {
       return {0, origin::measured, "no memory"};
     }
-    if (hypothesis_ == hypothesis::processors && costs_.absolute) {
+    if (hypothesis_ == hypothesis::processors && says_cores()) {
       return assumed(unlimited, "published bandwidths are limits of the processors");
     }
     if (auto found = said_memory(node)) {
@@ -214,7 +249,7 @@ class costs_builder {
   void add_memories() {
     bool any = false;
     for (std::size_t node = 0; node < costs_.size(); ++node) {
-      any = any || machine_.nodes[node].memory_bytes > 0;
+      any = any || has_memory(node);
       costs_.absolute = costs_.absolute || said_memory(node).has_value();
     }
     if (!any) {
@@ -235,6 +270,15 @@ class costs_builder {
                     all->source + ": the node's bandwidth over its cores"};
     }
     return std::nullopt;
+  }
+  /// Whether anything says what cores can draw, which is then taken for all of them.
+  [[nodiscard]] bool says_cores() const {
+    for (std::size_t node = 0; node < costs_.size(); ++node) {
+      if (cores_of(node) > 0 && said_core(node)) {
+        return true;
+      }
+    }
+    return false;
   }
   void add_core_bandwidths() {
     for (std::size_t node = 0; node < costs_.size(); ++node) {
@@ -259,7 +303,9 @@ class costs_builder {
       } else if (any) {
         costs_.shared_efficiency.push_back(assumed(any->value, "as another node"));
       } else {
-        remark("what a memory loses to many far processors is unknown: nothing is assumed");
+        if (has_memory(node) && costs_.near_share[node] < 1) {
+          remark("what a memory loses to many far processors is unknown: nothing is assumed");
+        }
         costs_.shared_efficiency.push_back(assumed(1, "no loss"));
       }
     }
@@ -294,8 +340,7 @@ class costs_builder {
       for (std::size_t to = 0; to < n; ++to) {
         costs_.read_ways[at(from, to)] = routes[at(to, from)];
         if (from != to && routes[at(to, from)].empty() && cores_of(from) > 0) {
-          remark("no link leads from node " + number(costs_.nodes[to]) + " to node " +
-                 number(costs_.nodes[from]) + ": this way is taken not to be a limit");
+          remark("no links lead between some nodes: those ways are taken not to be a limit");
         }
       }
     }
@@ -305,7 +350,7 @@ class costs_builder {
         all_pairs([this](std::size_t a, std::size_t b) { return between("bandwidth", a, b); });
     for (std::size_t from = 0; from < costs_.size(); ++from) {
       for (std::size_t to = 0; to < costs_.size(); ++to) {
-        if (from == to || cores_of(from) == 0) {
+        if (from == to || cores_of(from) == 0 || !has_memory(to)) {
           continue;
         }
         const std::optional<figure> found = pairs.of(from, to);

@@ -17,6 +17,9 @@ namespace {
 // What is left of a piece that has ended, in parts of it: sums are not exact.
 constexpr double nothing_left = 1e-9;
 
+// Drifting, a thread has at least so many pieces.
+constexpr std::size_t least_pieces = 64;
+
 enum class player_state { waiting, moving, done };
 
 /// A thread, and the piece it is at: elements that are on one page in every array.
@@ -25,15 +28,14 @@ struct player {
   std::size_t element = 0;   ///< first of the piece
   std::size_t piece_end = 0; ///< element behind its last
   std::size_t chunk_end = 0;
-  double bytes = 0; ///< of the piece
   double left = 0;  ///< bytes to move, or seconds to wait
   double whole = 0; ///< what `left` was at first
 };
 
 class stage {
  public:
-  stage(const machine_costs& on, const loop& what, pace how, std::uint64_t seed)
-      : on_(on), loop_(what), pace_(how), dealer_(what, seed), seed_(seed),
+  stage(const machine_costs& on, const loop& what, pace how, std::size_t pieces, std::uint64_t seed)
+      : on_(on), loop_(what), pace_(how), dealer_(what, pieces, seed), seed_(seed),
         players_(what.threads()), flows_(what.threads()), share_(capacities()),
         book_(on, share_, core_nodes_) {}
 
@@ -41,12 +43,16 @@ class stage {
     for (std::size_t t = 0; t < players_.size(); ++t) {
       take_chunk(t);
     }
-    while (done_ < (pace_ == pace::drifting ? 1 : players_.size())) {
+    // Who never had anything to do has not run out of it.
+    const std::size_t end = pace_ == pace::drifting ? done_ + 1 : players_.size();
+    while (done_ < end) {
       share_.solve(flows_);
       const double step = next_event();
       book_.pass(flows_, step);
       for (std::size_t t = 0; t < players_.size(); ++t) {
-        players_[t].left -= step * speed(t);
+        const double went = step * speed(t);
+        players_[t].left -= went;
+        moved_ += players_[t].is == player_state::moving ? went : 0;
       }
       for (std::size_t t = 0; t < players_.size(); ++t) {
         if (players_[t].left <= nothing_left * players_[t].whole) {
@@ -56,7 +62,8 @@ class stage {
     }
   }
 
-  [[nodiscard]] double bytes() const noexcept { return bytes_; }
+  /// Bytes, as long as their pieces took.
+  [[nodiscard]] double moved() const noexcept { return moved_; }
   [[nodiscard]] const ledger& book() const noexcept { return book_; }
 
  private:
@@ -101,7 +108,6 @@ class stage {
     if (p.is == player_state::waiting) {
       begin_piece(t);
     } else if (p.is == player_state::moving) {
-      bytes_ += p.bytes;
       p.element = p.piece_end;
       if (p.element == p.chunk_end) {
         take_chunk(t);
@@ -133,13 +139,15 @@ class stage {
 
   void begin_piece(std::size_t t) {
     player& p = players_[t];
-    const std::size_t of_a_page = loop_.elements_of_a_page();
-    const std::size_t page = p.element / of_a_page;
-    std::size_t last_page = p.chunk_end / of_a_page + 1;
+    const std::size_t page = loop_.page_of(p.element);
+    std::size_t last_page = loop_.page_of(p.chunk_end - 1) + 1;
     for (const page_map& map : loop_.maps) {
       last_page = std::min(last_page, map.end_of_block(page));
     }
-    p.piece_end = std::min(p.chunk_end, last_page * of_a_page);
+    p.piece_end = std::clamp(loop_.first_element_of_page(last_page), p.element + 1, p.chunk_end);
+    if (pace_ == pace::drifting) {
+      p.piece_end = std::min(p.piece_end, p.element + longest_piece());
+    }
     thread_traffic mix{.core = loop_.cores[t],
                        .read = std::vector<double>(on_.size(), 0),
                        .written = std::vector<double>(on_.size(), 0)};
@@ -150,11 +158,13 @@ class stage {
       mix.written[loop_.maps[a].node_of(page)] += elements * cost.written;
     }
     p.is = player_state::moving;
-    p.bytes = total_bytes(mix);
-    p.left = p.whole = p.bytes * lasting(p.element);
+    p.left = p.whole = total_bytes(mix) * lasting(p.element);
     use(t, mix);
   }
 
+  [[nodiscard]] std::size_t longest_piece() const {
+    return std::max<std::size_t>(1, loop_.elements / (loop_.threads() * least_pieces));
+  }
   /// By the piece, not by who comes to it when: two machines are given the same chances.
   [[nodiscard]] double lasting(std::size_t element) const {
     return pace_ == pace::drifting ? dice(seed_ + element).exponential() : 1;
@@ -180,22 +190,28 @@ class stage {
   std::vector<std::size_t> core_nodes_;
   fair_share share_;
   ledger book_;
-  double bytes_ = 0;
+  double moved_ = 0;
   std::size_t done_ = 0;
 };
 
 } // namespace
 
-prediction replay(const machine_costs& on, const loop& what, pace how, std::size_t events,
+bool drifts(const loop& what) noexcept {
+  // Guided chunks are few, and their sizes matter more than their luck.
+  constexpr std::size_t least_chunks = 16;
+  return what.elements / what.threads() >= least_pieces && what.how.kind != schedule_kind::guided &&
+         (what.chunk() == 0 || what.iterations() / what.chunk() / what.threads() >= least_chunks);
+}
+
+prediction replay(const machine_costs& on, const loop& what, pace how, std::size_t pieces,
                   std::uint64_t seed) {
   const traffic all = traffic_of(on, what);
   check_memories(on, all);
-  const loop part = shrunk(what, events);
-  stage played(on, part, how, seed);
+  stage played(on, what, how, pieces, seed);
   played.play();
   prediction result;
   result.bytes = total_bytes(all);
-  result.seconds = played.book().seconds() * result.bytes / played.bytes();
+  result.seconds = played.book().seconds() * result.bytes / played.moved();
   result.loads = played.book().loads();
   return result;
 }

@@ -2,7 +2,6 @@
 #include "model/said_figures.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include <nodewise/error.hpp>
@@ -30,8 +29,11 @@ void check(const parameter& each, const known_parameter& known, const machine& i
   if (each.unit != known.unit) {
     refuse("unit \"" + each.unit + "\"", "give it in " + std::string(known.unit));
   }
-  if (!std::isfinite(each.value) || each.value <= 0) {
-    refuse("value " + std::to_string(each.value), "give a finite value above 0");
+  // Wide enough for any machine, narrow enough for arithmetic.
+  constexpr double least = 1e-9;
+  constexpr double most = 1e12;
+  if (!(each.value >= least && each.value <= most)) {
+    refuse("value " + std::to_string(each.value), "give a value above 0 that a machine can have");
   }
   if (known.name == "shared_efficiency" && each.value > 1) {
     refuse("value " + std::to_string(each.value), "give a share, above 0 and at most 1");

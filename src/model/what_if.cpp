@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/demand.hpp"
 #include "model/predict.hpp"
 
 namespace nodewise::model {
@@ -12,7 +13,8 @@ namespace {
 
 /// Every thread's bytes by these shares of the memories.
 template <class Shares>
-traffic spread(const traffic& what, std::size_t nodes, const Shares& shares_of) {
+traffic spread(const machine_costs& on, const traffic& what, const Shares& shares_of) {
+  const std::size_t nodes = on.size();
   traffic all;
   all.threads.reserve(what.threads.size());
   for (const thread_traffic& thread : what.threads) {
@@ -24,6 +26,10 @@ traffic spread(const traffic& what, std::size_t nodes, const Shares& shares_of) 
     for (std::size_t n = 0; n < nodes; ++n) {
       moved.read[n] = read * shares[n];
       moved.written[n] = written * shares[n];
+    }
+    if (total_bytes(thread) > 0) { // a limit by lines in flight goes with the latency
+      const std::size_t node = on.cores[thread.core].node;
+      moved.most *= core_use(on, node, thread) / core_use(on, node, moved);
     }
     all.threads.push_back(std::move(moved));
   }
@@ -85,6 +91,13 @@ machine_costs changed(const machine_costs& on, input what, double factor) {
       each.bytes_per_s.value *= factor;
     }
     break;
+  case input::local_latency:
+    for (std::optional<figure>& each : other.local_latency_s) {
+      if (each) {
+        each->value *= factor;
+      }
+    }
+    break;
   case input::lines_in_flight:
     other.lines_in_flight.value *= factor;
     break;
@@ -121,6 +134,13 @@ std::vector<const figure*> figures_of(const machine_costs& on, input what) {
       all.push_back(&each.bytes_per_s);
     }
     break;
+  case input::local_latency:
+    for (const std::optional<figure>& each : on.local_latency_s) {
+      if (each) {
+        all.push_back(&*each);
+      }
+    }
+    break;
   case input::lines_in_flight:
     all.push_back(&on.lines_in_flight);
     break;
@@ -143,7 +163,7 @@ std::vector<alternative> alternatives(const machine_costs& on, const traffic& wh
   const std::vector<double> even = by_weight(has_memory);
   const std::vector<double> weighted = by_weight(bandwidth);
   const auto seconds = [&](const auto& shares_of) {
-    return price(on, spread(what, on.size(), shares_of)).seconds;
+    return price(on, spread(on, what, shares_of)).seconds;
   };
   std::vector<alternative> all = {
       {"on the node of its thread",
@@ -155,7 +175,9 @@ std::vector<alternative> alternatives(const machine_costs& on, const traffic& wh
       {"over all nodes by their bandwidth",
        seconds([&](const thread_traffic&) -> const std::vector<double>& { return weighted; })},
   };
-  std::ranges::stable_sort(all, {}, &alternative::seconds);
+  std::ranges::sort(all, {}, [&](const alternative& each) {
+    return std::pair(each.seconds, each.name); // of equals always the same
+  });
   return all;
 }
 
@@ -171,6 +193,8 @@ std::string_view to_string(input what) noexcept {
     return "latency of far memory";
   case input::links:
     return "links";
+  case input::local_latency:
+    return "latency of near memory";
   case input::lines_in_flight:
     break;
   }
@@ -183,7 +207,7 @@ std::vector<sensitivity> sensitivities(const machine_costs& on,
   const double now = seconds(on);
   std::vector<sensitivity> all;
   for (const input what : {input::memory, input::shared_efficiency, input::core, input::latency,
-                           input::links, input::lines_in_flight}) {
+                           input::links, input::local_latency, input::lines_in_flight}) {
     const std::vector<const figure*> figures = figures_of(on, what);
     if (figures.empty()) {
       continue;

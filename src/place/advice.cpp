@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <nodewise/error.hpp>
@@ -84,15 +85,19 @@ std::vector<std::size_t> home_of_nodes(const model::machine_costs& costs, const 
 std::string reason_for(const arrangement_advice& advice, page_users users) {
   const std::string idle = advice.idle.to_string();
   if (advice.best == arrangement::interleaved) {
-    return users == page_users::anyone && advice.idle.empty()
-               ? "any thread works on any page, so no block of them is to be in one memory"
-               : "the threads' own memories are the limit, and those of nodes " + idle +
-                     " would have nothing to do";
+    if (users == page_users::anyone) {
+      return "any thread works on any page, so no block of them is to be in one memory";
+    }
+    return advice.idle.empty() ? "some memories serve more threads than others"
+                               : "the threads' own memories are the limit, and those of nodes " +
+                                     idle + " would have nothing to do";
   }
-  return advice.idle.empty()
-             ? "each thread finds its part in its own node's memory"
-             : "the threads cannot draw more than their own memories give, and those of nodes " +
-                   idle + " are farther";
+  if (users == page_users::anyone) {
+    return "pages in turn would not be noticeably faster";
+  }
+  return advice.idle.empty() ? "each thread finds its part in its own node's memory"
+                             : "using the memories of nodes " + idle +
+                                   ", too, costs more than it gains: they are far";
 }
 
 /// The largest relative error of the proportions.
@@ -200,7 +205,13 @@ std::size_t chunk_of_whole_pages(std::size_t element_bytes, std::size_t page_byt
   const std::size_t common = std::gcd(element_bytes, page_bytes);
   const std::size_t elements = page_bytes / common; // the least that end with a page
   const std::size_t pages = element_bytes / common; // and so many pages they are
-  return elements * ((least_pages + pages - 1) / pages);
+  const std::size_t times = least_pages / pages + (least_pages % pages != 0 ? 1 : 0);
+  if (times > std::numeric_limits<std::size_t>::max() / elements) {
+    throw error(error_kind::usage, "a chunk of whole pages",
+                std::to_string(least_pages) + " pages are more than can be counted",
+                "ask for fewer pages");
+  }
+  return elements * times;
 }
 
 } // namespace nodewise::inline v0

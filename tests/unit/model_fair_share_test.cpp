@@ -1,7 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "model/fair_share.hpp"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
+
+#include "model/chunks.hpp"
 
 namespace {
 
@@ -53,6 +57,42 @@ TEST(FairShare, WhatIsNotActiveTakesNothing) {
   idle.active = false;
   share.solve({idle, over({{0, 1}})});
   EXPECT_THAT(share.rates(), ElementsAre(0, DoubleNear(10, 1e-9)));
+}
+
+TEST(FairShare, ASmallUseIsNotLostBesideALargeOne) {
+  fair_share share({1, 0.01});
+  share.solve({over({{0, 1}, {1, 1}}), over({{0, 1e-17}})});
+  EXPECT_DOUBLE_EQ(share.rates()[0], 0.01);
+  EXPECT_NEAR(share.rates()[1] / 0.99e17, 1, 1e-6);
+}
+
+TEST(FairShare, EndsForUsesOfAnySize) {
+  nodewise::model::dice dice(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<double> capacities(4);
+    for (double& capacity : capacities) {
+      capacity = std::pow(10, 6 * dice.uniform() - 3);
+    }
+    std::vector<flow> flows(5);
+    for (flow& each : flows) {
+      for (std::size_t r = 0; r < capacities.size(); ++r) {
+        if (dice.next() % 2 == 0) {
+          each.uses.push_back({r, std::pow(10, -20 * dice.uniform())});
+        }
+      }
+    }
+    fair_share share(capacities);
+    share.solve(flows);
+    for (std::size_t r = 0; r < capacities.size(); ++r) {
+      double used = 0;
+      for (std::size_t f = 0; f < flows.size(); ++f) {
+        for (const auto& use : flows[f].uses) {
+          used += use.resource == r ? use.amount * share.rates()[f] : 0;
+        }
+      }
+      ASSERT_LE(used, capacities[r] * (1 + 1e-6)) << round;
+    }
+  }
 }
 
 TEST(FairShare, NothingInTheWayIsInfinite) {

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "model/loop.hpp"
 
+#include <functional>
+
 #include <gmock/gmock.h>
 
 #include <nodewise/error.hpp>
@@ -157,6 +159,96 @@ TEST(Loop, FirstTouchOfAPoolIsAnybodys) {
   EXPECT_THAT(pages_by(schedule_kind::random), ::testing::Each(DoubleNear(1024, 100)));
   // The first chunk is a quarter of all, the next a quarter of the rest.
   EXPECT_THAT(pages_by(schedule_kind::guided), ::testing::Contains(::testing::Ge(1024)));
+}
+
+TEST(Loop, WhatOneScheduleTouchesItFindsAgain) {
+  const machine_costs on = nodes_of_one_core(4);
+  for (const std::size_t elements : {std::size_t{1} << 18, std::size_t{1} << 28}) {
+    for (const model::schedule how : {model::schedule{},
+                                      {schedule_kind::fixed, 512},
+                                      {schedule_kind::fixed, 1536},
+                                      {schedule_kind::even, 0}}) {
+      for (const model::shape form : {model::shape::flat, model::shape::triangular}) {
+        model::loop of = test::loop_on(on, "load", test::on_node(0), elements);
+        of.how = how;
+        of.form = form;
+        of.maps.assign(1, model::first_touch(on, of));
+        double far = 0;
+        for (const model::thread_traffic& thread : model::traffic_of(on, of).threads) {
+          far += total_bytes(thread) - thread.read[on.cores[thread.core].node];
+        }
+        // A row of a triangle may end within a page, and so may a block.
+        const double borders =
+            static_cast<double>(of.chunk() == 0 ? 4 : of.iterations() / of.chunk()) * 4096;
+        EXPECT_LE(far, form == model::shape::flat && of.chunk() > 0 ? 1 : borders)
+            << how.chunk << " of " << elements;
+      }
+    }
+  }
+}
+
+TEST(Loop, ElementsOfAnySizeKnowTheirPage) {
+  model::loop of;
+  of.element_bytes = 2056;
+  of.elements = 1'000'000;
+  EXPECT_EQ(of.pages(), 501'954U);
+  EXPECT_EQ(of.page_of(1), 0U);
+  EXPECT_EQ(of.page_of(2), 1U);
+  EXPECT_EQ(of.first_element_of_page(1), 2U);
+  of.element_bytes = 3 * 4096;
+  EXPECT_EQ(of.page_of(2), 6U);
+  EXPECT_EQ(of.first_element_of_page(4), 2U);
+}
+
+TEST(Loop, BlocksAreThoseOfTheOpenMPRuntimes) {
+  model::loop of;
+  of.elements = 10;
+  of.cores = {0, 1, 2, 3};
+  std::vector<std::size_t> ends;
+  for (std::size_t t = 0; t < 4; ++t) {
+    ends.push_back(model::block_of(of, t).last);
+  }
+  EXPECT_THAT(ends, ElementsAre(3, 6, 8, 10));
+}
+
+TEST(Loop, NonsenseIsRefused) {
+  const machine_costs on = nodes_of_one_core(2);
+  const model::loop good = test::local_loop(on, "triad", 1000);
+  const auto refused = [&](const std::function<void(model::loop&)>& spoil) {
+    model::loop bad = good;
+    spoil(bad);
+    EXPECT_THROW((void)model::traffic_of(on, bad), error);
+    EXPECT_THROW((void)model::predict(on, bad), error);
+    EXPECT_THROW((void)model::first_touch(on, bad), error);
+  };
+  refused([](model::loop& l) { l.cores.clear(); });
+  refused([](model::loop& l) { l.cores = {7}; });
+  refused([](model::loop& l) { l.elements = 0; });
+  refused([](model::loop& l) { l.elements = std::size_t{1} << 62U; });
+  refused([](model::loop& l) { l.element_bytes = 0; });
+  refused([](model::loop& l) { l.page_bytes = 0; });
+  refused([](model::loop& l) { l.maps.pop_back(); });
+}
+
+TEST(Loop, EveryOddLoopHasATime) {
+  const machine_costs on = nodes_of_one_core(4);
+  for (const std::size_t elements : {1U, 2U, 3U, 5U, 1000U}) {
+    for (const schedule_kind kind :
+         {schedule_kind::fixed, schedule_kind::dynamic, schedule_kind::guided,
+          schedule_kind::random, schedule_kind::even}) {
+      for (const std::size_t chunk :
+           {std::size_t{0}, std::size_t{1}, std::size_t{600}, std::size_t{1} << 62U}) {
+        for (const model::shape form : {model::shape::flat, model::shape::triangular}) {
+          model::loop of = test::local_loop(on, "triad", elements);
+          of.how = {kind, chunk};
+          of.form = form;
+          const double seconds = model::predict(on, of).told.seconds;
+          EXPECT_GT(seconds, 0);
+          EXPECT_LT(seconds, 1);
+        }
+      }
+    }
+  }
 }
 
 TEST(Loop, RandomAccessIsLimitedByLinesInFlight) {

@@ -160,20 +160,54 @@ TEST(ModelProperties, RenumberingNodesRenumbersTheAnswer) {
 }
 
 TEST(ModelProperties, ManyDifferentThreadsAreNearlyPricedAsTheyAre) {
-  // 256 threads in two kinds of cores, all a little different: taken in groups, and by hand.
+  // Two nodes whose memories bind, 256 threads that all differ a little: taken in groups.
   const machine_costs on = costs_of(test::equal_nodes(2, 128, 100, 1));
   model::dice dice(7);
   traffic all;
-  double most = 0;
   double sum = 0;
   for (std::size_t core = 0; core < 256; ++core) {
     const double bytes = 1e9 * (1 + 0.01 * dice.uniform());
     const std::size_t own = on.cores[core].node;
     all.threads.push_back({core, {own == 0 ? bytes : 0, own == 1 ? bytes : 0}, {0, 0}});
-    most = std::max(most, bytes);
     sum += bytes;
   }
   EXPECT_NEAR(price(on, all).seconds, sum / 200e9, 0.01 * sum / 200e9);
+}
+
+TEST(ModelProperties, OneOfManyThreadsWithMuchMoreWorkEndsByItself) {
+  const machine_costs on = costs_of(test::equal_nodes(1, 200, 1000, 1));
+  traffic all;
+  for (std::size_t core = 0; core < 199; ++core) {
+    all.threads.push_back({core, {1e6 * static_cast<double>(core + 1)}, {0}});
+  }
+  all.threads.push_back({199, {100e9}, {0}});
+  EXPECT_NEAR(price(on, all).seconds, 100, 0.1);
+}
+
+/// Whatever is told of a loop, no memory moved more than it can.
+TEST(ModelProperties, NoReadingMovesMoreThanTheMemoriesTogether) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    model::dice dice(seed);
+    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
+    double most = 0;
+    for (const model::figure& memory : on.memory) {
+      most += memory.value;
+    }
+    model::loop of = test::loop_on(on, "triad", test::in_turn_over(on.size()), 1 << 20);
+    of.how.kind = static_cast<model::schedule_kind>(dice.next() % 5);
+    of.how.chunk = std::size_t{1} << (dice.next() % 22);
+    of.form = dice.next() % 2 == 0 ? model::shape::flat : model::shape::triangular;
+    if (dice.next() % 2 == 0) {
+      of.maps.assign(3, model::first_touch(on, of));
+    }
+    const model::loop_prediction found = predict(on, of);
+    for (const double seconds : {found.told.seconds, found.mixed_s, found.in_step_s.value_or(1e9),
+                                 found.drifting_s.value_or(1e9)}) {
+      ASSERT_GT(seconds, 0) << "seed " << seed;
+      ASSERT_LE(found.told.bytes / seconds, most * (1 + 1e-9)) << "seed " << seed;
+    }
+    ASSERT_GE(found.drifting_s.value_or(1e9), found.mixed_s) << "seed " << seed;
+  }
 }
 
 TEST(ModelProperties, AChangedInputChangesTheTimeByThatMuchWhereItBinds) {
@@ -182,7 +216,9 @@ TEST(ModelProperties, AChangedInputChangesTheTimeByThatMuchWhereItBinds) {
   const auto seconds = [&](const machine_costs& machine) {
     return price(machine, model::traffic_of(machine, usual)).seconds;
   };
-  for (const model::sensitivity& each : model::sensitivities(on, seconds)) {
+  const std::vector<model::sensitivity> all = model::sensitivities(on, seconds);
+  ASSERT_EQ(all.size(), 5U);
+  for (const model::sensitivity& each : all) {
     if (each.what == model::input::memory) {
       EXPECT_NEAR(each.less, 1 / 0.9 - 1, 1e-9);
       EXPECT_NEAR(each.more, 1 / 1.1 - 1, 1e-9);
@@ -194,16 +230,28 @@ TEST(ModelProperties, AChangedInputChangesTheTimeByThatMuchWhereItBinds) {
   }
 }
 
-TEST(ModelProperties, TheBestPlacementIsNeverWorseThanTheOthers) {
-  for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
-    const std::vector<model::alternative> all =
-        model::alternatives(on, test::random_traffic(dice, on, 1e9));
-    ASSERT_EQ(all.size(), 3U);
-    ASSERT_TRUE(std::ranges::is_sorted(all, {}, &model::alternative::seconds));
-    ASSERT_GT(all.front().seconds, 0);
+TEST(ModelProperties, AlternativesMoveTheSameBytesElsewhere) {
+  const machine_costs on = costs_of(test::equal_nodes(4, 2, 10));
+  const std::vector<model::alternative> all =
+      model::alternatives(on, model::traffic_of(on, test::loop_on(on, "triad", test::on_node(0))));
+  ASSERT_EQ(all.size(), 3U);
+  for (const model::alternative& each : all) { // four memories of 10 GB/s, whoever uses them
+    EXPECT_NEAR(each.seconds, 4 * 8 * (1 << 22) / 40e9, 1e-9) << each.name;
   }
+}
+
+TEST(ModelProperties, AlternativesOfRandomAccessGoByTheirOwnLatency) {
+  machine two = test::equal_nodes(2, 1, 100);
+  test::set(two, "latency", 0, 0, 100, "ns");
+  test::set(two, "latency", 0, 1, 200, "ns");
+  const machine_costs on = costs_of(two);
+  model::loop far = test::loop_on(on, "load", test::on_node(1));
+  far.random_access = true;
+  far.cores = {0};
+  const double asked = price(on, model::traffic_of(on, far)).seconds;
+  const std::vector<model::alternative> all = alternatives(on, model::traffic_of(on, far));
+  EXPECT_EQ(all.front().name, "on the node of its thread");
+  EXPECT_NEAR(asked / all.front().seconds, 2, 1e-9);
 }
 
 } // namespace

@@ -189,5 +189,30 @@ TEST(Predict, VeryManyThreadsQueueByFormula) {
   EXPECT_NEAR(predict(on, of).told.bytes / predict(on, of).told.seconds / 1e9, 1, 0.05);
 }
 
+TEST(Predict, AThreadMoreThanCanBePlayedChangesLittle) {
+  machine two = test::equal_nodes(2, 65, 20, 0.5);
+  test::set(two, "link_bandwidth", 0, 1, 4, "GB/s");
+  test::set(two, "link_bandwidth", 1, 0, 4, "GB/s");
+  const machine_costs on = costs_of(two);
+  const auto seconds = [&](std::size_t threads) {
+    model::loop of = test::loop_on(on, "load", test::in_turn_over(2), std::size_t{1} << 26);
+    of.how = {schedule_kind::dynamic, page};
+    of.cores.clear();
+    for (std::size_t t = 0; t < threads; ++t) {
+      of.cores.push_back(t % 2 * 65 + t / 2);
+    }
+    return predict(on, of).told.seconds;
+  };
+  EXPECT_NEAR(seconds(129) / seconds(128), 1, 0.05);
+}
+
+TEST(Predict, FewChunksAreNotLuck) {
+  const machine_costs on = costs_of(test::equal_nodes(1, 4, 10));
+  model::loop of = test::loop_on(on, "triad", test::on_node(0), 1 << 20);
+  of.how = {schedule_kind::dynamic, 1 << 18};
+  EXPECT_EQ(predict(on, of).by, model::reading::in_step);
+  EXPECT_FALSE(predict(on, of).drifting_s);
+}
+
 } // namespace
 } // namespace nodewise
