@@ -40,13 +40,19 @@ std::vector<read_seconds> readings_of(const model::loop_prediction& found) {
   return all;
 }
 
-/// Where neither memories nor cores have a limit nothing is predicted.
-void require_time(const model::prediction& found) {
+/// As it is told: shares are sums of rounded numbers, and are none above 1. Throws where neither
+/// memories nor cores have a limit, as nothing is predicted then.
+model::prediction told_as(model::prediction found) {
   if (!(found.seconds > 0) || !std::isfinite(found.seconds)) {
     throw error(error_kind::input, "the time on this machine",
                 "neither its memories nor its cores have a known limit",
                 "give --limit memory, or for example --set core_bandwidth=10");
   }
+  for (model::resource_load& load : found.loads) {
+    load.busy = std::min(1.0, load.busy);
+    load.bound = std::min(1.0, load.bound);
+  }
+  return found;
 }
 
 std::string between(const machine_costs& on, std::size_t from, std::size_t to,
@@ -67,8 +73,7 @@ std::optional<double> model_answer::ratio() const noexcept {
 model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   model_answer made;
   const model::loop_prediction found = model::predict(on, loop.what);
-  made.told = found.told;
-  require_time(made.told);
+  made.told = told_as(found.told);
   made.by = found.by;
   made.readings = readings_of(found);
   made.useful_bytes = found.useful_bytes;
@@ -82,8 +87,7 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
 
 model_answer answer_traffic(const machine_costs& on, const priced_traffic& what, model::work how) {
   model_answer made;
-  made.told = model::price(on, what.what, how);
-  require_time(made.told);
+  made.told = told_as(model::price(on, what.what, how));
   made.readings = {{reading::mixed, made.told.seconds}};
   made.alternatives = model::alternatives(on, what.what);
   made.sensitivities = model::sensitivities(

@@ -65,7 +65,7 @@ class arranger {
   [[nodiscard]] positions positions_of(const node_set& nodes) const {
     positions all;
     for (const node_id node : nodes) {
-      all.push_back(*on_.position_of(node));
+      all.push_back(on_.position_of(node).value_or(0)); // every node of the machine has one
     }
     return all;
   }
@@ -99,6 +99,7 @@ class arranger {
   [[nodiscard]] std::vector<page_map> wanted_maps() {
     const page_map one = wanted_map();
     std::vector<page_map> all;
+    all.reserve(into_.what.arrays.size());
     for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
       all.push_back(asked_.stagger ? one.staggered(a) : one);
     }
@@ -170,12 +171,13 @@ class arranger {
   }
   [[nodiscard]] page_map blocked_map() const {
     std::vector<node_id> owners;
+    owners.reserve(into_.what.threads());
     for (std::size_t t = 0; t < into_.what.threads(); ++t) {
       owners.push_back(on_.nodes[node_of_thread(t)]);
     }
     std::vector<model::page_block> blocks;
     for (const extent& each : blocked(std::move(owners)).extents(into_.what.pages())) {
-      blocks.push_back({each.last_page, *on_.position_of(each.owner)});
+      blocks.push_back({each.last_page, on_.position_of(each.owner).value_or(0)});
     }
     return page_map::of_blocks(std::move(blocks));
   }
