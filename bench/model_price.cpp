@@ -29,12 +29,12 @@ void time(const char* name, const std::function<double()>& question) {
 
 /// As counted: most at home, the rest everywhere, no two threads quite alike.
 model::traffic counted(const model::machine_costs& on) {
-  model::dice dice(1);
+  model::random_numbers random(1);
   model::traffic all;
   for (std::size_t core = 0; core < on.cores.size(); ++core) {
     model::thread_traffic thread{.core = core, .read = {}, .written = {}};
     for (std::size_t n = 0; n < on.size(); ++n) {
-      const double bytes = (n == on.cores[core].node ? 5e9 : 1e8) * (1 + 1e-3 * dice.uniform());
+      const double bytes = (n == on.cores[core].node ? 5e9 : 1e8) * (1 + 1e-3 * random.uniform());
       thread.read.push_back(bytes);
       thread.written.push_back(bytes / 2);
     }
@@ -68,9 +68,9 @@ int main() {
   time("triad, all on one node", told);
   const model::traffic matrix = counted(on);
   time("4096 different threads", [&] { return price(on, matrix).seconds; });
-  const model::traffic random = [&] {
-    model::dice dice(2);
-    return test::random_traffic(dice, on, 1e9);
+  const model::traffic mixed = [&] {
+    model::random_numbers random(2);
+    return test::random_traffic(random, on, 1e9);
   }();
-  time("4096 threads at random", [&] { return price(on, random).seconds; });
+  time("4096 threads at random", [&] { return price(on, mixed).seconds; });
 }

@@ -255,8 +255,9 @@ loop_description read_loop(const invocation& given) {
   loop.random_access = given.has(flags::random_access);
   if (const auto typed = given.text(flags::chunk_start)) {
     const auto nanoseconds = number<double>(*typed);
-    if (!nanoseconds || !(*nanoseconds >= 0) || !std::isfinite(*nanoseconds)) {
-      refuse(flags::chunk_start, *typed, "it takes nanoseconds, 0 or more",
+    constexpr double most = 1e9; // a second
+    if (!nanoseconds || !(*nanoseconds >= 0 && *nanoseconds <= most)) {
+      refuse(flags::chunk_start, *typed, "it takes nanoseconds, 0 to 1000000000",
              "write for example --chunk-start 100");
     }
     loop.chunk_start_s = *nanoseconds * 1e-9;

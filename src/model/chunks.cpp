@@ -7,7 +7,7 @@
 
 namespace nodewise::model {
 
-std::uint64_t dice::next() noexcept {
+std::uint64_t random_numbers::next() noexcept {
   state_ += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state_;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -15,11 +15,11 @@ std::uint64_t dice::next() noexcept {
   return z ^ (z >> 31U);
 }
 
-double dice::uniform() noexcept {
+double random_numbers::uniform() noexcept {
   return static_cast<double>(next() >> 11U) * 0x1p-53;
 }
 
-double dice::exponential() noexcept {
+double random_numbers::exponential() noexcept {
   return -std::log1p(-uniform());
 }
 
@@ -65,7 +65,7 @@ std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
 }
 
 chunk_dealer::chunk_dealer(const loop& of, std::size_t pieces, std::uint64_t seed)
-    : loop_(of), windows_(sample_of(of, pieces)), at_(of.threads()), dice_(seed) {
+    : loop_(of), windows_(sample_of(of, pieces)), at_(of.threads()), random_(seed) {
   if (const std::size_t borders = borders_of(of); borders > pieces) {
     block_windows_ = most_windows;
     block_part_ = static_cast<double>(pieces) / static_cast<double>(borders);
@@ -117,7 +117,7 @@ std::optional<iteration_range> chunk_dealer::next_of_pool() {
     if (loop_.how.kind == schedule_kind::random) {
       const std::size_t chunks = std::max<std::size_t>(1, loop_.iterations() / loop_.chunk());
       first =
-          static_cast<std::size_t>(dice_.uniform() * static_cast<double>(chunks)) * loop_.chunk();
+          static_cast<std::size_t>(random_.uniform() * static_cast<double>(chunks)) * loop_.chunk();
     }
     return iteration_range{first, std::min(loop_.iterations(), first + size)};
   }

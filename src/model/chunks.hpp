@@ -13,9 +13,9 @@
 namespace nodewise::model {
 
 /// Uniform numbers that are the same everywhere (splitmix64); the standard library's are not.
-class dice {
+class random_numbers {
  public:
-  explicit dice(std::uint64_t seed) noexcept : state_(seed) {}
+  explicit random_numbers(std::uint64_t seed) noexcept : state_(seed) {}
   [[nodiscard]] std::uint64_t next() noexcept;
   [[nodiscard]] double uniform() noexcept;     ///< 0 <= x < 1
   [[nodiscard]] double exponential() noexcept; ///< of mean 1
@@ -52,7 +52,7 @@ class chunk_dealer {
   double block_part_ = 1;         ///< that is looked at
   std::vector<place> at_;         ///< by thread
   place pool_;
-  dice dice_;
+  random_numbers random_;
 };
 
 } // namespace nodewise::model

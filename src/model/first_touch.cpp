@@ -76,10 +76,10 @@ page_map by_chunks_in_turn(const machine_costs& on, const loop& by) {
 /// Of chunks that shrink there are few: each to a thread at random.
 page_map by_guided_chunks(const machine_costs& on, const loop& by) {
   touched pages(by);
-  dice dice(by.iterations());
+  random_numbers random(by.iterations());
   chunk_dealer dealer(by, by.pages(), 0);
   for (;;) {
-    const std::size_t t = dice.next() % by.threads();
+    const std::size_t t = random.next() % by.threads();
     const auto chunk = dealer.next(t);
     if (!chunk) {
       return std::move(pages).map();
@@ -91,10 +91,10 @@ page_map by_guided_chunks(const machine_costs& on, const loop& by) {
 /// Nobody knows who comes when: a node at random for each page, or each chunk of several.
 page_map at_random(const machine_costs& on, const loop& by) {
   constexpr std::size_t pattern = 4096;
-  dice dice(by.iterations());
+  random_numbers random(by.iterations());
   std::vector<std::size_t> nodes;
   for (std::size_t i = 0; i < pattern; ++i) {
-    nodes.push_back(node_of_thread(on, by, dice.next() % by.threads()));
+    nodes.push_back(node_of_thread(on, by, random.next() % by.threads()));
   }
   // Of a triangle the mean chunk counts.
   const std::size_t chunk_pages = by.pages() / (by.iterations() / by.chunk());

@@ -18,17 +18,21 @@ std::string number(std::size_t of) {
   return std::to_string(of);
 }
 
+[[noreturn]] void refuse(const std::string& problem, const char* cure) {
+  throw error(error_kind::usage, "the loop whose time is asked for", problem, cure);
+}
+
 /// Arrays whose pages lie alike, as one.
-struct pile {
+struct array_group {
   const page_map* map = nullptr;
   element_cost cost;
 };
-std::vector<pile> piles_of(const loop& of) {
-  std::vector<pile> all;
+std::vector<array_group> groups_of(const loop& of) {
+  std::vector<array_group> all;
   for (std::size_t a = 0; a < of.arrays.size(); ++a) {
     const element_cost cost = cost_of(of, of.arrays[a]);
-    const auto same =
-        std::ranges::find_if(all, [&](const pile& other) { return *other.map == of.maps[a]; });
+    const auto same = std::ranges::find_if(
+        all, [&](const array_group& other) { return *other.map == of.maps[a]; });
     if (same == all.end()) {
       all.push_back({&of.maps[a], cost});
     } else {
@@ -45,7 +49,7 @@ class mover {
   static constexpr std::size_t most_chunks = 100'000;
 
   mover(const machine_costs& on, const loop& of)
-      : on_(on), loop_(of), piles_(piles_of(of)), pages_(on.size()),
+      : on_(on), loop_(of), groups_(groups_of(of)), pages_(on.size()),
         windows_(sample_of(of, most_chunks)) {}
 
   thread_traffic traffic_of(std::size_t t);
@@ -55,7 +59,7 @@ class mover {
   void add(double first, double last, thread_traffic& to) {
     const double page = static_cast<double>(loop_.page_bytes) /
                         static_cast<double>(loop_.element_bytes); // in elements
-    for (const pile& each : piles_) {
+    for (const array_group& each : groups_) {
       std::ranges::fill(pages_, 0);
       each.map->add_pages(first / page, last / page, page, pages_);
       for (std::size_t n = 0; n < pages_.size(); ++n) {
@@ -71,7 +75,7 @@ class mover {
 
   const machine_costs& on_;
   const loop& loop_;
-  std::vector<pile> piles_;
+  std::vector<array_group> groups_;
   std::vector<double> pages_; ///< of each node, while adding
   std::vector<iteration_range> windows_;
 };
@@ -181,9 +185,6 @@ iteration_range block_of(const loop& of, std::size_t t) {
 }
 
 void check_loop(const machine_costs& on, const loop& what) {
-  const auto refuse = [](const std::string& problem, const char* cure) {
-    throw error(error_kind::usage, "the loop whose time is asked for", problem, cure);
-  };
   constexpr std::size_t most_bytes = std::size_t{1} << 53U; // exact as a double
   if (what.cores.empty() || what.elements == 0 || what.arrays.empty()) {
     refuse("no threads, elements or arrays", "give at least one of each");
@@ -195,10 +196,6 @@ void check_loop(const machine_costs& on, const loop& what) {
     refuse(number(what.elements) + " elements of " + number(what.element_bytes) + " bytes",
            "give fewer; arrays end at 8 PiB");
   }
-  if (what.maps.size() != what.arrays.size()) {
-    refuse(number(what.maps.size()) + " maps for " + number(what.arrays.size()) + " arrays",
-           "give each array a map");
-  }
   if (std::ranges::any_of(what.cores, [&](std::size_t core) { return core >= on.cores.size(); })) {
     refuse("a thread on a core that is not there", "name cores of the machine");
   }
@@ -206,6 +203,10 @@ void check_loop(const machine_costs& on, const loop& what) {
 
 traffic traffic_of(const machine_costs& on, const loop& what) {
   check_loop(on, what);
+  if (what.maps.size() != what.arrays.size()) {
+    refuse(number(what.maps.size()) + " maps for " + number(what.arrays.size()) + " arrays",
+           "give each array a map");
+  }
   traffic all;
   all.threads.reserve(what.threads());
   mover moves(on, what);

@@ -101,18 +101,18 @@ struct iteration_range {
 };
 [[nodiscard]] iteration_range block_of(const loop& of, std::size_t t);
 
-/// Throws `error` (usage) for a loop without threads, elements or arrays, with sizes of 0, maps
-/// that are not one an array, cores that are not there, or more elements than can be counted in
-/// bytes.
+/// Throws `error` (usage) for a loop without threads, elements or arrays, with sizes of 0, with
+/// cores that are not there, or with more elements than can be counted in bytes.
 void check_loop(const machine_costs& on, const loop& what);
 
 /// What each thread moves in the whole loop; of very many chunks a `sample` is taken. Under a
-/// pooled schedule all have the same mix. Throws as `check_loop`.
+/// pooled schedule all have the same mix. Throws as `check_loop`, and for maps that are not one an
+/// array.
 [[nodiscard]] traffic traffic_of(const machine_costs& on, const loop& what);
 
 /// The pages of an array as first touch leaves them when this loop initialises it. Of a pooled
 /// schedule nobody knows who comes when: pages, or chunks, then have nodes at random, always the
-/// same. Throws as `check_loop`.
+/// same. It needs no maps. Throws as `check_loop`.
 [[nodiscard]] page_map first_touch(const machine_costs& on, const loop& by);
 
 } // namespace nodewise::model

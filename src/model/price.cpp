@@ -33,7 +33,7 @@ constexpr std::size_t many_different = 64;
 constexpr double end_together = 1e-4; // of the time until then
 
 /// Threads that the machine cannot tell apart: on equal cores, with equal mixes.
-struct crowd {
+struct flow_class {
   flow rates;
   double bytes = 0; ///< of each
   double left = 0;
@@ -125,9 +125,9 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
 using core_kind = std::vector<std::size_t>; ///< the kinds of a core's threads, in order
 
 /// Equal cores as one: the threads of each kind on them share what all of them can have in flight.
-class crowding {
+class flow_classes {
  public:
-  crowding(const machine_costs& on, const traffic& what) : capacities_(capacities_of(on)) {
+  flow_classes(const machine_costs& on, const traffic& what) : capacities_(capacities_of(on)) {
     const std::optional<kinds> equal = equal_kinds(on, what);
     const kinds of = equal ? *equal : grouped_kinds(on, what);
     std::vector<core_kind> threads_of(on.cores.size());
@@ -147,7 +147,7 @@ class crowding {
     }
   }
 
-  std::vector<crowd> crowds;
+  std::vector<flow_class> classes;
   [[nodiscard]] const std::vector<double>& capacities() const noexcept { return capacities_; }
   /// Of the resources behind memories and links: the node whose cores they are.
   std::vector<std::size_t> core_nodes;
@@ -165,7 +165,7 @@ class crowding {
     for (auto kind = threads.begin(); kind != threads.end();) {
       const auto end = std::upper_bound(kind, threads.end(), *kind);
       const thread_traffic& thread = examples[*kind];
-      crowd each;
+      flow_class each;
       each.bytes = each.left = total_bytes(thread);
       each.rates.members = cores * static_cast<double>(end - kind);
       each.rates.most = thread.most;
@@ -173,7 +173,7 @@ class crowding {
       if (shared != own_limit) {
         each.rates.uses.push_back({shared, core_use(on, node, thread)});
       }
-      crowds.push_back(std::move(each));
+      classes.push_back(std::move(each));
       kind = end;
     }
   }
@@ -193,13 +193,13 @@ void solve(fair_share& share, const std::vector<flow>& flows) {
 }
 
 /// All go on at once until each has ended.
-void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share& share,
+void run_fixed(std::vector<flow_class>& classes, std::vector<flow>& flows, fair_share& share,
                ledger& book) {
-  const double together = crowds.size() > many_different ? end_together : 0;
+  const double together = classes.size() > many_different ? end_together : 0;
   for (std::size_t left = flows.size(); left > 0;) {
     solve(share, flows);
     const auto ends_in = [&](std::size_t c) {
-      return flows[c].active ? crowds[c].left / share.rates()[c] : unlimited;
+      return flows[c].active ? classes[c].left / share.rates()[c] : unlimited;
     };
     double next = unlimited;
     for (std::size_t c = 0; c < flows.size(); ++c) {
@@ -212,8 +212,8 @@ void run_fixed(std::vector<crowd>& crowds, std::vector<flow>& flows, fair_share&
     }
     book.pass(flows, step);
     for (std::size_t c = 0; c < flows.size(); ++c) {
-      crowds[c].left -= share.rates()[c] * step;
-      if (flows[c].active && crowds[c].left <= nothing_left * crowds[c].bytes) {
+      classes[c].left -= share.rates()[c] * step;
+      if (flows[c].active && classes[c].left <= nothing_left * classes[c].bytes) {
         flows[c].active = false;
         --left;
       }
@@ -236,10 +236,10 @@ void run_pooled(double bytes, const std::vector<flow>& flows, fair_share& share,
 
 prediction price(const machine_costs& on, const traffic& what, work how) {
   check_memories(on, what);
-  crowding of(on, what);
+  flow_classes of(on, what);
   std::vector<flow> flows;
   prediction result;
-  for (const crowd& each : of.crowds) {
+  for (const flow_class& each : of.classes) {
     flows.push_back(each.rates);
     result.bytes += each.bytes * each.rates.members;
   }
@@ -248,7 +248,7 @@ prediction price(const machine_costs& on, const traffic& what, work how) {
   if (how == work::pooled) {
     run_pooled(result.bytes, flows, share, book);
   } else {
-    run_fixed(of.crowds, flows, share, book);
+    run_fixed(of.classes, flows, share, book);
   }
   result.seconds = book.seconds();
   result.loads = book.loads();

@@ -20,11 +20,11 @@ constexpr double nothing_left = 1e-9;
 // Drifting, a thread has at least so many pieces.
 constexpr std::size_t least_pieces = 64;
 
-enum class player_state { waiting, moving, done };
+enum class thread_state { waiting, moving, done };
 
 /// A thread, and the piece it is at: elements that are on one page in every array.
-struct player {
-  player_state is = player_state::done;
+struct replayed_thread {
+  thread_state is = thread_state::done;
   std::size_t element = 0;   ///< first of the piece
   std::size_t piece_end = 0; ///< element behind its last
   std::size_t chunk_end = 0;
@@ -32,30 +32,31 @@ struct player {
   double whole = 0; ///< what `left` was at first
 };
 
-class stage {
+class fluid_replay {
  public:
-  stage(const machine_costs& on, const loop& what, pace how, std::size_t pieces, std::uint64_t seed)
+  fluid_replay(const machine_costs& on, const loop& what, pace how, std::size_t pieces,
+               std::uint64_t seed)
       : on_(on), loop_(what), pace_(how), dealer_(what, pieces, seed), seed_(seed),
-        players_(what.threads()), flows_(what.threads()), share_(capacities()),
+        threads_(what.threads()), flows_(what.threads()), share_(capacities()),
         book_(on, share_, core_nodes_) {}
 
   void play() {
-    for (std::size_t t = 0; t < players_.size(); ++t) {
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
       take_chunk(t);
     }
     // Who never had anything to do has not run out of it.
-    const std::size_t end = pace_ == pace::drifting ? done_ + 1 : players_.size();
+    const std::size_t end = pace_ == pace::drifting ? done_ + 1 : threads_.size();
     while (done_ < end) {
       share_.solve(flows_);
       const double step = next_event();
       book_.pass(flows_, step);
-      for (std::size_t t = 0; t < players_.size(); ++t) {
+      for (std::size_t t = 0; t < threads_.size(); ++t) {
         const double went = step * speed(t);
-        players_[t].left -= went;
-        moved_ += players_[t].is == player_state::moving ? went : 0;
+        threads_[t].left -= went;
+        moved_ += threads_[t].is == thread_state::moving ? went : 0;
       }
-      for (std::size_t t = 0; t < players_.size(); ++t) {
-        if (players_[t].left <= nothing_left * players_[t].whole) {
+      for (std::size_t t = 0; t < threads_.size(); ++t) {
+        if (threads_[t].left <= nothing_left * threads_[t].whole) {
           go_on(t);
         }
       }
@@ -83,31 +84,31 @@ class stage {
 
   /// How fast `left` becomes less.
   [[nodiscard]] double speed(std::size_t t) const {
-    switch (players_[t].is) {
-    case player_state::moving:
+    switch (threads_[t].is) {
+    case thread_state::moving:
       return share_.rates()[t];
-    case player_state::waiting:
+    case thread_state::waiting:
       return 1;
-    case player_state::done:
+    case thread_state::done:
       break;
     }
     return 0;
   }
   [[nodiscard]] double next_event() const {
     double step = unlimited;
-    for (std::size_t t = 0; t < players_.size(); ++t) {
-      if (players_[t].is != player_state::done) {
-        step = std::min(step, players_[t].left / speed(t));
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      if (threads_[t].is != thread_state::done) {
+        step = std::min(step, threads_[t].left / speed(t));
       }
     }
     return step;
   }
 
   void go_on(std::size_t t) {
-    player& p = players_[t];
-    if (p.is == player_state::waiting) {
+    replayed_thread& p = threads_[t];
+    if (p.is == thread_state::waiting) {
       begin_piece(t);
-    } else if (p.is == player_state::moving) {
+    } else if (p.is == thread_state::moving) {
       p.element = p.piece_end;
       if (p.element == p.chunk_end) {
         take_chunk(t);
@@ -118,11 +119,11 @@ class stage {
   }
 
   void take_chunk(std::size_t t) {
-    player& p = players_[t];
+    replayed_thread& p = threads_[t];
     const auto chunk = dealer_.next(t);
     flows_[t].active = false;
     if (!chunk) {
-      p.is = player_state::done;
+      p.is = thread_state::done;
       p.left = p.whole = 1; // never due again
       ++done_;
       return;
@@ -130,7 +131,7 @@ class stage {
     p.element = loop_.first_element(chunk->first);
     p.chunk_end = loop_.first_element(chunk->last);
     if (loop_.chunk_start_s > 0) {
-      p.is = player_state::waiting;
+      p.is = thread_state::waiting;
       p.left = p.whole = loop_.chunk_start_s;
     } else {
       begin_piece(t);
@@ -138,7 +139,7 @@ class stage {
   }
 
   void begin_piece(std::size_t t) {
-    player& p = players_[t];
+    replayed_thread& p = threads_[t];
     const std::size_t page = loop_.page_of(p.element);
     std::size_t last_page = loop_.page_of(p.chunk_end - 1) + 1;
     for (const page_map& map : loop_.maps) {
@@ -157,7 +158,7 @@ class stage {
       mix.read[loop_.maps[a].node_of(page)] += elements * cost.read;
       mix.written[loop_.maps[a].node_of(page)] += elements * cost.written;
     }
-    p.is = player_state::moving;
+    p.is = thread_state::moving;
     p.left = p.whole = total_bytes(mix) * lasting(p.element);
     use(t, mix);
   }
@@ -167,7 +168,7 @@ class stage {
   }
   /// By the piece, not by who comes to it when: two machines are given the same chances.
   [[nodiscard]] double lasting(std::size_t element) const {
-    return pace_ == pace::drifting ? dice(seed_ + element).exponential() : 1;
+    return pace_ == pace::drifting ? random_numbers(seed_ + element).exponential() : 1;
   }
 
   void use(std::size_t t, const thread_traffic& mix) {
@@ -184,7 +185,7 @@ class stage {
   pace pace_;
   chunk_dealer dealer_;
   std::uint64_t seed_;
-  std::vector<player> players_;
+  std::vector<replayed_thread> threads_;
   std::vector<flow> flows_;
   std::map<std::size_t, std::size_t> core_resource_;
   std::vector<std::size_t> core_nodes_;
@@ -207,7 +208,7 @@ prediction replay(const machine_costs& on, const loop& what, pace how, std::size
                   std::uint64_t seed) {
   const traffic all = traffic_of(on, what);
   check_memories(on, all);
-  stage played(on, what, how, pieces, seed);
+  fluid_replay played(on, what, how, pieces, seed);
   played.play();
   prediction result;
   result.bytes = total_bytes(all);

@@ -84,7 +84,7 @@ pair_figures::pair_figures(const machine& of, lookup known)
   }
 }
 
-pair_figures::kinship pair_figures::between(std::size_t from, std::size_t to) const {
+pair_figures::distance_class pair_figures::between(std::size_t from, std::size_t to) const {
   return {from == to,
           machine_.distances.empty() ? std::nullopt : std::optional(machine_.distances[from][to])};
 }

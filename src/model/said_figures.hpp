@@ -59,12 +59,12 @@ class pair_figures {
   [[nodiscard]] std::optional<figure> of(std::size_t from, std::size_t to) const;
 
  private:
-  using kinship = std::pair<bool, std::optional<int>>; ///< same node; distance
-  [[nodiscard]] kinship between(std::size_t from, std::size_t to) const;
+  using distance_class = std::pair<bool, std::optional<int>>; ///< same node; distance
+  [[nodiscard]] distance_class between(std::size_t from, std::size_t to) const;
 
   const machine& machine_;
   lookup known_;
-  std::map<kinship, figure> first_; ///< as it is taken for others
+  std::map<distance_class, figure> first_; ///< as it is taken for others
 };
 
 } // namespace nodewise::model

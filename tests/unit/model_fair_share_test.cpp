@@ -67,17 +67,17 @@ TEST(FairShare, ASmallUseIsNotLostBesideALargeOne) {
 }
 
 TEST(FairShare, EndsForUsesOfAnySize) {
-  nodewise::model::dice dice(1);
+  nodewise::model::random_numbers random(1);
   for (int round = 0; round < 2000; ++round) {
     std::vector<double> capacities(4);
     for (double& capacity : capacities) {
-      capacity = std::pow(10, 6 * dice.uniform() - 3);
+      capacity = std::pow(10, 6 * random.uniform() - 3);
     }
     std::vector<flow> flows(5);
     for (flow& each : flows) {
       for (std::size_t r = 0; r < capacities.size(); ++r) {
-        if (dice.next() % 2 == 0) {
-          each.uses.push_back({r, std::pow(10, -20 * dice.uniform())});
+        if (random.next() % 2 == 0) {
+          each.uses.push_back({r, std::pow(10, -20 * random.uniform())});
         }
       }
     }

@@ -34,31 +34,31 @@ inline machine equal_nodes(int nodes, int cores, double gb_s, double core_gb_s =
 }
 
 /// 1 to 6 nodes of 1 to 4 cores with bandwidths within an order of magnitude of one another.
-inline machine random_machine(model::dice& dice, double least_efficiency) {
-  const int nodes = 1 + static_cast<int>(dice.next() % 6);
-  const int cores = 1 + static_cast<int>(dice.next() % 4);
+inline machine random_machine(model::random_numbers& random, double least_efficiency) {
+  const int nodes = 1 + static_cast<int>(random.next() % 6);
+  const int cores = 1 + static_cast<int>(random.next() % 4);
   machine made = grid(nodes, cores);
   for (int a = 0; a < nodes; ++a) {
     for (int b = 0; b < nodes; ++b) {
-      set(made, "bandwidth", a, b, (a == b ? 10 : 3) + 10 * dice.uniform(), "GB/s");
+      set(made, "bandwidth", a, b, (a == b ? 10 : 3) + 10 * random.uniform(), "GB/s");
     }
-    set(made, "core_bandwidth", a, a, 2 + 10 * dice.uniform(), "GB/s");
-    set(made, "shared_efficiency", a, a, least_efficiency + (1 - least_efficiency) * dice.uniform(),
-        "ratio");
+    set(made, "core_bandwidth", a, a, 2 + 10 * random.uniform(), "GB/s");
+    set(made, "shared_efficiency", a, a,
+        least_efficiency + (1 - least_efficiency) * random.uniform(), "ratio");
   }
   return made;
 }
 
 /// The same bytes for each thread, on memories of its own choice.
-inline model::traffic random_traffic(model::dice& dice, const model::machine_costs& on,
+inline model::traffic random_traffic(model::random_numbers& random, const model::machine_costs& on,
                                      double bytes) {
   model::traffic all;
   for (std::size_t core = 0; core < on.cores.size(); ++core) {
     model::thread_traffic thread;
     thread.core = core;
     for (std::size_t n = 0; n < on.size(); ++n) {
-      thread.read.push_back(dice.next() % 3 != 0 ? dice.uniform() : 0);
-      thread.written.push_back(dice.uniform());
+      thread.read.push_back(random.next() % 3 != 0 ? random.uniform() : 0);
+      thread.written.push_back(random.uniform());
     }
     const double sum = model::total_bytes(thread);
     for (std::size_t n = 0; n < on.size(); ++n) {

@@ -37,9 +37,9 @@ std::vector<double*> capacities(machine_costs& of) {
 
 TEST(ModelProperties, NothingMovesMoreThanItsCapacity) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
-    const traffic what = test::random_traffic(dice, on, 1e9);
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 0.7));
+    const traffic what = test::random_traffic(random, on, 1e9);
     for (const work how : {work::fixed, work::pooled}) {
       const model::prediction told = price(on, what, how);
       for (std::size_t n = 0; n < on.size() && how == work::fixed; ++n) {
@@ -58,10 +58,11 @@ TEST(ModelProperties, NothingMovesMoreThanItsCapacity) {
 
 TEST(ModelProperties, SomethingBindsAllTheTime) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 0.7));
     double bound = 0;
-    for (const model::resource_load& load : price(on, test::random_traffic(dice, on, 1e9)).loads) {
+    for (const model::resource_load& load :
+         price(on, test::random_traffic(random, on, 1e9)).loads) {
       bound += load.bound;
     }
     ASSERT_NEAR(bound, 1, 1e-6) << "seed " << seed;
@@ -82,9 +83,9 @@ void expect_never_slower(const machine_costs& on, const traffic& what, work how)
 
 TEST(ModelProperties, MoreBandwidthIsNeverSlower) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
-    expect_never_slower(on, test::random_traffic(dice, on, 1e9), work::fixed);
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 0.7));
+    expect_never_slower(on, test::random_traffic(random, on, 1e9), work::fixed);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
@@ -93,9 +94,9 @@ TEST(ModelProperties, MoreBandwidthIsNeverSlower) {
 // docs/model.md, "When not to believe it".
 TEST(ModelProperties, MoreBandwidthIsNeverSlowerForAPoolWithOneMix) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 1));
-    traffic what = test::random_traffic(dice, on, 1e9);
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 1));
+    traffic what = test::random_traffic(random, on, 1e9);
     for (model::thread_traffic& thread : what.threads) {
       thread.read = what.threads.front().read;
       thread.written = what.threads.front().written;
@@ -107,9 +108,9 @@ TEST(ModelProperties, MoreBandwidthIsNeverSlowerForAPoolWithOneMix) {
 
 TEST(ModelProperties, EverythingFasterByAFactorTakesThatMuchLess) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    machine_costs on = costs_of(test::random_machine(dice, 0.7));
-    const traffic what = test::random_traffic(dice, on, 1e9);
+    model::random_numbers random(seed);
+    machine_costs on = costs_of(test::random_machine(random, 0.7));
+    const traffic what = test::random_traffic(random, on, 1e9);
     const double before = price(on, what).seconds;
     for (double* capacity : capacities(on)) {
       *capacity *= 1.7;
@@ -137,15 +138,15 @@ machine renumbered(const machine& of, const std::vector<int>& number) {
 
 TEST(ModelProperties, RenumberingNodesRenumbersTheAnswer) {
   for (std::uint64_t seed = 0; seed < machines; ++seed) {
-    model::dice dice(seed);
-    const machine first = test::random_machine(dice, 0.7);
+    model::random_numbers random(seed);
+    const machine first = test::random_machine(random, 0.7);
     std::vector<int> number(first.nodes.size());
     std::iota(number.begin(), number.end(), 0);
-    std::ranges::rotate(number,
-                        number.begin() + static_cast<std::ptrdiff_t>(dice.next() % number.size()));
+    std::ranges::rotate(number, number.begin() +
+                                    static_cast<std::ptrdiff_t>(random.next() % number.size()));
     const machine_costs on = costs_of(first);
     const machine_costs other = costs_of(renumbered(first, number));
-    const traffic what = test::random_traffic(dice, on, 1e9);
+    const traffic what = test::random_traffic(random, on, 1e9);
     traffic moved = what;
     for (std::size_t t = 0; t < what.threads.size(); ++t) {
       moved.threads[t].core = *other.core_of(on.cores[what.threads[t].core].cpus.front());
@@ -162,11 +163,11 @@ TEST(ModelProperties, RenumberingNodesRenumbersTheAnswer) {
 TEST(ModelProperties, ManyDifferentThreadsAreNearlyPricedAsTheyAre) {
   // Two nodes whose memories bind, 256 threads that all differ a little: taken in groups.
   const machine_costs on = costs_of(test::equal_nodes(2, 128, 100, 1));
-  model::dice dice(7);
+  model::random_numbers random(7);
   traffic all;
   double sum = 0;
   for (std::size_t core = 0; core < 256; ++core) {
-    const double bytes = 1e9 * (1 + 0.01 * dice.uniform());
+    const double bytes = 1e9 * (1 + 0.01 * random.uniform());
     const std::size_t own = on.cores[core].node;
     all.threads.push_back({core, {own == 0 ? bytes : 0, own == 1 ? bytes : 0}, {0, 0}});
     sum += bytes;
@@ -187,17 +188,17 @@ TEST(ModelProperties, OneOfManyThreadsWithMuchMoreWorkEndsByItself) {
 /// Whatever is told of a loop, no memory moved more than it can.
 TEST(ModelProperties, NoReadingMovesMoreThanTheMemoriesTogether) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 0.7));
     double most = 0;
     for (const model::figure& memory : on.memory) {
       most += memory.value;
     }
     model::loop of = test::loop_on(on, "triad", test::in_turn_over(on.size()), 1 << 20);
-    of.how.kind = static_cast<model::schedule_kind>(dice.next() % 5);
-    of.how.chunk = std::size_t{1} << (dice.next() % 22);
-    of.form = dice.next() % 2 == 0 ? model::shape::flat : model::shape::triangular;
-    if (dice.next() % 2 == 0) {
+    of.how.kind = static_cast<model::schedule_kind>(random.next() % 5);
+    of.how.chunk = std::size_t{1} << (random.next() % 22);
+    of.form = random.next() % 2 == 0 ? model::shape::flat : model::shape::triangular;
+    if (random.next() % 2 == 0) {
       of.maps.assign(3, model::first_touch(on, of));
     }
     const model::loop_prediction found = predict(on, of);

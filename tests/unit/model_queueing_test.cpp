@@ -62,12 +62,12 @@ TEST(Queueing, Problem81AgreesWithWhatIsPlayed) {
 TEST(Queueing, MeanOverConfigurationsAgreesWithDice) {
   constexpr int ticks = 200'000;
   for (const std::size_t n : {2U, 4U, 8U}) {
-    model::dice dice(n);
+    model::random_numbers random(n);
     double sum = 0;
     for (int tick = 0; tick < ticks; ++tick) {
       std::vector<bool> busy(n, false);
       for (std::size_t thread = 0; thread < n; ++thread) {
-        busy[dice.next() % n] = true;
+        busy[random.next() % n] = true;
       }
       sum += static_cast<double>(std::ranges::count(busy, true));
     }
@@ -148,8 +148,8 @@ TEST(Replay, DynamicChunksOfBlockedArraysFollowOneAnotherThroughTheNodes) {
 
 TEST(Replay, GivesTheSameAsThePriceWhereNothingChanges) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    model::dice dice(seed);
-    const machine_costs on = costs_of(test::random_machine(dice, 0.7));
+    model::random_numbers random(seed);
+    const machine_costs on = costs_of(test::random_machine(random, 0.7));
     const model::loop of = test::local_loop(on, "triad", 1 << 20);
     const double seconds = price(on, model::traffic_of(on, of)).seconds;
     ASSERT_NEAR(replay(on, of, pace::in_step).seconds, seconds, seconds * 1e-2) << "seed " << seed;
