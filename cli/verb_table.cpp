@@ -143,6 +143,35 @@ constexpr std::array lab_codes = {
     exit_code::check_failed,   exit_code::bad_input, exit_code::time_limit, exit_code::not_started,
     exit_code::not_executable, exit_code::not_found, exit_code::signal_base};
 
+// model
+
+constexpr auto model_flags =
+    join(std::array<flag_list, 3>{&flags::model_input, &flags::set, &flags::limit},
+         std::array<flag_list, 2>{&flags::traffic_phase, &flags::region},
+         std::array<flag_list, 8>{&flags::kernel, &flags::elements, &flags::element_bytes,
+                                  &flags::schedule, &flags::loop_shape, &flags::random_access,
+                                  &flags::chunk_start, &flags::sweep},
+         std::array<flag_list, 5>{&flags::cpunodebind, &flags::physcpubind, &flags::model_threads,
+                                  &flags::model_bind, &flags::smt},
+         std::array<flag_list, 4>{&flags::model_memory, &flags::stagger, &flags::model_page_size,
+                                  &flags::free_memory},
+         std::array<flag_list, 2>{&flags::json, &flags::output}, every_verb);
+constexpr std::array model_examples = {
+    example{"nodewise model --input lab:westmere-2x6 --kernel triad --memory serial",
+            "how much slower the triad is whose arrays one thread has initialised"},
+    example{"nodewise model --input lab:opteron-4x2 --kernel triad --sweep threads=1,2,4,8",
+            "the time by the number of threads"},
+    example{"nodewise model -i lab:yuca-4x8 --kernel copy --sweep memory=serial,local,interleave",
+            "three placements of the same arrays"},
+    example{"nodewise model -i lab:westmere-2x6 --set shared_efficiency=0.91 --kernel triad",
+            "with a figure that the machine's file lacks"},
+    example{"nodewise model traffic.json",
+            "the time of what `run --on lab:NAME --on-counts traffic.json` has counted"},
+    example{"nodewise model traffic.json --region sweep --json -o predicted.json",
+            "of what moved between two marks, as JSON"},
+};
+constexpr std::array model_codes = {exit_code::bad_input, exit_code::refused};
+
 // help, internal
 
 constexpr std::array help_examples = {
@@ -209,6 +238,18 @@ constexpr std::array table = {
          .actions = lab_actions,
          .examples = lab_examples,
          .exit_codes = lab_codes},
+    verb{.name = "model",
+         .summary = "predict what a placement costs on a machine",
+         .usage = "[options] TRAFFIC.json | [options] --kernel NAME",
+         .description =
+             "Predicts, by the bandwidths and latencies of a machine file, the time of traffic "
+             "that was counted in the lab or of a loop that is described: memories, links and "
+             "cores are shared fairly. Says what threads wait for, what the best placement would "
+             "take, and how much the answer depends on each figure. Nothing is run or measured.",
+         .flags = model_flags,
+         .takes = operands::names,
+         .examples = model_examples,
+         .exit_codes = model_codes},
     verb{.name = "help",
          .summary = "explain a verb",
          .usage = "[VERB]",

@@ -55,6 +55,7 @@ class json_field {
   [[nodiscard]] bool is_array() const noexcept { return value_->is_array(); }
 
   // Scalars.
+  [[nodiscard]] bool is_text() const noexcept { return value_->is_string(); }
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::uint64_t whole_number(std::uint64_t lowest = 0,
                                            std::uint64_t highest = std::uint64_t{1} << 62) const;

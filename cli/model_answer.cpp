@@ -1,0 +1,127 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/model_answer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/replay.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using model::input;
+using model::machine_costs;
+using model::reading;
+
+/// By the same reading on a machine that is a little different.
+double seconds_by(reading by, const machine_costs& on, const model::loop& loop) {
+  if (by == reading::mixed) {
+    return model::price(on, model::traffic_of(on, loop),
+                        loop.how.is_pooled() ? model::work::pooled : model::work::fixed)
+        .seconds;
+  }
+  if (loop.threads() > model::most_players) {
+    return model::predict(on, loop).told.seconds;
+  }
+  constexpr std::size_t events = 10'000; // fewer than for the time itself: there are twelve of them
+  const auto pace = by == reading::in_step ? model::pace::in_step : model::pace::drifting;
+  return model::replay(on, loop, pace, events).seconds;
+}
+
+/// Whether threads can drift apart: not in the middle of one piece of work, which is all they have.
+bool has_many_pieces(const model::loop& of) {
+  return of.how.is_pooled() || of.how.chunk > 0 ||
+         std::ranges::any_of(of.maps, &model::page_map::is_in_turn);
+}
+
+std::vector<read_seconds> readings_of(const model::loop_prediction& found, const model::loop& of) {
+  std::vector<read_seconds> all = {{reading::mixed, found.mixed_s}};
+  if (found.in_step_s) {
+    all.push_back({reading::in_step, *found.in_step_s});
+  }
+  if (found.drifting_s && has_many_pieces(of)) {
+    all.push_back({reading::drifting, *found.drifting_s});
+  }
+  return all;
+}
+
+std::string between(const machine_costs& on, std::size_t from, std::size_t to,
+                    std::string_view word) {
+  return std::to_string(to_int(on.nodes[from])) + std::string(word) +
+         std::to_string(to_int(on.nodes[to]));
+}
+
+} // namespace
+
+std::optional<double> model_answer::ratio() const noexcept {
+  if (alternatives.empty() || !(alternatives.front().seconds > 0)) {
+    return std::nullopt;
+  }
+  return told.seconds / alternatives.front().seconds;
+}
+
+model_answer answer_loop(const machine_costs& on, placed_loop loop) {
+  model_answer made;
+  const model::loop_prediction found = model::predict(on, loop.what);
+  made.told = found.told;
+  made.by = found.by;
+  made.readings = readings_of(found, loop.what);
+  made.useful_bytes = found.useful_bytes;
+  made.alternatives = model::alternatives(on, model::traffic_of(on, loop.what));
+  made.sensitivities = model::sensitivities(
+      on, [&](const machine_costs& other) { return seconds_by(found.by, other, loop.what); });
+  made.remarks = std::move(loop.remarks);
+  made.remarks.insert(made.remarks.end(), on.remarks.begin(), on.remarks.end());
+  return made;
+}
+
+model_answer answer_traffic(const machine_costs& on, const priced_traffic& what, model::work how) {
+  model_answer made;
+  made.told = model::price(on, what.what, how);
+  made.readings = {{reading::mixed, made.told.seconds}};
+  made.alternatives = model::alternatives(on, what.what);
+  made.sensitivities = model::sensitivities(
+      on, [&](const machine_costs& other) { return model::price(other, what.what, how).seconds; });
+  if (what.unknown > 0) {
+    made.remarks.push_back(report::format_percent(what.unknown / (what.unknown + what.lines)) +
+                           " of the lines are left out: their processor or memory is unknown");
+  }
+  if (what.dirty > 0) {
+    made.remarks.push_back(report::format_percent(what.dirty / what.lines) +
+                           " of the lines were still dirty in the caches at the end: they are "
+                           "priced as written");
+  }
+  made.remarks.insert(made.remarks.end(), on.remarks.begin(), on.remarks.end());
+  return made;
+}
+
+std::vector<used_figure> used_figures(const machine_costs& on) {
+  std::vector<used_figure> all;
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    const std::string node = "node " + std::to_string(to_int(on.nodes[n]));
+    if (on.memory[n].value > 0) {
+      all.push_back({input::memory, node, on.memory[n]});
+      all.push_back({input::shared_efficiency, node, on.shared_efficiency[n]});
+    }
+    if (on.core[n].value != model::unlimited) {
+      all.push_back({input::core, node, on.core[n]});
+    }
+  }
+  for (const model::link& each : on.links) {
+    all.push_back({input::links, between(on, each.from, each.to, "->"), each.bytes_per_s});
+  }
+  for (std::size_t from = 0; from < on.size(); ++from) {
+    for (std::size_t to = 0; to < on.size(); ++to) {
+      if (from != to && on.memory[to].value > 0) {
+        all.push_back(
+            {input::latency, between(on, from, to, " to "), on.latency[from * on.size() + to]});
+      }
+    }
+  }
+  all.push_back({input::lines_in_flight, "a core", on.lines_in_flight});
+  return all;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,52 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Everything that is told of one question to the model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "cli/model_loop.hpp"
+#include "cli/model_traffic.hpp"
+#include "model/costs.hpp"
+#include "model/predict.hpp"
+
+namespace nodewise::cli {
+
+/// The time by one reading of how threads stand to one another.
+struct read_seconds {
+  model::reading by = model::reading::mixed;
+  double seconds = 0;
+};
+
+/// A figure of the machine that the model computes with.
+struct used_figure {
+  model::input what = model::input::memory;
+  std::string of; ///< "node 0", "0 to 1"
+  model::figure is;
+};
+
+struct model_answer {
+  model::prediction told;
+  model::reading by = model::reading::mixed;
+  std::vector<read_seconds> readings;            ///< all that are known
+  std::optional<double> useful_bytes;            ///< of a loop, by STREAM's convention
+  std::vector<model::alternative> alternatives;  ///< fastest first
+  std::vector<model::sensitivity> sensitivities; ///< at 10 %
+  std::vector<std::string> remarks;
+
+  /// The time over that of the fastest alternative; nullopt where there is none.
+  [[nodiscard]] std::optional<double> ratio() const noexcept;
+};
+
+[[nodiscard]] model_answer answer_loop(const model::machine_costs& on, placed_loop loop);
+[[nodiscard]] model_answer answer_traffic(const model::machine_costs& on,
+                                          const priced_traffic& what, model::work how);
+
+/// Those that are limits at all, and what stands where nothing is known.
+[[nodiscard]] std::vector<used_figure> used_figures(const model::machine_costs& on);
+
+} // namespace nodewise::cli

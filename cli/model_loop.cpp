@@ -1,0 +1,90 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/model_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec/spec.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// What -N or -C leave of the machine.
+topology chosen(const loop_description& asked, const topology& where) {
+  cpu_set cpus = where.allowed_cpus();
+  if (asked.cpus) {
+    cpus = for_option(flags::physcpubind,
+                      [&] { return spec::resolve_cpus(*asked.cpus, where).cpus(); });
+  } else if (asked.cpu_nodes) {
+    const node_set nodes = for_option(flags::cpunodebind, [&] {
+      return spec::resolve_nodes(*asked.cpu_nodes, where, spec::node_purpose::processors);
+    });
+    cpu_set wanted;
+    for (const node_id node : nodes) {
+      wanted = std::move(wanted) | where.machine().find_node(node)->cpus;
+    }
+    cpus = std::move(wanted) & cpus;
+  }
+  return {where.machine(), std::move(cpus), where.allowed_nodes()};
+}
+
+void place_threads(placed_loop& into, const loop_description& asked, const topology& where,
+                   const model::machine_costs& on) {
+  const team_layout layout(chosen(asked, where),
+                           {.policy = asked.bind, .threads = asked.threads, .smt = asked.smt});
+  for (const thread_place& thread : layout.threads()) {
+    const auto core = on.core_of(thread.cpu.value_or(thread.place.first()));
+    into.what.cores.push_back(*core); // every allowed processor has one
+    into.nodes.insert(on.nodes[on.cores[*core].node]);
+  }
+  if (layout.threads_per_cpu() > 1) {
+    into.remarks.push_back(std::to_string(layout.size()) + " threads on " +
+                           std::to_string(layout.cpus().size()) +
+                           " processors: some take turns, which is not modelled");
+  }
+}
+
+std::size_t line_bytes_of(const machine& of) {
+  const auto known =
+      std::ranges::find_if(of.caches, [](const cache& each) { return each.line_bytes != 0; });
+  constexpr std::size_t usual = 64;
+  return known == of.caches.end() ? usual : known->line_bytes;
+}
+
+void set_chunk_start(placed_loop& into, const loop_description& asked,
+                     const model::machine_costs& on) {
+  const bool has_chunks = into.what.how.chunk > 0 || into.what.how.is_pooled();
+  if (asked.chunk_start_s) {
+    into.what.chunk_start_s = *asked.chunk_start_s;
+  } else if (has_chunks && on.local_latency_s) {
+    into.what.chunk_start_s = on.local_latency_s->value;
+    into.remarks.emplace_back("a thread is assumed to wait for one local latency at the beginning "
+                              "of each chunk (--chunk-start)");
+  } else if (has_chunks) {
+    into.remarks.emplace_back("the machine's latency is unknown: the beginning of a chunk is taken "
+                              "to cost nothing (--chunk-start)");
+  }
+}
+
+} // namespace
+
+placed_loop place_loop(const loop_description& asked, const topology& where,
+                       const model::machine_costs& on) {
+  placed_loop made;
+  model::loop& loop = made.what;
+  loop.arrays = asked.arrays;
+  loop.elements = asked.elements;
+  loop.element_bytes = asked.element_bytes;
+  loop.page_bytes = asked.page_bytes;
+  loop.line_bytes = line_bytes_of(where.machine());
+  loop.form = asked.form;
+  loop.how = asked.how;
+  loop.random_access = asked.random_access;
+  place_threads(made, asked, where, on);
+  set_chunk_start(made, asked, on);
+  place_arrays(made, asked, where, on);
+  return made;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,283 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// --memory: which memory each page of a described loop's arrays is in.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include <nodewise/distribution.hpp>
+
+#include "cli/model_loop.hpp"
+#include "launch/memory_words.hpp"
+#include "report/style.hpp"
+#include "spec/spec.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using launch::memory_choice;
+using launch::memory_mode;
+using model::page_map;
+
+using positions = std::vector<std::size_t>; ///< of nodes, in `machine_costs::nodes`
+
+constexpr std::size_t plenty = std::size_t{1} << 60; // pages
+
+class arranger {
+ public:
+  arranger(placed_loop& into, const loop_description& asked, const topology& where,
+           const model::machine_costs& on)
+      : into_(into), asked_(asked), where_(where), on_(on), nearest_(nearest_nodes()) {}
+
+  void place() {
+    const std::vector<std::size_t> free = free_pages();
+    std::vector<page_map> wanted = wanted_maps();
+    if (!fits(wanted, free)) {
+      overflow(wanted, free);
+    }
+    into_.what.maps = std::move(wanted);
+  }
+
+ private:
+  /// As the kernel orders a node's zone lists: by distance, of equal ones first those behind it.
+  [[nodiscard]] std::vector<positions> nearest_nodes() const {
+    const machine& of = where_.machine();
+    std::vector<positions> all;
+    for (std::size_t from = 0; from < on_.size(); ++from) {
+      positions order(on_.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::stable_sort(order, {}, [&](std::size_t to) {
+        const int distance = of.distance(on_.nodes[from], on_.nodes[to]).value_or(0);
+        return std::tuple(from != to, distance, to < from);
+      });
+      all.push_back(std::move(order));
+    }
+    return all;
+  }
+
+  [[nodiscard]] positions nodes_of(std::string_view list, const flag& from) const {
+    const node_set nodes = for_option(
+        from, [&] { return spec::resolve_nodes(list, where_, spec::node_purpose::memory); });
+    return positions_of(nodes);
+  }
+  [[nodiscard]] positions positions_of(const node_set& nodes) const {
+    positions all;
+    for (const node_id node : nodes) {
+      all.push_back(*on_.position_of(node));
+    }
+    return all;
+  }
+  [[nodiscard]] positions nodes_of(const memory_choice& choice) const {
+    return choice.nodes ? nodes_of(choice.nodes->text, flags::model_memory)
+                        : positions_of(where_.memory_nodes());
+  }
+  /// The nodes of the threads that have memory; else all that have.
+  [[nodiscard]] positions nodes_of_threads() const {
+    const node_set both = into_.nodes & where_.memory_nodes();
+    return positions_of(both.empty() ? where_.memory_nodes() : both);
+  }
+  [[nodiscard]] std::size_t node_of_thread(std::size_t t) const {
+    return on_.cores[into_.what.cores[t]].node;
+  }
+
+  [[nodiscard]] std::vector<std::size_t> free_pages() const {
+    std::vector<std::size_t> pages;
+    for (const memory_node& node : where_.machine().nodes) {
+      const bool allowed = where_.allowed_nodes().contains(node.id);
+      pages.push_back(allowed ? node.memory_bytes / asked_.page_bytes : 0);
+    }
+    for (const auto& [list, bytes] : asked_.free) {
+      for (const std::size_t node : nodes_of(list, flags::free_memory)) {
+        pages[node] = bytes / asked_.page_bytes;
+      }
+    }
+    return pages;
+  }
+
+  [[nodiscard]] std::vector<page_map> wanted_maps() {
+    const page_map one = wanted_map();
+    std::vector<page_map> all;
+    for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
+      all.push_back(asked_.stagger ? one.staggered(a) : one);
+    }
+    return all;
+  }
+
+  [[nodiscard]] page_map wanted_map() {
+    if (asked_.memory == "serial") {
+      return page_map::of_blocks({{into_.what.pages(), node_of_thread(0)}});
+    }
+    const memory_choice choice =
+        launch::parse_placement(asked_.memory, option_name(flags::model_memory));
+    switch (choice.mode) {
+    case memory_mode::bind:
+    case memory_mode::prefer:
+      return only_on(nodes_of(choice), choice.mode == memory_mode::bind);
+    case memory_mode::interleave:
+      return page_map::in_turn(nodes_of(choice));
+    case memory_mode::weighted:
+      return by_weight(choice);
+    case memory_mode::blocked:
+      return blocked_map();
+    case memory_mode::cyclic:
+      return page_map::in_turn(choice.nodes ? nodes_of(choice) : nodes_of_threads(),
+                               std::max<std::size_t>(1, choice.granule_bytes / asked_.page_bytes));
+    default:
+      return touched();
+    }
+  }
+
+  /// First touch among these nodes: where the thread's own is none of them, on the nearest.
+  [[nodiscard]] page_map only_on(const positions& nodes, bool strictly) {
+    if (strictly) {
+      others_closed_.assign(on_.size(), 1);
+      for (const std::size_t node : nodes) {
+        others_closed_[node] = 0;
+      }
+    }
+    if (nodes.size() == 1) {
+      return page_map::of_blocks({{into_.what.pages(), nodes.front()}});
+    }
+    std::vector<std::size_t> room(on_.size(), 0);
+    for (const std::size_t node : nodes) {
+      room[node] = plenty;
+    }
+    return model::free_memory(std::move(room), nearest_).place(touched(), into_.what.pages());
+  }
+  [[nodiscard]] page_map by_weight(const memory_choice& choice) const {
+    positions turn;
+    for (const memory_choice::weight& each : choice.weights) {
+      for (const std::size_t node : nodes_of(each.nodes.text, flags::model_memory)) {
+        turn.insert(turn.end(), each.value, node);
+      }
+    }
+    if (turn.empty()) {
+      throw error(error_kind::usage, option_name(flags::model_memory) + " " + asked_.memory,
+                  "all weights are 0", "give one node a weight above 0");
+    }
+    return page_map::in_turn(std::move(turn));
+  }
+  [[nodiscard]] page_map blocked_map() const {
+    std::vector<node_id> owners;
+    for (std::size_t t = 0; t < into_.what.threads(); ++t) {
+      owners.push_back(on_.nodes[node_of_thread(t)]);
+    }
+    std::vector<model::page_block> blocks;
+    for (const extent& each : blocked(std::move(owners)).extents(into_.what.pages())) {
+      blocks.push_back({each.last_page, *on_.position_of(each.owner)});
+    }
+    return page_map::of_blocks(std::move(blocks));
+  }
+
+  /// First touch by this very loop.
+  [[nodiscard]] page_map touched() {
+    const model::loop& loop = into_.what;
+    if (loop.how.is_pooled()) {
+      into_.remarks.push_back("who touches first under a " + asked_.schedule_text() +
+                              " schedule is chance: the arrays are taken as initialised by a "
+                              "static loop");
+      model::loop before = loop;
+      before.how = {};
+      return model::first_touch(on_, before);
+    }
+    if (loop.how.chunk > 0 && loop.form == model::shape::flat) {
+      if (auto turn = touched_in_turn()) {
+        return *std::move(turn);
+      }
+    }
+    constexpr std::size_t most_chunks = std::size_t{1} << 29;
+    if (loop.how.chunk > 0 && loop.iterations() / loop.how.chunk > most_chunks) {
+      throw error(error_kind::usage, option_name(flags::schedule) + " " + asked_.schedule_text(),
+                  "too many chunks to follow who touches first",
+                  "give a larger chunk, fewer elements, or another --memory");
+    }
+    return model::first_touch(on_, loop);
+  }
+  /// Chunks in turn repeat; nothing if only after too many pages. Pages that go in turn may be
+  /// looked at in part, blocks of a whole array may not.
+  [[nodiscard]] std::optional<page_map> touched_in_turn() const {
+    constexpr std::size_t most_pages = 1 << 20;
+    const model::loop& loop = into_.what;
+    const std::size_t page = loop.elements_of_a_page();
+    const std::size_t chunk = std::min(loop.how.chunk, loop.elements);
+    const std::size_t round = chunk * loop.threads();
+    const std::size_t pages = round / std::gcd(round, page); // until a page begins a round again
+    if (pages > most_pages) {
+      return std::nullopt;
+    }
+    positions turn;
+    for (std::size_t p = 0; p < pages; ++p) {
+      turn.push_back(node_of_thread(p * page / chunk % loop.threads()));
+    }
+    return page_map::in_turn(std::move(turn));
+  }
+
+  /// Pages that each node is to have.
+  [[nodiscard]] std::vector<double> demand_of(const std::vector<page_map>& maps) const {
+    std::vector<double> pages(on_.size(), 0);
+    for (const page_map& map : maps) {
+      map.add_pages(0, static_cast<double>(into_.what.pages()), 1, pages);
+    }
+    return pages;
+  }
+  [[nodiscard]] bool fits(const std::vector<page_map>& maps,
+                          const std::vector<std::size_t>& free) const {
+    const std::vector<double> pages = demand_of(maps);
+    for (std::size_t n = 0; n < on_.size(); ++n) {
+      if (pages[n] > static_cast<double>(free[n])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void overflow(std::vector<page_map>& maps, std::vector<std::size_t> free) {
+    constexpr std::size_t most_pages = std::size_t{1} << 25; // each may become a block of its own
+    const std::size_t pages = into_.what.pages();
+    if (pages * maps.size() > most_pages) {
+      throw error(error_kind::usage,
+                  "arrays of " + std::to_string(pages) + " pages that do not fit on their nodes",
+                  "too many pages to follow each", "give --page-size 2MiB, or fewer elements");
+    }
+    for (std::size_t n = 0; n < others_closed_.size(); ++n) {
+      free[n] = others_closed_[n] != 0 ? 0 : free[n];
+    }
+    const std::vector<double> before = demand_of(maps);
+    model::free_memory room(std::move(free), nearest_);
+    for (page_map& map : maps) {
+      map = room.place(map, pages);
+    }
+    tell(before, demand_of(maps));
+  }
+  void tell(const std::vector<double>& before, const std::vector<double>& after) {
+    for (std::size_t n = 0; n < on_.size(); ++n) {
+      if (after[n] < before[n]) {
+        const double bytes = (before[n] - after[n]) * static_cast<double>(asked_.page_bytes);
+        into_.remarks.push_back(
+            report::format_bytes(static_cast<unsigned long long>(bytes)) +
+            " that were meant for node " + std::to_string(to_int(on_.nodes[n])) +
+            (where_.machine().nodes[n].memory_bytes == 0 ? ", which has no memory,"
+                                                         : " found no room and") +
+            " went to the nearest with room");
+      }
+    }
+  }
+
+  placed_loop& into_;
+  const loop_description& asked_;
+  const topology& where_;
+  const model::machine_costs& on_;
+  std::vector<positions> nearest_;
+  std::vector<char> others_closed_; ///< by node, where only some may have pages; else empty
+};
+
+} // namespace
+
+void place_arrays(placed_loop& into, const loop_description& asked, const topology& where,
+                  const model::machine_costs& on) {
+  arranger(into, asked, where, on).place();
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,66 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// How answers of the model are shown and written. All numbers of an answer are predicted.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "cli/model_answer.hpp"
+#include "cli/model_options.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// What was asked, in both forms.
+struct model_question {
+  std::string title;              ///< "triad: a[i] = b[i] + s * c[i]"
+  std::vector<std::string> lines; ///< more of it, a sentence each
+  nlohmann::ordered_json json;
+};
+
+struct answered_point {
+  std::string value; ///< of what is swept
+  model_answer answer;
+};
+
+/// Without what is `swept`: each answer has its own.
+[[nodiscard]] model_question question_of(const loop_description& asked, const machine& on,
+                                         const placed_loop& loop, std::string_view swept = {});
+/// `file` as it was named.
+[[nodiscard]] model_question question_of(std::string_view file, const traffic_choice& which,
+                                         const machine& on, const priced_traffic& what,
+                                         model::work how);
+
+/// For people: a screen of it.
+[[nodiscard]] std::string model_text(const model_question& asked, const model_answer& answer,
+                                     const model::machine_costs& on, const report::style& how);
+/// A row a value, each with a bar.
+[[nodiscard]] std::string model_sweep_text(const model_question& asked, std::string_view what,
+                                           const std::vector<answered_point>& points,
+                                           const model::machine_costs& on,
+                                           const report::style& how);
+
+/// What a prediction begins with: who asked what of which figures; append the answers to it.
+[[nodiscard]] nlohmann::ordered_json model_json(const model_question& asked, const machine& of,
+                                                const model::machine_costs& on,
+                                                model::hypothesis limit);
+/// The `predicted` of an answer.
+[[nodiscard]] nlohmann::ordered_json answer_json(const model_answer& answer,
+                                                 const model::machine_costs& on);
+[[nodiscard]] nlohmann::ordered_json points_json(const std::vector<answered_point>& points,
+                                                 const model::machine_costs& on);
+
+/// "53.2 ms", "1.20 s"; times above 0.
+[[nodiscard]] std::string format_seconds(double seconds);
+/// "18.2 GB/s" of bytes/s, three digits.
+[[nodiscard]] std::string format_bandwidth(double bytes_per_s);
+/// "memory of node 0", "link 1->0", "path 1->0", "cores of node 0".
+[[nodiscard]] std::string name_of(const model::resource_load& load, const model::machine_costs& on);
+
+} // namespace nodewise::cli
