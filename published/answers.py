@@ -16,7 +16,7 @@ class Answer:
     seconds: float | None = None  # of the lab's traffic, where that was priced
     local: float | None = None  # the share that the lab counted, 0..1
     inputs: tuple[Input, ...] = ()
-    fitted_on: bool = False  # the parameter was set so that this number is met
+    fitted_on: bool = False  # a parameter was set so that this number is met, or one that is in it
 
     @property
     def is_prediction(self) -> bool:
@@ -34,7 +34,7 @@ class Answer:
         least, most = self.number.at_least, self.number.at_most
         if self.predicted is None or (least is None and most is None):
             return None
-        rounding = 1e-3
+        rounding = 5e-3  # lines that are not of the arrays
         return (least is None or self.predicted >= least * (1 - rounding)) and (
             most is None or self.predicted <= most * (1 + rounding)
         )
@@ -66,19 +66,19 @@ class Answers:
             return self._answer(case, reading, target, [f"{fit.set}={value}"]).predicted
 
         value = bisect(predicted, target.published, fit.least, fit.most)
-        told = Told(reading, self._all(case, reading, [f"{fit.set}={value}"]), value)
-        for answer in told.answers:
-            answer.fitted_on = answer.number.name == fit.on
-        return told
+        return Told(reading, self._all(case, reading, [f"{fit.set}={value}"]), value)
 
     def _all(self, case: Case, reading: Reading, sets: list[str]) -> list[Answer]:
+        fitted = reading.fit.on if reading.fit else None
         by_name: dict[str, Answer] = {}
         for number in reading.numbers:
             if number.of:
                 above, below = (by_name[name] for name in number.of)
                 answer = Answer(number, ratio(above, below), inputs=above.inputs)
+                answer.fitted_on = fitted in number.of
             else:
                 answer = self._answer(case, reading, number, sets)
+                answer.fitted_on = number.name == fitted
             by_name[number.name] = answer
         return list(by_name.values())
 

@@ -19,7 +19,7 @@ GIB = 2**30
 class Curve:
     name: str
     points: list[tuple[float, float]]
-    style: str = "linespoints"  # gnuplot's; counted values are "points"
+    style: str = "linespoints ps 0.6 lw 2"  # gnuplot's
 
 
 @dataclass
@@ -52,7 +52,7 @@ def plot(figure: Figure, x: str, y: str, *settings: str) -> None:
     for k, curve in enumerate(figure.curves):
         script += [f"$curve{k} << END", *(f"{a} {b}" for a, b in curve.points), "END"]
     curves = [
-        f"$curve{k} using 1:2 with {curve.style} lw 2 ps 0.8 title '{curve.name}'"
+        f"$curve{k} using 1:2 with {curve.style} title '{curve.name}'"
         for k, curve in enumerate(figure.curves)
     ]
     script.append("plot " + ", ".join(curves))
@@ -79,7 +79,7 @@ def first_touch(lab: Lab, model: Model, folder: Path) -> Figure:
         told = model.useful_sweep(over, "--input", OPTERON, "--kernel", "schoenauer", "--memory", memory)
         curves.append(Curve(name, list(zip(threads, told))))
         points = [(t, counted(lab, model, touch, t)) for t in (4, 8)]
-        curves.append(Curve(f"{name}, counted in the lab", points, "points"))
+        curves.append(Curve(f"{name}, counted in the lab", points, "points ps 1.4 pt 6"))
     figure = Figure(
         folder / "figure-8.4.svg",
         "Vector triad on four domains with two cores each (figure 8.4)",
@@ -124,7 +124,7 @@ def file_cache(model: Model, folder: Path) -> Figure:
         f"while pages spill to other domains. Here: four arrays of 4 GiB, {share} GiB a domain of "
         f"{memory} GiB, 8 threads, first touch in parallel; bandwidth by STREAM's count. What does not fit goes to the "
         "nearest domain. Memories, links and latencies are assumed.",
-        [Curve("static, first touch", points, "lines")],
+        [Curve("static, first touch", points, "lines lw 2")],
     )
     plot(figure, "GiB of files on LD0", "GB/s, predicted")
     return figure

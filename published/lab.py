@@ -50,27 +50,32 @@ class Count:
 
 
 class Lab:
-    def __init__(self, nodewise: Path, programs: Path, output: Path, told=print):
-        self._nodewise, self._programs, self._told = nodewise, programs, told
+    def __init__(self, build: Path, output: Path, told=print):
+        self._nodewise, self._told = build / "bin/nodewise", told
+        self._programs, self._examples = build / "published", build / "examples"
         self._folder = output / "counts"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._known: dict[tuple, Count] = {}
 
     def count(self, machine: str, run: Run, options: tuple[str, ...] = ()) -> Count:
         """Throws LabError. `options` come behind those of the run."""
-        words = (*run.options, *options, "--", str(self._programs / run.program), *run.arguments)
+        words = (*run.options, *options, "--", str(self._program(run.program)), *run.arguments)
         key = (machine, words)
         if key not in self._known:
             self._known[key] = self._counted(machine, words, run.program)
         return self._known[key]
 
+    def _program(self, name: str) -> Path:
+        """"stream" is one of published/programs, "triangular/triangular" one of the examples."""
+        return (self._examples if "/" in name else self._programs) / name
+
     def _counted(self, machine: str, words: tuple[str, ...], program: str) -> Count:
-        path = self._folder / f"{len(self._known):02}-{program}-{machine.removeprefix('lab:')}.json"
+        name = f"{len(self._known):02}-{Path(program).name}-{machine.removeprefix('lab:')}.json"
+        path = self._folder / name
         command = [str(self._nodewise), "run", "--on", machine, "--on-counts", str(path), *words]
         # Nothing of the caller's may bind threads.
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "KMP_", "GOMP_"))}
-        shown = " ".join((machine, *words)).replace(str(self._programs) + "/", "")
-        self._told(f"in the lab: {shown}")
+        self._told(f"in the lab: {' '.join((machine, *words))}")
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         if done.returncode != 0:
             raise LabError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")

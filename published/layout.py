@@ -24,8 +24,10 @@ def figure(number: Number, value: float | None) -> str:
 
 
 def error(answer: Answer) -> str:
+    if answer.error is not None and answer.error >= 9:
+        return f"x {1 + answer.error:.0f}"
     if answer.error is not None:
-        return f"{answer.error:+.1%}".replace("%", " %")
+        return f"{answer.error + 0.0:+.1%}".replace("%", " %").replace("-0.0", "+0.0")
     if answer.number.is_input:
         return "input"
     if answer.fitted_on:

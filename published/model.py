@@ -27,7 +27,13 @@ class Model:
     ) -> float:
         """Seconds of the region's traffic, if the machine's parameters are set so."""
         words = [str(counts), "--region", region, "--limit", limit, "--schedule", schedule]
-        return self.ask(*words, *(["--set", ",".join(sets)] if sets else []))["predicted"]["seconds"]
+        for each in sets:
+            words += ["--set", each]
+        return self.ask(*words)["predicted"]["seconds"]
+
+    def traffic_moved(self, counts: Path, *words: str) -> float:
+        """GB/s of the traffic that the file is judged by."""
+        return self.ask(str(counts), *words)["predicted"]["moved_gb_per_s"]
 
     def useful(self, *words: str) -> float:
         """GB/s of a described loop by STREAM's count."""

@@ -80,10 +80,9 @@ def tell_cases(arguments, lab: Lab, model: Model) -> tuple[list[dict], list[str]
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodewise", type=Path, default=BUILD / "bin/nodewise")
-    parser.add_argument("--programs", type=Path, default=BUILD / "published")
+    parser.add_argument("--build", type=Path, default=BUILD, help="a build tree")
     parser.add_argument("--cases", type=Path, default=HERE / "cases")
-    parser.add_argument("--output", type=Path, default=BUILD.parent / "published")
+    parser.add_argument("--output", type=Path, default=BUILD.parent / "published", help="folder")
     parser.add_argument("--only", nargs="*", help="names of cases; the problems and figures are left out")
     parser.add_argument("--quiet", action="store_true", help="do not say what runs")
     return parser.parse_args()
@@ -91,8 +90,8 @@ def parsed() -> argparse.Namespace:
 
 def tell(arguments: argparse.Namespace) -> None:
     told = (lambda _: None) if arguments.quiet else (lambda text: print(text, file=sys.stderr))
-    lab = Lab(arguments.nodewise, arguments.programs, arguments.output, told)
-    model = Model(arguments.nodewise)
+    lab = Lab(arguments.build, arguments.output, told)
+    model = Model(arguments.build / "bin/nodewise")
     print(INTRODUCTION)
     as_json, as_markdown = tell_cases(arguments, lab, model)
     document = {"cases": as_json}

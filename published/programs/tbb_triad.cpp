@@ -3,7 +3,8 @@
 // Pro TBB, chapter 20: the triad by threads of TBB. `usual`: the main thread fills the arrays and
 // one parallel_for works on them. `per-node`: a pinned thread a node has an arena of its own, whose
 // workers are pinned to the node, and which touches and uses its part of the arrays.
-// Region `loop`. The first sweep is not in it: it fills the caches as those before fill them later.
+// Region `once`: initialisation and one sweep; region `loop`: all other sweeps, which meet caches
+// as the sweeps before them left them.
 //
 // The pieces are fixed (static_partitioner): each thread keeps its share.
 //
@@ -105,9 +106,11 @@ std::vector<std::vector<int>> allowed_by_node() {
 
 void run_usual(const arrays& of, std::size_t n, int sweeps) {
   const range all(0, n);
+  NODEWISE_MARKER_START("once");
   touch(of, all);
   const auto sweep = [&of](const range& part) { triad(of, part); };
   in_parallel(all, sweep);
+  NODEWISE_MARKER_STOP("once");
   NODEWISE_MARKER_START("loop");
   for (int s = 0; s < sweeps; ++s) {
     in_parallel(all, sweep);
@@ -139,11 +142,13 @@ void run_per_node(const arrays& of, std::size_t n, int sweeps) {
   std::barrier all_touched(static_cast<std::ptrdiff_t>(nodes.size()) + 1);
   std::vector<std::jthread> masters;
   const std::size_t share = n / nodes.size();
+  NODEWISE_MARKER_START("once");
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     const range part(k * share, k + 1 == nodes.size() ? n : (k + 1) * share);
     masters.emplace_back([&, part, k] { run_on_node(of, part, nodes[k], sweeps, all_touched); });
   }
   all_touched.arrive_and_wait();
+  NODEWISE_MARKER_STOP("once");
   NODEWISE_MARKER_START("loop");
   all_touched.arrive_and_wait();
   masters.clear();
