@@ -1,7 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Every option of every verb, once. A verb lists those it honours (registry.cpp), an invocation is
-// asked by the same constants, so that a misspelt option does not compile.
+// Every option of every verb, once; those that only `model` has are in model_flags.hpp. A verb
+// lists those it honours (verb_table.cpp), an invocation is asked by the same constants, so that a
+// misspelt option does not compile.
 #pragma once
 
 #include <string_view>
@@ -191,7 +192,8 @@ inline constexpr flag threads{.name = "threads",
                               .kind = flag_kind::value,
                               .value = "N",
                               .group = group::binding,
-                              .help = "threads of the program's OpenMP teams"};
+                              .help = "threads of the program's OpenMP teams, or of a "
+                                      "described loop"};
 inline constexpr flag membind{.name = "membind",
                               .letter = 'm',
                               .kind = flag_kind::value,
@@ -248,7 +250,8 @@ inline constexpr flag memory{
     .value = "PLACEMENT",
     .group = group::memory,
     .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; or each "
-            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE"};
+            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE; of a "
+            "described loop also serial (all first touched by its first thread)"};
 inline constexpr flag rule{
     .name = "rule",
     .kind = flag_kind::list,
@@ -343,8 +346,8 @@ inline constexpr flag phase{.name = "phase",
                             .standard = "use",
                             .group = group::checking,
                             .help =
-                                "with `check`: the traffic that is judged: use, init(ialisation) "
-                                "or all"};
+                                "the traffic that is judged or priced: use, init(ialisation) or "
+                                "all"};
 inline constexpr flag object{
     .name = "object",
     .kind = flag_kind::list,
@@ -354,134 +357,6 @@ inline constexpr flag object{
             "may be given several times"};
 inline constexpr flag all{
     .name = "all", .group = group::virtual_machine, .help = "with `cache remove`: every entry"};
-
-// model
-inline constexpr flag model_input{
-    .name = "input",
-    .letter = 'i',
-    .kind = flag_kind::value,
-    .value = "MACHINE",
-    .standard = "that of the traffic file; for a loop this machine",
-    .group = group::input,
-    .help = "another machine: lab:NAME, FILE.json, FILE.xml of lstopo, 4x2, ..."};
-inline constexpr flag set{
-    .name = "set",
-    .kind = flag_kind::list,
-    .value = "NAME[:FROM[:TO]]=VALUE",
-    .group = group::input,
-    .help = "a figure of the machine in place of its file's: bandwidth, core_bandwidth, "
-            "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
-            "and TO are nodes, without them it is for every node and its own memory"};
-inline constexpr flag limit{
-    .name = "limit",
-    .kind = flag_kind::value,
-    .value = "WHAT",
-    .choices = "memory|processors",
-    .standard = "memory",
-    .group = group::input,
-    .help = "what the machine's bandwidths are the limit of: memory and links, or the lines that "
-            "processors have in flight"};
-inline constexpr flag kernel{
-    .name = "kernel",
-    .kind = flag_kind::value,
-    .value = "NAME",
-    .group = group::loop,
-    .help = "load, store, update, copy, scale, add, triad, daxpy, multiply-add, schoenauer; or a "
-            "letter for each array: r (read), w (written), rw, n (written past the caches): w,r,r"};
-inline constexpr flag elements{.name = "elements",
-                               .kind = flag_kind::value,
-                               .value = "N",
-                               .standard = "2^26",
-                               .group = group::loop,
-                               .help = "of each array: 1000000, 2^26, 1e9"};
-inline constexpr flag element_bytes{.name = "element-bytes",
-                                    .kind = flag_kind::value,
-                                    .value = "N",
-                                    .standard = "8",
-                                    .group = group::loop,
-                                    .help = "size of an element"};
-inline constexpr flag schedule{
-    .name = "schedule",
-    .kind = flag_kind::value,
-    .value = "HOW[,CHUNK]",
-    .standard = "static",
-    .group = group::loop,
-    .help = "static, dynamic, guided, tasks (stolen in no order), even (blocks of equal work)"};
-inline constexpr flag loop_shape{
-    .name = "shape",
-    .kind = flag_kind::value,
-    .value = "SHAPE",
-    .choices = "flat|triangular",
-    .standard = "flat",
-    .group = group::loop,
-    .help = "flat: an element an iteration; triangular: iteration r has r + 1"};
-inline constexpr flag random_access{
-    .name = "random", .group = group::loop, .help = "elements in no order, a cache line each"};
-inline constexpr flag chunk_start{.name = "chunk-start",
-                                  .kind = flag_kind::value,
-                                  .value = "NS",
-                                  .standard = "the machine's latency",
-                                  .group = group::loop,
-                                  .help = "how long a thread waits at the beginning of each chunk"};
-inline constexpr flag model_threads{.name = "threads",
-                                    .kind = flag_kind::value,
-                                    .value = "N",
-                                    .standard = "one a core",
-                                    .group = group::binding,
-                                    .help = "threads of the loop"};
-inline constexpr flag model_bind{
-    .name = "bind",
-    .kind = flag_kind::value,
-    .value = "HOW",
-    .choices = "close|spread",
-    .standard = "spread",
-    .group = group::binding,
-    .help = "close (neighbours share a node) or spread (over all nodes), as `run` binds them"};
-inline constexpr flag model_memory{
-    .name = "memory",
-    .kind = flag_kind::value,
-    .value = "PLACEMENT",
-    .standard = "local",
-    .group = group::memory,
-    .help = "local (first touched by this loop), serial (by its first thread), bind:NODES, "
-            "prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,.., blocked, "
-            "cyclic:SIZE[:NODES]"};
-inline constexpr flag stagger{
-    .name = "stagger",
-    .group = group::memory,
-    .help = "placed in turn, each array begins a page (or granule) later than the one before"};
-inline constexpr flag model_page_size{.name = "page-size",
-                                      .kind = flag_kind::value,
-                                      .value = "SIZE",
-                                      .standard = "4KiB",
-                                      .group = group::memory,
-                                      .help = "of the pages that are placed"};
-inline constexpr flag free_memory{
-    .name = "free",
-    .kind = flag_kind::value,
-    .value = "NODE=SIZE,...",
-    .standard = "all memory of every node",
-    .group = group::memory,
-    .help = "how much the nodes have room for; what is more goes to the nearest with room"};
-inline constexpr flag sweep{
-    .name = "sweep",
-    .kind = flag_kind::value,
-    .value = "WHAT=VALUE,...",
-    .group = group::loop,
-    .help = "an answer for each: threads=1,2,4, chunk=4,16,64, memory=serial,local,interleave"};
-inline constexpr flag traffic_phase{
-    .name = "phase",
-    .kind = flag_kind::value,
-    .value = "WHEN",
-    .choices = "use|init|both",
-    .standard = "the one that the file is judged by",
-    .group = group::traffic,
-    .help = "the traffic that is priced: use, init(ialisation) or both"};
-inline constexpr flag region{.name = "region",
-                             .kind = flag_kind::value,
-                             .value = "NAME",
-                             .group = group::traffic,
-                             .help = "only what moved between the program's marks of this name"};
 
 } // namespace flags
 } // namespace nodewise::cli

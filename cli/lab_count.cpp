@@ -12,6 +12,7 @@
 #include "cli/lab_runner.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
+#include "cli/traffic_predicted.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
 #include "report/error_text.hpp"
@@ -124,7 +125,9 @@ int tell_traffic(const counted_run& run, const machine& on, const invocation& gi
   try {
     const traffic::summary found = traffic::summarise(run.read());
     if (!given.has(flags::quiet)) {
-      write_error(traffic_text(found, style_of(STDERR_FILENO, given)));
+      const report::style how = style_of(STDERR_FILENO, given);
+      write_error(traffic_text(found, how,
+                               predicted_text(predict_parts(found.all, found.judged, on), how)));
     }
     if (where) {
       write_counts(traffic_json(found, on, guest_settings(given, found.all)), *where);

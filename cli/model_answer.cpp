@@ -2,7 +2,10 @@
 #include "cli/model_answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include <nodewise/error.hpp>
 
 #include "model/replay.hpp"
 #include "report/style.hpp"
@@ -47,6 +50,21 @@ std::vector<read_seconds> readings_of(const model::loop_prediction& found, const
   return all;
 }
 
+/// As it is told: shares are sums of rounded numbers, and are none above 1. Throws where neither
+/// memories nor cores have a limit, as nothing is predicted then.
+model::prediction told_as(model::prediction found) {
+  if (!(found.seconds > 0) || !std::isfinite(found.seconds)) {
+    throw error(error_kind::input, "the time on this machine",
+                "neither its memories nor its cores have a known limit",
+                "give --limit memory, or for example --set core_bandwidth=10");
+  }
+  for (model::resource_load& load : found.loads) {
+    load.busy = std::min(1.0, load.busy);
+    load.bound = std::min(1.0, load.bound);
+  }
+  return found;
+}
+
 std::string between(const machine_costs& on, std::size_t from, std::size_t to,
                     std::string_view word) {
   return std::to_string(to_int(on.nodes[from])) + std::string(word) +
@@ -65,7 +83,7 @@ std::optional<double> model_answer::ratio() const noexcept {
 model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   model_answer made;
   const model::loop_prediction found = model::predict(on, loop.what);
-  made.told = found.told;
+  made.told = told_as(found.told);
   made.by = found.by;
   made.readings = readings_of(found, loop.what);
   made.useful_bytes = found.useful_bytes;
@@ -79,7 +97,7 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
 
 model_answer answer_traffic(const machine_costs& on, const priced_traffic& what, model::work how) {
   model_answer made;
-  made.told = model::price(on, what.what, how);
+  made.told = told_as(model::price(on, what.what, how));
   made.readings = {{reading::mixed, made.told.seconds}};
   made.alternatives = model::alternatives(on, what.what);
   made.sensitivities = model::sensitivities(

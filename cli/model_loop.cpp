@@ -34,9 +34,10 @@ void place_threads(placed_loop& into, const loop_description& asked, const topol
   const team_layout layout(chosen(asked, where),
                            {.policy = asked.bind, .threads = asked.threads, .smt = asked.smt});
   for (const thread_place& thread : layout.threads()) {
-    const auto core = on.core_of(thread.cpu.value_or(thread.place.first()));
-    into.what.cores.push_back(*core); // every allowed processor has one
-    into.nodes.insert(on.nodes[on.cores[*core].node]);
+    // Every allowed processor has a core.
+    const std::size_t core = on.core_of(thread.cpu.value_or(thread.place.first())).value_or(0);
+    into.what.cores.push_back(core);
+    into.nodes.insert(on.nodes[on.cores[core].node]);
   }
   if (layout.threads_per_cpu() > 1) {
     into.remarks.push_back(std::to_string(layout.size()) + " threads on " +

@@ -48,9 +48,9 @@ class arranger {
     for (std::size_t from = 0; from < on_.size(); ++from) {
       positions order(on_.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
-      std::ranges::stable_sort(order, {}, [&](std::size_t to) {
+      std::ranges::sort(order, {}, [&](std::size_t to) {
         const int distance = of.distance(on_.nodes[from], on_.nodes[to]).value_or(0);
-        return std::tuple(from != to, distance, to < from);
+        return std::tuple(from != to, distance, to < from, to);
       });
       all.push_back(std::move(order));
     }
@@ -65,12 +65,12 @@ class arranger {
   [[nodiscard]] positions positions_of(const node_set& nodes) const {
     positions all;
     for (const node_id node : nodes) {
-      all.push_back(*on_.position_of(node));
+      all.push_back(on_.position_of(node).value_or(0)); // every node of the machine has one
     }
     return all;
   }
   [[nodiscard]] positions nodes_of(const memory_choice& choice) const {
-    return choice.nodes ? nodes_of(choice.nodes->text, flags::model_memory)
+    return choice.nodes ? nodes_of(choice.nodes->text, flags::memory)
                         : positions_of(where_.memory_nodes());
   }
   /// The nodes of the threads that have memory; else all that have.
@@ -99,6 +99,7 @@ class arranger {
   [[nodiscard]] std::vector<page_map> wanted_maps() {
     const page_map one = wanted_map();
     std::vector<page_map> all;
+    all.reserve(into_.what.arrays.size());
     for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
       all.push_back(asked_.stagger ? one.staggered(a) : one);
     }
@@ -109,8 +110,7 @@ class arranger {
     if (asked_.memory == "serial") {
       return page_map::of_blocks({{into_.what.pages(), node_of_thread(0)}});
     }
-    const memory_choice choice =
-        launch::parse_placement(asked_.memory, option_name(flags::model_memory));
+    const memory_choice choice = parsed_choice();
     switch (choice.mode) {
     case memory_mode::bind:
     case memory_mode::prefer:
@@ -126,6 +126,16 @@ class arranger {
                                std::max<std::size_t>(1, choice.granule_bytes / asked_.page_bytes));
     default:
       return touched();
+    }
+  }
+
+  /// In the words of `run`, and one more.
+  [[nodiscard]] memory_choice parsed_choice() const {
+    try {
+      return launch::parse_placement(asked_.memory, option_name(flags::memory));
+    } catch (const error& e) {
+      throw error(e.kind(), e.asked(), e.answered(),
+                  e.cure() + "; or serial: all first touched by one thread");
     }
   }
 
@@ -149,24 +159,25 @@ class arranger {
   [[nodiscard]] page_map by_weight(const memory_choice& choice) const {
     positions turn;
     for (const memory_choice::weight& each : choice.weights) {
-      for (const std::size_t node : nodes_of(each.nodes.text, flags::model_memory)) {
+      for (const std::size_t node : nodes_of(each.nodes.text, flags::memory)) {
         turn.insert(turn.end(), each.value, node);
       }
     }
     if (turn.empty()) {
-      throw error(error_kind::usage, option_name(flags::model_memory) + " " + asked_.memory,
+      throw error(error_kind::usage, option_name(flags::memory) + " " + asked_.memory,
                   "all weights are 0", "give one node a weight above 0");
     }
     return page_map::in_turn(std::move(turn));
   }
   [[nodiscard]] page_map blocked_map() const {
     std::vector<node_id> owners;
+    owners.reserve(into_.what.threads());
     for (std::size_t t = 0; t < into_.what.threads(); ++t) {
       owners.push_back(on_.nodes[node_of_thread(t)]);
     }
     std::vector<model::page_block> blocks;
     for (const extent& each : blocked(std::move(owners)).extents(into_.what.pages())) {
-      blocks.push_back({each.last_page, *on_.position_of(each.owner)});
+      blocks.push_back({each.last_page, on_.position_of(each.owner).value_or(0)});
     }
     return page_map::of_blocks(std::move(blocks));
   }
@@ -175,12 +186,11 @@ class arranger {
   [[nodiscard]] page_map touched() {
     const model::loop& loop = into_.what;
     if (loop.how.is_pooled()) {
-      into_.remarks.push_back("who touches first under a " + asked_.schedule_text() +
-                              " schedule is chance: the arrays are taken as initialised by a "
-                              "static loop");
-      model::loop before = loop;
-      before.how = {};
-      return model::first_touch(on_, before);
+      const std::string schedule = asked_.schedule_text();
+      into_.remarks.push_back("who touches first under a " +
+                              schedule.substr(0, schedule.find(',')) +
+                              " schedule is chance: every run places pages anew");
+      return model::first_touch(on_, loop);
     }
     if (loop.how.chunk > 0 && loop.form == model::shape::flat) {
       if (auto turn = touched_in_turn()) {
@@ -236,13 +246,14 @@ class arranger {
   void overflow(std::vector<page_map>& maps, std::vector<std::size_t> free) {
     constexpr std::size_t most_pages = std::size_t{1} << 25; // each may become a block of its own
     const std::size_t pages = into_.what.pages();
+    for (std::size_t n = 0; n < others_closed_.size(); ++n) {
+      free[n] = others_closed_[n] != 0 ? 0 : free[n];
+    }
+    require_room(pages * maps.size(), std::accumulate(free.begin(), free.end(), std::size_t{0}));
     if (pages * maps.size() > most_pages) {
       throw error(error_kind::usage,
                   "arrays of " + std::to_string(pages) + " pages that do not fit on their nodes",
                   "too many pages to follow each", "give --page-size 2MiB, or fewer elements");
-    }
-    for (std::size_t n = 0; n < others_closed_.size(); ++n) {
-      free[n] = others_closed_[n] != 0 ? 0 : free[n];
     }
     const std::vector<double> before = demand_of(maps);
     model::free_memory room(std::move(free), nearest_);
@@ -250,6 +261,15 @@ class arranger {
       map = room.place(map, pages);
     }
     tell(before, demand_of(maps));
+  }
+  void require_room(std::size_t wanted, std::size_t free) const {
+    if (wanted > free) {
+      throw error(error_kind::input,
+                  "arrays of " + report::format_bytes(wanted * asked_.page_bytes) + " under " +
+                      option_name(flags::memory) + " " + asked_.memory,
+                  "the nodes have room for " + report::format_bytes(free * asked_.page_bytes),
+                  "give fewer elements, or say by --free how much the nodes have");
+    }
   }
   void tell(const std::vector<double>& before, const std::vector<double>& after) {
     for (std::size_t n = 0; n < on_.size(); ++n) {

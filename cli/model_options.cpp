@@ -23,8 +23,9 @@ namespace {
 template <class Number>
 std::optional<Number> number(std::string_view text) {
   Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, code] = std::from_chars(begin, end, value);
   return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
@@ -77,7 +78,8 @@ void read_kernel(loop_description& loop, std::string_view typed) {
       std::string list;
       for (const model::kernel& each : model::kernels()) {
         names.push_back(each.name);
-        list += std::string(each.name) + ", ";
+        list += each.name;
+        list += ", ";
       }
       const std::string near = nearest(typed, names);
       refuse(flags::kernel, typed, "there is no such loop",
@@ -128,9 +130,13 @@ constexpr long long most_threads = 1 << 13; // as of `run`
 void read_threads(loop_description& loop, const invocation& given) {
   read_processors(loop, given);
   loop.threads =
-      static_cast<std::size_t>(given.number(flags::model_threads, 1, most_threads).value_or(0));
-  loop.bind = parse_bind_policy(given.text(flags::model_bind).value_or("spread"))
-                  .value_or(bind_policy::spread);
+      static_cast<std::size_t>(given.number(flags::threads, 1, most_threads).value_or(0));
+  if (given.text(flags::bind) == "none") {
+    refuse(flags::bind, "none", "threads that may run anywhere are near no memory",
+           "give --bind close or --bind spread");
+  }
+  loop.bind =
+      parse_bind_policy(given.text(flags::bind).value_or("spread")).value_or(bind_policy::spread);
   if (const auto smt = given.text(flags::smt)) {
     loop.smt = *smt == "on" ? smt_use::on : smt_use::off;
   }
@@ -159,12 +165,12 @@ void read_free(loop_description& loop, std::string_view typed) {
 }
 
 void read_memory(loop_description& loop, const invocation& given) {
-  loop.memory = given.text(flags::model_memory).value_or("local");
+  loop.memory = given.text(flags::memory).value_or("local");
   loop.stagger = given.has(flags::stagger);
   if (const auto bytes = given.bytes(flags::model_page_size)) {
     constexpr std::uint64_t most = std::uint64_t{16} << 30; // of AArch64 with pages of 64 KiB
     if (*bytes < loop.element_bytes || *bytes < 64 || *bytes > most) {
-      refuse(flags::model_page_size, *given.text(flags::model_page_size),
+      refuse(flags::model_page_size, given.text(flags::model_page_size).value_or(""),
              "pages hold at least a line and an element, and no more than 16 GiB",
              "write for example --page-size 4KiB or 2MiB");
     }
@@ -235,7 +241,7 @@ std::string loop_description::schedule_text() const {
 
 loop_description read_loop(const invocation& given) {
   loop_description loop;
-  read_kernel(loop, *given.text(flags::kernel));
+  read_kernel(loop, given.text(flags::kernel).value_or(""));
   if (const auto typed = given.text(flags::elements)) {
     loop.elements = read_elements(*typed);
   }

@@ -16,6 +16,7 @@
 #include <nodewise/team_layout.hpp>
 
 #include "cli/invocation.hpp"
+#include "cli/model_flags.hpp"
 #include "model/loop.hpp"
 
 namespace nodewise::cli {

@@ -116,7 +116,7 @@ model_question question_of(std::string_view file, const traffic_choice& which, c
   if (which.region) {
     made.json["region"] = *which.region;
   } else {
-    made.json["phase"] = which.when ? traffic::to_string(*which.when) : "both";
+    made.json["phase"] = which.when ? traffic::to_string(*which.when) : "all";
   }
   made.json["threads"] = what.what.threads.size();
   made.json["work"] = pooled ? "pooled" : "fixed";

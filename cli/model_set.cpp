@@ -44,8 +44,9 @@ setting parse_setting(std::string_view typed) {
   made.from = next();
   made.to = next();
   const std::string_view digits = typed.substr(equals + 1);
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, code] = std::from_chars(digits.data(), end, made.value);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, code] = std::from_chars(begin, end, made.value);
   if (!left.empty() || code != std::errc{} || stop != end || !std::isfinite(made.value) ||
       made.value <= 0) {
     made.refuse(left.empty() ? "the value is no number above 0" : "it has too many colons",
@@ -62,7 +63,8 @@ const model::known_parameter& parameter_of(const setting& asked) {
     std::string list;
     for (const model::known_parameter& each : model::known_parameters) {
       names.push_back(each.name);
-      list += (list.empty() ? "" : ", ") + std::string(each.name);
+      list += list.empty() ? "" : ", ";
+      list += each.name;
     }
     const std::string near = nearest(asked.name, names);
     asked.refuse("there is no figure '" + std::string(asked.name) + "'",
@@ -77,8 +79,9 @@ const model::known_parameter& parameter_of(const setting& asked) {
 
 node_id node_of(const setting& asked, std::string_view text, const machine& of) {
   int number = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, code] = std::from_chars(begin, end, number);
   if (code != std::errc{} || stop != end || of.find_node(node_id{number}) == nullptr) {
     asked.refuse("the machine has no node '" + std::string(text) + "'",
                  "its nodes are " + of.node_ids().to_string());

@@ -29,11 +29,6 @@ std::string printed(const char* format, double value) {
   return text.data();
 }
 
-/// Three significant digits.
-std::string short_number(double value) {
-  return printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
-}
-
 std::string title(const report::style& how, const std::string& text) {
   return "\n" + report::paint(how, tone::strong, text) + "\n";
 }
@@ -55,8 +50,8 @@ std::string time_text(const machine_costs& on, double seconds, double one) {
 std::string time_lines(const model_answer& answer, const machine_costs& on,
                        const report::style& how) {
   if (!on.absolute) {
-    return "  time: unavailable, as no bandwidth of this machine is known (--set bandwidth=GB/s);\n"
-           "  ratios hold if all memories are equal\n";
+    return "  time: unavailable, only ratios mean something: no bandwidth of this machine is\n"
+           "  known, and all memories are taken as equal (--set bandwidth=GB/s)\n";
   }
   const double seconds = answer.told.seconds;
   std::string text = "  time: " + report::paint(how, tone::strong, format_seconds(seconds));
@@ -177,14 +172,22 @@ std::string remarks_text(const std::vector<std::string>& remarks, const report::
   if (remarks.empty()) {
     return {};
   }
+  constexpr std::size_t most = 8;
   std::string text = title(how, "Remarks");
-  for (const std::string& each : remarks) {
-    text += "  " + report::wrap_indented(each, how.width, 2) + "\n";
+  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) {
+    text += "  " + report::wrap_indented(remarks[i], how.width, 2) + "\n";
+  }
+  if (remarks.size() > most) {
+    text += "  and " + std::to_string(remarks.size() - most) + " more, which --json has\n";
   }
   return text;
 }
 
 } // namespace
+
+std::string short_number(double value) {
+  return printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+}
 
 std::string format_seconds(double seconds) {
   if (seconds >= 1) {
@@ -238,7 +241,7 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
     }
   }
   report::table rows({{std::string(what)},
-                      {"time", align::right},
+                      {on.absolute ? "time" : "relative time", align::right},
                       {""},
                       {on.absolute ? "STREAM's count" : "", align::right},
                       {"to the best", align::right},

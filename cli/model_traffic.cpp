@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "cli/flags.hpp"
+#include "cli/model_flags.hpp"
 
 namespace nodewise::cli {
 
@@ -62,7 +62,7 @@ class collector {
       throw error(error_kind::input, "the time that the traffic takes",
                   into_.unknown > 0 ? "no line of it has a known processor and memory"
                                     : "no line was moved in this part of it",
-                  "take --phase both, another --region, or count a larger run");
+                  "take --phase all, another --region, or count a larger run");
     }
     for (auto& [cpu, thread] : threads_) {
       into_.what.threads.push_back(std::move(thread));

@@ -56,6 +56,8 @@ struct answered_point {
 [[nodiscard]] nlohmann::ordered_json points_json(const std::vector<answered_point>& points,
                                                  const model::machine_costs& on);
 
+/// Three significant digits of what is above 0, as far as they are behind the point.
+[[nodiscard]] std::string short_number(double value);
 /// "53.2 ms", "1.20 s"; times above 0.
 [[nodiscard]] std::string format_seconds(double seconds);
 /// "18.2 GB/s" of bytes/s, three digits.

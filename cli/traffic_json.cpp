@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/hexadecimal.hpp"
+#include "cli/traffic_predicted.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -250,6 +251,7 @@ ordered_json traffic_json(const traffic::summary& what, const machine& on, order
   result["shared"] = shared_json(what);
   result["regions"] = regions_json(of);
   result["transfers"] = transfers_json(of);
+  result["predicted"] = predicted_json(predict_parts(of, what.judged, on));
   result["not_counted"] = not_counted(of);
   return result;
 }

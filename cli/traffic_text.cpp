@@ -211,14 +211,15 @@ std::vector<std::string> not_counted(const traffic::counts& of) {
   return all;
 }
 
-std::string traffic_text(const traffic::summary& what, const report::style& how) {
+std::string traffic_text(const traffic::summary& what, const report::style& how,
+                         const std::string& more) {
   if (traffic::totals(what.all, what.judged).where.total() == 0) {
     return report::paint(how, tone::strong, "Memory traffic") + " of " + programs_text(what.all) +
            ": no line was read from memory\n" + omissions_text(what, how);
   }
   return headline(what, how) + totals_text(what, how) + traffic_matrix_text(what, how) +
          traffic_loads_text(what, how) + traffic_objects_text(what, how) +
-         traffic_lines_text(what, how) + regions_text(what, how) + shared_text(what, how) +
+         traffic_lines_text(what, how) + regions_text(what, how) + shared_text(what, how) + more +
          omissions_text(what, how);
 }
 

@@ -16,8 +16,10 @@
 
 namespace nodewise::cli {
 
-/// For people: how much is local, which memory carries it, which objects and lines are remote.
-[[nodiscard]] std::string traffic_text(const traffic::summary& what, const report::style& how);
+/// For people: how much is local, which memory carries it, which objects and lines are remote; and
+/// what else is told of it, in front of what is not counted.
+[[nodiscard]] std::string traffic_text(const traffic::summary& what, const report::style& how,
+                                       const std::string& more = {});
 
 /// The parts of it, each with the empty line in front, or empty where there is nothing to show.
 [[nodiscard]] std::string traffic_objects_text(const traffic::summary& what,

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/exit_codes.hpp"
+#include "cli/model_flags.hpp"
 #include "cli/registry.hpp"
 
 namespace nodewise::cli {
@@ -146,14 +147,14 @@ constexpr std::array lab_codes = {
 // model
 
 constexpr auto model_flags =
-    join(std::array<flag_list, 3>{&flags::model_input, &flags::set, &flags::limit},
-         std::array<flag_list, 2>{&flags::traffic_phase, &flags::region},
+    join(std::array<flag_list, 3>{&flags::input, &flags::set, &flags::limit},
+         std::array<flag_list, 2>{&flags::phase, &flags::region},
          std::array<flag_list, 8>{&flags::kernel, &flags::elements, &flags::element_bytes,
                                   &flags::schedule, &flags::loop_shape, &flags::random_access,
                                   &flags::chunk_start, &flags::sweep},
-         std::array<flag_list, 5>{&flags::cpunodebind, &flags::physcpubind, &flags::model_threads,
-                                  &flags::model_bind, &flags::smt},
-         std::array<flag_list, 4>{&flags::model_memory, &flags::stagger, &flags::model_page_size,
+         std::array<flag_list, 5>{&flags::cpunodebind, &flags::physcpubind, &flags::threads,
+                                  &flags::bind, &flags::smt},
+         std::array<flag_list, 4>{&flags::memory, &flags::stagger, &flags::model_page_size,
                                   &flags::free_memory},
          std::array<flag_list, 2>{&flags::json, &flags::output}, every_verb);
 constexpr std::array model_examples = {
@@ -161,8 +162,8 @@ constexpr std::array model_examples = {
             "how much slower the triad is whose arrays one thread has initialised"},
     example{"nodewise model --input lab:opteron-4x2 --kernel triad --sweep threads=1,2,4,8",
             "the time by the number of threads"},
-    example{"nodewise model -i lab:yuca-4x8 --kernel copy --sweep memory=serial,local,interleave",
-            "three placements of the same arrays"},
+    example{"nodewise model -i lab:yuca-4x8 --kernel copy --sweep memory=serial,interleave",
+            "two placements of the same arrays"},
     example{"nodewise model -i lab:westmere-2x6 --set shared_efficiency=0.91 --kernel triad",
             "with a figure that the machine's file lacks"},
     example{"nodewise model traffic.json",
@@ -245,7 +246,9 @@ constexpr std::array table = {
              "Predicts, by the bandwidths and latencies of a machine file, the time of traffic "
              "that was counted in the lab or of a loop that is described: memories, links and "
              "cores are shared fairly. Says what threads wait for, what the best placement would "
-             "take, and how much the answer depends on each figure. Nothing is run or measured.",
+             "take, and how much the answer depends on each figure. Nothing is run or measured. "
+             "Traffic is priced on the machine in its file; the threads of a loop are bound "
+             "spread, one a core, and touch its arrays first.",
          .flags = model_flags,
          .takes = operands::names,
          .examples = model_examples,

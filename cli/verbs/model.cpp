@@ -20,17 +20,17 @@ constexpr std::string_view name = "nodewise model";
 // What only one of the two kinds of question knows.
 constexpr std::array<const flag*, 15> of_loops = {
     &flags::elements,    &flags::element_bytes, &flags::loop_shape,     &flags::random_access,
-    &flags::chunk_start, &flags::sweep,         &flags::model_threads,  &flags::model_bind,
-    &flags::smt,         &flags::cpunodebind,   &flags::physcpubind,    &flags::model_memory,
+    &flags::chunk_start, &flags::sweep,         &flags::threads,        &flags::bind,
+    &flags::smt,         &flags::cpunodebind,   &flags::physcpubind,    &flags::memory,
     &flags::stagger,     &flags::free_memory,   &flags::model_page_size};
-constexpr std::array<const flag*, 2> of_traffic = {&flags::traffic_phase, &flags::region};
+constexpr std::array<const flag*, 2> of_traffic = {&flags::phase, &flags::region};
 
 template <std::size_t N>
 void require_none(const std::array<const flag*, N>& others, const invocation& given,
-                  const char* answered, const char* cure) {
+                  const char* with, const char* answered, const char* cure) {
   for (const flag* const each : others) {
     if (given.has(*each)) {
-      throw error(error_kind::usage, option_name(*each), answered, cure);
+      throw error(error_kind::usage, option_name(*each) + " with " + with, answered, cure);
     }
   }
 }
@@ -46,10 +46,10 @@ void require_one_question(const invocation& given) {
                 "for example --kernel triad");
   }
   if (is_loop) {
-    require_none(of_traffic, given, "it chooses from a traffic file, and --kernel is none",
+    require_none(of_traffic, given, "--kernel", "it chooses from a traffic file",
                  "leave one of both out");
   } else {
-    require_none(of_loops, given, "it describes a loop, and counted traffic is none",
+    require_none(of_loops, given, "a traffic file", "it describes a loop",
                  "leave it out, or describe a loop by --kernel");
   }
 }
@@ -67,11 +67,11 @@ topology with_settings(const topology& found, const invocation& given) {
 }
 
 topology read_input(const invocation& given) {
-  const auto input = given.text(flags::model_input);
+  const auto input = given.text(flags::input);
   return with_settings(
-      input ? for_option(flags::model_input,
-                         [&] { return read_machine(*input, paths::of_this_process()); })
-            : topology::system(),
+      input
+          ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
+          : topology::system(),
       given);
 }
 
@@ -124,13 +124,13 @@ void model_loop(const invocation& given) {
 
 traffic_choice choice_of(const invocation& given, traffic::phase judged) {
   traffic_choice which{.when = judged, .region = {}};
-  if (const auto when = given.text(flags::traffic_phase)) {
+  if (const auto when = given.text(flags::phase)) {
     which.when = *when == "use"    ? std::optional(traffic::phase::use)
                  : *when == "init" ? std::optional(traffic::phase::initialisation)
                                    : std::nullopt;
   }
   if (const auto region = given.text(flags::region)) {
-    if (given.has(flags::traffic_phase)) {
+    if (given.has(flags::phase)) {
       throw error(error_kind::usage, "--region with --phase",
                   "regions are counted over both phases", "leave --phase out");
     }
@@ -150,9 +150,8 @@ void model_traffic(const invocation& given) {
   const nlohmann::ordered_json document = read_json_file(file);
   const json_field root(document, "the traffic file " + file);
   const traffic_file found = traffic_from_json(root);
-  const topology where = given.has(flags::model_input)
-                             ? read_input(given)
-                             : with_settings(topology_from_json(root), given);
+  const topology where =
+      given.has(flags::input) ? read_input(given) : with_settings(topology_from_json(root), given);
   const traffic_choice which = choice_of(given, found.judged);
   const model::machine_costs on = model::costs_of(where.machine(), limit_of(given));
   const priced_traffic what = price_of_counts(found.all, which, on);

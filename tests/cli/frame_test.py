@@ -7,7 +7,7 @@ import unittest
 
 from command import BUILD, CommandTest, nodewise
 
-VERBS = ("topo", "run", "pages", "doctor", "lab", "help")
+VERBS = ("topo", "run", "pages", "model", "doctor", "lab", "help")
 
 
 class Help(CommandTest):
