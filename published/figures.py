@@ -122,8 +122,8 @@ def file_cache(model: Model, folder: Path) -> Figure:
         "Vector triad after a file of this size was cached on LD0 (figure 8.9)",
         "The book's shape: flat until what is left of LD0 is less than the arrays' share, then falling "
         f"while pages spill to other domains. Here: four arrays of 4 GiB, {share} GiB a domain of "
-        f"{memory} GiB, 8 threads, first touch in parallel; bandwidth by STREAM's count. What does not fit goes to the "
-        "nearest domain. Memories, links and latencies are assumed.",
+        f"{memory} GiB, 8 threads, first touch in parallel; bandwidth by STREAM's count. What does not "
+        "fit goes to the nearest domain. Memories, links and latencies are assumed.",
         [Curve("static, first touch", points, "lines lw 2")],
     )
     plot(figure, "GiB of files on LD0", "GB/s, predicted")

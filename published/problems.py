@@ -125,7 +125,8 @@ def few_threads(model: Model) -> Problem:
             local, turn = model.sweep("memory=local,interleave", *words)
             values.append({"threads": threads, "core_over_memory": part, "local": local, "turn": turn})
             better = "first touch" if local >= turn else "in turn"
-            table.append((f"{threads} thread{'s'[: threads - 1]}", f"{part:g}", *numbers((local, turn)), better))
+            who = f"{threads} thread{'s'[: threads - 1]}"
+            table.append((who, f"{part:g}", *numbers((local, turn)), better))
     return Problem(
         "8.3",
         "fewer threads than domains: first touch, or pages in turn over all domains?",
@@ -178,7 +179,7 @@ def triangular_loop(lab: Lab, model: Model) -> Problem:
         + [(name, *numbers(values), *["-"] * (len(sizes) - len(values))) for name, values in rows.items()],
         [
             "a domain and a thread each, row r has r + 1 elements; touched by the loop itself unless said",
-            "counted: examples/triangular in the lab, 2048 rows, where a row begins with a page",
+            "for what is counted: examples/triangular in the lab, 2048 rows, where a row begins with a page",
         ],
         "the last block has (2T-1)/T^2 of the work. Chunks in turn balance it, blocks of equal work do "
         "so too and stay contiguous; both must be touched by the same map. Dynamic schedules balance "

@@ -28,6 +28,10 @@ prediction; "predicted" is the model's own, or the lab's count; "local seen" is 
 lines that the lab counted as local. GB/s are by STREAM's count. Several readings stand side
 by side where the source leaves something open."""
 
+FIGURES = """\
+The published curves are not available to us: what is known of their shapes stands beside what
+the model draws."""
+
 
 def answer_as_json(answer: Answer) -> dict:
     number = answer.number
@@ -104,11 +108,11 @@ def tell(arguments: argparse.Namespace) -> None:
         document["problems"] = [problem.as_json() for problem in solved]
         pages += ["# Problems 8.1 to 8.5", "```\n" + text + "\n```"]
         drawn = figures.draw(lab, model, arguments.output)
-        print()
+        print("\n" + layout.wrapped(FIGURES, ""))
         for figure in drawn:
             print(f"{figure.path}\n" + layout.wrapped(figure.text))
         document["figures"] = [figure.as_json() for figure in drawn]
-        pages += ["# Figures", *(f"![{f.title}]({f.path.name})\n\n{f.text}" for f in drawn)]
+        pages += ["# Figures", FIGURES, *(f"![{f.title}]({f.path.name})\n\n{f.text}" for f in drawn)]
     (arguments.output / "table.json").write_text(json.dumps(document, indent=1) + "\n")
     (arguments.output / "table.md").write_text("\n\n".join(pages) + "\n")
     print(f"\n{arguments.output / 'table.md'}\n{arguments.output / 'table.json'}")
