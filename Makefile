@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench install format tidy clean
+.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench published install format tidy clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -47,6 +47,9 @@ fuzz: build ## ten million inputs for every parser
 
 bench: build ## timings against peers in the same run; results in bench/results
 	@bench/run $(BIN)
+
+published: build ## published measurements beside what the model says of them; build/published
+	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py --quiet
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)

@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "agent": {"raw", "arithmetic", "protocol", "marker"},
     "lab": {"marker"},
     "examples": {"marker"},
+    "published": {"marker", "examples"},
     "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
             "symbols", "observe", "traffic", "model"},
 }
@@ -71,7 +72,8 @@ def room_of(path):
 
 
 def sources():
-    for folder in ("include", "src", "cli", "agent", "lab", "examples"):
+    for folder in ("include", "src", "cli", "agent", "lab", "examples",
+                   "published"):
         for suffix in ("*.hpp", "*.cpp", "*.h", "*.c"):
             yield from (p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob(suffix))
 
