@@ -49,7 +49,7 @@ bench: build ## timings against peers in the same run; results in bench/results
 	@bench/run $(BIN)
 
 published: build ## published measurements beside what the model says of them; build/published
-	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py --quiet
+	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
