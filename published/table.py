@@ -20,13 +20,13 @@ HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("NODEWISE_BUILD", HERE.parent / "build/release"))
 
 INTRODUCTION = """\
-What was published of memory placement, and what Nodewise says of it. Programs run in the lab,
-on virtual machines with modelled caches, where their traffic is counted; the model prices the
-counts. "published" is the source's number; "inputs" are the published figures that the model
-was given; "fitted" is a parameter that was set so that one number is met, which is no
-prediction; "predicted" is the model's own, or the lab's count; "local seen" is the share of
-lines that the lab counted as local. GB/s are by STREAM's count. Several readings stand side
-by side where the source leaves something open."""
+What was published of memory placement, and what Nodewise says of it. Programs run in the
+lab, on virtual machines with modelled caches, where their traffic is counted; the model
+prices the counts. "published" is the source's number; "inputs" are the published figures
+that the model was given; "fitted" is a parameter that was set so that one number is met,
+which is no prediction; "predicted" is the model's own, or the lab's count; "local seen" is
+the share of lines that the lab counted as local. GB/s are by STREAM's count. Several
+readings stand side by side where the source leaves something open."""
 
 FIGURES = """\
 The published curves are not available to us: what is known of their shapes stands beside what
