@@ -32,4 +32,23 @@ double machine_costs::far_work(std::size_t memory_at) const noexcept {
   return std::max(1.0, (1 / shared_efficiency[memory_at].value - share) / (1 - share));
 }
 
+std::vector<std::size_t> nearest_memory(const machine_costs& on, const node_set& usable) {
+  std::vector<std::size_t> all;
+  for (std::size_t from = 0; from < on.size(); ++from) {
+    std::optional<std::size_t> best;
+    const auto consider = [&](std::size_t to) {
+      if (on.memory[to].value > 0 && usable.contains(on.nodes[to]) &&
+          (!best || on.latency_ratio(from, to) < on.latency_ratio(from, *best))) {
+        best = to;
+      }
+    };
+    consider(from); // of equally near ones the own
+    for (std::size_t to = 0; to < on.size(); ++to) {
+      consider(to);
+    }
+    all.push_back(best.value_or(from));
+  }
+  return all;
+}
+
 } // namespace nodewise::model

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
 #include <nodewise/machine.hpp>
 
 #include "model/figure.hpp"
@@ -88,5 +89,10 @@ struct machine_costs {
 /// `error` (input) for a machine without processors or memory and for figures that are no figures.
 [[nodiscard]] machine_costs costs_of(const machine& what,
                                      hypothesis bandwidths_are_of = hypothesis::memory);
+
+/// For each node the nearest of these memories, itself if it is one: where first touch by its
+/// processors puts pages. Itself also where none of them has memory.
+[[nodiscard]] std::vector<std::size_t> nearest_memory(const machine_costs& on,
+                                                      const node_set& usable);
 
 } // namespace nodewise::model

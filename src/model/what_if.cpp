@@ -44,22 +44,6 @@ std::vector<double> by_weight(std::vector<double> weights) {
   return weights;
 }
 
-/// For each node the nearest that has memory.
-std::vector<std::size_t> nearest_memory(const machine_costs& on) {
-  std::vector<std::size_t> nearest;
-  for (std::size_t from = 0; from < on.size(); ++from) {
-    std::size_t best = from;
-    for (std::size_t to = 0; to < on.size(); ++to) {
-      if (on.memory[to].value > 0 && (on.memory[best].value == 0 ||
-                                      on.latency_ratio(from, to) < on.latency_ratio(from, best))) {
-        best = to;
-      }
-    }
-    nearest.push_back(best);
-  }
-  return nearest;
-}
-
 void scale(std::vector<figure>& figures, double factor) {
   for (figure& each : figures) {
     each.value *= factor;
@@ -151,7 +135,11 @@ std::vector<const figure*> figures_of(const machine_costs& on, input what) {
 } // namespace
 
 std::vector<alternative> alternatives(const machine_costs& on, const traffic& what) {
-  const std::vector<std::size_t> nearest = nearest_memory(on);
+  node_set all_nodes;
+  for (const node_id node : on.nodes) {
+    all_nodes.insert(node);
+  }
+  const std::vector<std::size_t> nearest = nearest_memory(on, all_nodes);
   std::vector<double> has_memory;
   std::vector<double> bandwidth;
   std::vector<std::vector<double>> own(on.size(), std::vector<double>(on.size(), 0));

@@ -65,23 +65,6 @@ std::vector<std::size_t> cores_of(const model::machine_costs& costs, const topol
   return cores;
 }
 
-/// Where first touch by a thread of each node puts pages: its own memory, or the nearest.
-std::vector<std::size_t> home_of_nodes(const model::machine_costs& costs, const node_set& usable) {
-  std::vector<std::size_t> homes;
-  for (std::size_t from = 0; from < costs.size(); ++from) {
-    std::optional<std::size_t> best;
-    for (const node_id node : usable) {
-      const std::size_t to = position_of(costs, node);
-      if (costs.memory[to].value > 0 &&
-          (!best || costs.latency_ratio(from, to) < costs.latency_ratio(from, *best))) {
-        best = to;
-      }
-    }
-    homes.push_back(best.value_or(from));
-  }
-  return homes;
-}
-
 std::string reason_for(const arrangement_advice& advice, page_users users) {
   const std::string idle = advice.idle.to_string();
   if (advice.best == arrangement::interleaved) {
@@ -118,7 +101,7 @@ arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id
   const model::machine_costs costs = model::costs_of(on.machine());
   const std::vector<std::size_t> cores = cores_of(costs, on, threads);
   const node_set memories = on.memory_nodes();
-  const std::vector<std::size_t> homes = home_of_nodes(costs, memories);
+  const std::vector<std::size_t> homes = model::nearest_memory(costs, memories);
   std::vector<double> blocked(costs.size(), 0); // of all pages
   std::vector<double> even(costs.size(), 0);
   for (const std::size_t core : cores) {
