@@ -77,9 +77,10 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   made.by = found.by;
   made.readings = readings_of(found);
   made.useful_bytes = found.useful_bytes;
-  made.alternatives = model::alternatives(on, model::traffic_of(on, loop.what));
-  made.sensitivities = model::sensitivities(
-      on, [&](const machine_costs& other) { return seconds_on(other, loop, found.by); });
+  made.alternatives = model::alternatives(on, loop.what, found.by);
+  made.sensitivities = model::sensitivities(on, made.told.loads, [&](const machine_costs& other) {
+    return seconds_on(other, loop, found.by);
+  });
   made.remarks = std::move(loop.remarks);
   made.remarks.insert(made.remarks.end(), on.remarks.begin(), on.remarks.end());
   return made;
@@ -90,11 +91,16 @@ model_answer answer_traffic(const machine_costs& on, const priced_traffic& what,
   made.told = told_as(model::price(on, what.what, how));
   made.readings = {{reading::mixed, made.told.seconds}};
   made.alternatives = model::alternatives(on, what.what);
-  made.sensitivities = model::sensitivities(
-      on, [&](const machine_costs& other) { return model::price(other, what.what, how).seconds; });
+  made.sensitivities = model::sensitivities(on, made.told.loads, [&](const machine_costs& other) {
+    return model::price(other, what.what, how).seconds;
+  });
   if (what.unknown > 0) {
     made.remarks.push_back(report::format_percent(what.unknown / (what.unknown + what.lines)) +
                            " of the lines are left out: their processor or memory is unknown");
+  }
+  if (what.elsewhere) {
+    made.remarks.emplace_back("counted on another machine: each processor is taken as a core of "
+                              "the node with the same number");
   }
   if (what.dirty > 0) {
     made.remarks.push_back(report::format_percent(what.dirty / what.lines) +
@@ -118,13 +124,13 @@ std::vector<used_figure> used_figures(const machine_costs& on) {
     }
   }
   for (const model::link& each : on.links) {
-    all.push_back({input::links, between(on, each.from, each.to, "->"), each.bytes_per_s});
+    all.push_back({input::links, between(on, each.to, each.from, ":"), each.bytes_per_s});
   }
   for (std::size_t from = 0; from < on.size(); ++from) {
     for (std::size_t to = 0; to < on.size(); ++to) {
       if (from != to && on.memory[to].value > 0) {
         all.push_back(
-            {input::latency, between(on, from, to, " to "), on.latency[from * on.size() + to]});
+            {input::latency, between(on, from, to, ":"), on.latency[from * on.size() + to]});
       }
     }
   }

@@ -41,8 +41,9 @@ std::string_view kind_of(const model::resource_load& load, const machine_costs& 
 ordered_json load_json(const model::resource_load& load, const machine_costs& on) {
   ordered_json one = {{"kind", kind_of(load, on)}};
   if (load.kind == model::resource_kind::link) {
-    one["from"] = to_int(on.nodes[on.links[load.at].from]);
-    one["to"] = to_int(on.nodes[on.links[load.at].to]);
+    // As in parameters: what processors of `from` read from the memory of `to`.
+    one["from"] = to_int(on.nodes[on.links[load.at].to]);
+    one["to"] = to_int(on.nodes[on.links[load.at].from]);
   } else if (load.kind != model::resource_kind::thread) {
     one["node"] = to_int(on.nodes[load.at]);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/style.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::cli {
@@ -53,6 +54,30 @@ std::size_t line_bytes_of(const machine& of) {
   return known == of.caches.end() ? usual : known->line_bytes;
 }
 
+/// The outermost caches that the machine's file tells of, all together.
+std::uint64_t outer_cache_bytes(const machine& of) {
+  std::uint64_t bytes = 0;
+  int level = 0;
+  for (const cache& each : of.caches) {
+    if (each.kind != cache_kind::instruction && each.level >= level) {
+      bytes = each.level > level ? each.size_bytes : bytes + each.size_bytes;
+      level = each.level;
+    }
+  }
+  return bytes;
+}
+
+void warn_of_caches(placed_loop& into, const topology& where) {
+  const std::uint64_t caches = outer_cache_bytes(where.machine());
+  const std::uint64_t arrays =
+      into.what.elements * into.what.element_bytes * into.what.arrays.size();
+  if (arrays <= caches) {
+    into.remarks.push_back("the arrays, " + report::format_bytes(arrays) +
+                           ", fit into the machine's caches, " + report::format_bytes(caches) +
+                           ": only a first sweep waits for memory");
+  }
+}
+
 void set_chunk_start(placed_loop& into, const loop_description& asked,
                      const model::machine_costs& on) {
   const bool has_chunks = into.what.how.chunk > 0 || into.what.how.is_pooled();
@@ -86,6 +111,7 @@ placed_loop place_loop(const loop_description& asked, const topology& where,
   loop.random_access = asked.random_access;
   place_threads(made, asked, where, on);
   set_chunk_start(made, asked, on);
+  warn_of_caches(made, where);
   place_arrays(made, asked, where, on);
   return made;
 }

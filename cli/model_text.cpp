@@ -68,6 +68,9 @@ std::string ratio_line(const model_answer& answer, const report::style& how) {
   }
   constexpr double as_good = 1.005; // prints as 1.00
   const tone look = *ratio < as_good ? tone::good : tone::warning;
+  if (*ratio < as_good) {
+    return "  " + report::paint(how, look, "as good as the best placement known") + "\n";
+  }
   return "  " + report::paint(how, look, short_number(*ratio) + " times the best placement") +
          " (each byte " + answer.alternatives.front().name + ")\n";
 }
@@ -81,7 +84,7 @@ std::string readings_line(const model_answer& answer, const machine_costs& on,
   if (answer.readings.empty() || most->seconds <= least->seconds * worth_telling) {
     return {};
   }
-  std::string text = "told is threads " + std::string(model::to_string(answer.by)) + "; ";
+  std::string text = "by the reading '" + std::string(model::to_string(answer.by)) + "'; ";
   for (const read_seconds& each : answer.readings) {
     text += std::string(&each == &answer.readings.front() ? "" : ", ") +
             std::string(model::to_string(each.by)) + " " +
@@ -209,8 +212,9 @@ std::string name_of(const model::resource_load& load, const machine_costs& on) {
   case model::resource_kind::memory:
     return "memory of node " + node_name(on, load.at);
   case model::resource_kind::link:
-    return (on.links[load.at].is_path ? "path " : "link ") + node_name(on, on.links[load.at].from) +
-           "->" + node_name(on, on.links[load.at].to);
+    // As in parameters: what processors of the first read from the memory of the second.
+    return (on.links[load.at].is_path ? "path " : "link ") + node_name(on, on.links[load.at].to) +
+           ":" + node_name(on, on.links[load.at].from);
   case model::resource_kind::core:
     return "cores of node " + node_name(on, load.at);
   case model::resource_kind::thread:

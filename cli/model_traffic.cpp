@@ -30,7 +30,9 @@ std::string number(node_id node) {
 class collector {
  public:
   collector(const counts& of, const model::machine_costs& on, priced_traffic& into)
-      : of_(of), on_(on), into_(into) {}
+      : of_(of), on_(on), into_(into) {
+    into_.elsewhere = !is_counted_machine();
+  }
 
   void add(cpu_id cpu, node_id to, const traffic::volume& lines, double dirty, double share) {
     const double moved = static_cast<double>(lines.moved()) + dirty;
@@ -70,12 +72,31 @@ class collector {
   }
 
  private:
-  [[nodiscard]] model::thread_traffic nothing(cpu_id cpu) const {
-    const auto core = on_.core_of(cpu);
-    if (!core) {
-      refuse_machine("processor " + std::to_string(to_int(cpu)));
+  [[nodiscard]] bool is_counted_machine() const {
+    return std::ranges::all_of(of_.processors, [&](const traffic::processor& each) {
+      const auto core = on_.core_of(each.cpu);
+      return core && on_.nodes[on_.cores[*core].node] == each.node;
+    });
+  }
+  /// The processor's core; on another machine the core of its node that has its place there.
+  [[nodiscard]] std::size_t core_for(cpu_id cpu) {
+    if (const auto core = on_.core_of(cpu); core && !into_.elsewhere) {
+      return *core;
     }
-    return {.core = *core,
+    const node_id node = of_.node_of(cpu);
+    const auto before = std::ranges::count_if(of_.processors, [&](const traffic::processor& other) {
+      return other.node == node && other.cpu < cpu;
+    });
+    std::ptrdiff_t nth = 0;
+    for (std::size_t core = 0; core < on_.cores.size(); ++core) {
+      if (on_.nodes[on_.cores[core].node] == node && nth++ == before) {
+        return core;
+      }
+    }
+    refuse_machine("core " + std::to_string(before + 1) + " of node " + number(node));
+  }
+  [[nodiscard]] model::thread_traffic nothing(cpu_id cpu) {
+    return {.core = core_for(cpu),
             .read = std::vector<double>(on_.size(), 0),
             .written = std::vector<double>(on_.size(), 0)};
   }

@@ -24,15 +24,18 @@ struct traffic_choice {
 };
 
 struct priced_traffic {
-  model::traffic what; ///< one thread for each processor that moved anything
-  double lines = 0;    ///< that are in it
-  double unknown = 0;  ///< lines left out: their processor's node or their memory is not known
-  double dirty = 0;    ///< of `lines`, those that were still in the caches at the end
+  model::traffic what;    ///< one thread for each processor that moved anything
+  double lines = 0;       ///< that are in it
+  double unknown = 0;     ///< lines left out: their processor's node or their memory is not known
+  bool elsewhere = false; ///< processors are numbered otherwise: node by node, in their order
+  double dirty = 0;       ///< of `lines`, those that were still in the caches at the end
 };
 
 /// Each processor as a thread; a region, which is counted by node, in equal parts on those of the
-/// node's processors that moved anything in the run. Throws `error`: (usage) for a region that
-/// there is not, (input) for processors or memories that the machine has not, and if nothing moved.
+/// node's processors that moved anything in the run. On another machine than the counted
+/// one a processor is the core of the same node with the same place. Throws `error`: (usage) for a
+/// region that there is not, (input) for processors or memories that the machine has not, and if
+/// nothing moved.
 [[nodiscard]] priced_traffic price_of_counts(const traffic::counts& of, const traffic_choice& which,
                                              const model::machine_costs& on);
 

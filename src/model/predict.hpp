@@ -54,6 +54,11 @@ struct alternative {
 /// On each thread's own node; in turn over all memories; the same by their bandwidth; fastest
 /// first. Each is priced as a mix, for threads that keep the work they have.
 [[nodiscard]] std::vector<alternative> alternatives(const machine_costs& on, const traffic& what);
+/// The same loop with its arrays elsewhere, by the same reading: where a loop with this schedule
+/// touches them first, or, of a pooled one, a block for each thread; in turn over all memories; the
+/// same by their bandwidth. Fastest first.
+[[nodiscard]] std::vector<alternative> alternatives(const machine_costs& on, const loop& what,
+                                                    reading by);
 
 /// A term of the model that may be wrong.
 enum class input {
@@ -69,16 +74,17 @@ enum class input {
 
 struct sensitivity {
   input what = input::memory;
-  origin from = origin::assumed; ///< the weakest of its figures
+  origin from = origin::assumed; ///< of the figure that matters most
   std::string source;            ///< of that one
   double less = 0;               ///< change of the time, in parts of it, if the input is less
   double more = 0;               ///< if it is more
 };
 
-/// Changes each input that the machine has by `part` and asks again. Inputs that are unknown and
-/// taken as no limit are left out; `costs.remarks` has them.
+/// Changes each input that the machine has by `part` and asks again. Of the figures of an input the
+/// one that binds most in `loads` is told, or else the weakest. Inputs that are unknown and taken
+/// as no limit are left out; `costs.remarks` has them.
 [[nodiscard]] std::vector<sensitivity>
-sensitivities(const machine_costs& on, const std::function<double(const machine_costs&)>& seconds,
-              double part = 0.1);
+sensitivities(const machine_costs& on, const std::vector<resource_load>& loads,
+              const std::function<double(const machine_costs&)>& seconds, double part = 0.1);
 
 } // namespace nodewise::model

@@ -36,6 +36,9 @@ class costs_builder {
       refuse("its nodes are not in ascending order", "sort them by their numbers");
     }
     cores_by_node_.resize(costs_.size());
+    for (const std::string& name : said_.unknown()) {
+      remark("the model knows no parameter '" + name + "'");
+    }
   }
 
   machine_costs build() {
@@ -260,9 +263,13 @@ class costs_builder {
     }
   }
 
+  /// Given for the node; else for another, if for any; else what the node's bandwidth says of it.
   [[nodiscard]] std::optional<figure> said_core(std::size_t node) const {
     if (auto found = between("core_bandwidth", node, node)) {
       return found;
+    }
+    if (auto found = said_.any("core_bandwidth")) {
+      return assumed(found->value, "as another node");
     }
     const auto all = between("bandwidth", node, node);
     if (hypothesis_ == hypothesis::processors && all && cores_of(node) > 0) {
@@ -318,6 +325,8 @@ class costs_builder {
       for (std::size_t to = 0; to < n; ++to) {
         if (const auto found = between("link_bandwidth", from, to)) {
           costs_.links.push_back({to, from, false, *found});
+        } else if (const auto back = between("link_bandwidth", to, from)) {
+          costs_.links.push_back({to, from, false, assumed(back->value, "as its other direction")});
         }
       }
     }
@@ -339,7 +348,7 @@ class costs_builder {
     for (std::size_t from = 0; from < n; ++from) {
       for (std::size_t to = 0; to < n; ++to) {
         costs_.read_ways[at(from, to)] = routes[at(to, from)];
-        if (from != to && routes[at(to, from)].empty() && cores_of(from) > 0) {
+        if (from != to && routes[at(to, from)].empty() && cores_of(from) > 0 && has_memory(to)) {
           remark("no links lead between some nodes: those ways are taken not to be a limit");
         }
       }

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -44,7 +45,11 @@ class said_figures {
   /// Of any nodes.
   [[nodiscard]] std::optional<figure> any(std::string_view name) const;
 
+  /// Names that the model does not know, perhaps misspelt.
+  [[nodiscard]] const std::vector<std::string>& unknown() const noexcept { return unknown_; }
+
  private:
+  std::vector<std::string> unknown_;
   std::map<std::tuple<std::string_view, std::size_t, std::size_t>, figure> figures_;
 };
 

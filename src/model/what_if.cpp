@@ -2,6 +2,7 @@
 //
 // The same traffic placed otherwise, the same placement on a machine that is a little different.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "model/demand.hpp"
@@ -42,6 +43,41 @@ std::vector<double> by_weight(std::vector<double> weights) {
     weight /= sum;
   }
   return weights;
+}
+
+void sort_by_time(std::vector<alternative>& all) {
+  std::ranges::sort(all, {}, [](const alternative& each) {
+    return std::pair(each.seconds, each.name); // of equals always the same
+  });
+}
+
+/// Pages in turn, a node as often as `weight` of its bandwidth says, in quarters of the least.
+template <class Weight>
+page_map in_turn_by(const machine_costs& on, const Weight& weight) {
+  std::vector<double> times(on.size(), 0);
+  double least = unlimited;
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    if (on.memory[n].value > 0) {
+      times[n] = weight(on.memory[n].value == unlimited ? 1 : on.memory[n].value);
+      least = std::min(least, times[n]);
+    }
+  }
+  constexpr double parts = 4;
+  constexpr double most = 255;
+  bool equal = true;
+  for (double& each : times) {
+    equal = equal && (each == 0 || each == least);
+    each = std::min(most, std::round(each / least * parts));
+  }
+  std::vector<std::size_t> nodes;
+  for (double round = 0; round < (equal ? 1 : most); ++round) { // one after the other, not in heaps
+    for (std::size_t n = 0; n < on.size(); ++n) {
+      if (times[n] > round) {
+        nodes.push_back(n);
+      }
+    }
+  }
+  return page_map::in_turn(std::move(nodes));
 }
 
 void scale(std::vector<figure>& figures, double factor) {
@@ -87,6 +123,29 @@ machine_costs changed(const machine_costs& on, input what, double factor) {
     break;
   }
   return other;
+}
+
+/// Of the part of this kind that is waited for most; nullptr if none is.
+const figure* binding_figure(const machine_costs& on, const std::vector<resource_load>& loads,
+                             input what) {
+  for (const resource_load& load : loads) { // what binds most comes first
+    if (load.bound <= 0) {
+      break;
+    }
+    if (load.kind == resource_kind::memory && what == input::memory) {
+      return &on.memory[load.at];
+    }
+    if (load.kind == resource_kind::memory && what == input::shared_efficiency) {
+      return &on.shared_efficiency[load.at];
+    }
+    if (load.kind == resource_kind::core && what == input::core) {
+      return &on.core[load.at];
+    }
+    if (load.kind == resource_kind::link && what == input::links) {
+      return &on.links[load.at].bytes_per_s;
+    }
+  }
+  return nullptr;
 }
 
 /// The figures behind an input that are limits at all.
@@ -163,9 +222,28 @@ std::vector<alternative> alternatives(const machine_costs& on, const traffic& wh
       {"over all nodes by their bandwidth",
        seconds([&](const thread_traffic&) -> const std::vector<double>& { return weighted; })},
   };
-  std::ranges::sort(all, {}, [&](const alternative& each) {
-    return std::pair(each.seconds, each.name); // of equals always the same
-  });
+  sort_by_time(all);
+  return all;
+}
+
+std::vector<alternative> alternatives(const machine_costs& on, const loop& what, reading by) {
+  constexpr std::size_t pieces = 40'000; // as for the time itself
+  const auto seconds = [&](const page_map& map) {
+    loop other = what;
+    other.maps.assign(what.arrays.size(), map);
+    return seconds_by(on, other, by, pieces);
+  };
+  loop touching = what;
+  if (what.how.is_pooled()) {
+    touching.how = {};
+  }
+  std::vector<alternative> all = {
+      {what.how.is_pooled() ? "in a block for each thread" : "where this loop first touches it",
+       seconds(first_touch(on, touching))},
+      {"in turn over all nodes", seconds(in_turn_by(on, [](double) { return 1.0; }))},
+      {"over all nodes by their bandwidth", seconds(in_turn_by(on, [](double x) { return x; }))},
+  };
+  sort_by_time(all);
   return all;
 }
 
@@ -190,6 +268,7 @@ std::string_view to_string(input what) noexcept {
 }
 
 std::vector<sensitivity> sensitivities(const machine_costs& on,
+                                       const std::vector<resource_load>& loads,
                                        const std::function<double(const machine_costs&)>& seconds,
                                        double part) {
   const double now = seconds(on);
@@ -200,9 +279,10 @@ std::vector<sensitivity> sensitivities(const machine_costs& on,
     if (figures.empty()) {
       continue;
     }
-    const figure& weakest = **std::ranges::max_element(figures, {}, &figure::from);
-    all.push_back({what, weakest.from, weakest.source,
-                   seconds(changed(on, what, 1 - part)) / now - 1,
+    const figure* const binding = binding_figure(on, loads, what);
+    const figure& told =
+        binding != nullptr ? *binding : **std::ranges::max_element(figures, {}, &figure::from);
+    all.push_back({what, told.from, told.source, seconds(changed(on, what, 1 - part)) / now - 1,
                    seconds(changed(on, what, 1 + part)) / now - 1});
   }
   return all;

@@ -44,6 +44,32 @@ class Loops(ModelTest):
         text = self.expect(0, "model", *WESTMERE, "--memory", "serial").stdout
         self.assertIn("2.00 times the best placement", text)
 
+    def test_a_placement_has_one_time_whoever_names_it(self):
+        loop = ("--input", "lab:opteron-4x2", "--kernel", "triad", "--memory", "interleave", "--elements", "2^24")
+        for schedule in ("static", "static,64", "static,4096", "dynamic,512", "tasks,512", "guided"):
+            with self.subTest(schedule=schedule):
+                answer = self.predicted(*loop, "--schedule", schedule)
+                same = next(one for one in answer["alternatives"] if one["name"] == "in turn over all nodes")
+                self.assertAlmostEqual(same["seconds"] / answer["seconds"], 1)
+
+    def test_a_figure_is_told_with_the_origin_of_what_binds(self):
+        answer = self.predicted("--input", "lab:aloe-2x16", "--kernel", "triad", "--memory", "serial")
+        memory = next(one for one in answer["sensitivities"] if one["what"] == "memory bandwidth")
+        self.assertEqual((memory["origin"], memory["source"]), ("published", "TBB20"))
+
+    def test_links_are_named_as_their_parameters_are(self):
+        loop = ("--input", "lab:opteron-4x2", "--kernel", "load", "--memory", "serial", "--set", "link_bandwidth:1:0=1")
+        loads = self.predicted(*loop)["loads"]
+        narrow = [(one["from"], one["to"]) for one in loads if one["kind"] == "link" and one["gb_per_s"] == 1]
+        self.assertEqual(narrow, [(1, 0)])
+        self.assertIn("link 1:0", self.expect(0, "model", *loop).stdout)
+
+    def test_arrays_that_fit_into_caches_get_a_remark(self):
+        small = self.predicted("--input", "lab:westmere-2x6", "--kernel", "triad", "--elements", "1000")
+        self.assertTrue(any("fit into the machine's caches" in remark for remark in small["remarks"]))
+        large = self.predicted(*WESTMERE)
+        self.assertFalse(any("caches" in remark for remark in large["remarks"]))
+
     def test_with_the_efficiency_that_fits_it_is_what_was_published(self):
         answer = self.predicted(*WESTMERE, "--memory", "serial", "--set", "shared_efficiency=0.91")
         self.assertAlmostEqual(answer["ratio_to_best"], LOCAL_TRIAD_GB_S / SERIAL_TRIAD_GB_S, delta=0.03)
@@ -260,7 +286,15 @@ class Traffic(ModelTest, Counted):
     def test_on_another_machine(self):
         file = self.count()
         self.assertIsInstance(self.seconds(file, "--input", "lab:opteron-4x2", "--set", "bandwidth=6"), float)
-        self.refused(file, "--input", "2x2", code=3, says="processor 4 is not on the machine", cure="--input")
+        self.refused(file, "--input", "2x2", code=3, says="core 1 of node 2 is not on the machine", cure="--input")
+
+    def test_on_a_machine_with_other_numbers_processors_stay_on_their_nodes(self):
+        file = self.count()
+        here = self.predicted(file, "--set", "bandwidth=6")
+        there = self.predicted(file, "--input", "4x4", "--set", "bandwidth=6")
+        self.assertAlmostEqual(there["ratio_to_best"], here["ratio_to_best"])
+        self.assertTrue(any("counted on another machine" in remark for remark in there["remarks"]))
+        self.assertFalse(any("counted on another machine" in remark for remark in here["remarks"]))
 
     def test_pooled_work_ends_together(self):
         file = Path(self.count())

@@ -83,9 +83,9 @@ TEST(ModelText, IsAsciiWhereTheLocaleIs) {
 
 TEST(ModelText, TellsReadingsOnlyWhereTheyDiffer) {
   const machine two = test::grid(2, 4);
-  EXPECT_THAT(ask(two, {"--kernel", "load"}).text(), Not(HasSubstr("told is")));
+  EXPECT_THAT(ask(two, {"--kernel", "load"}).text(), Not(HasSubstr("by the reading")));
   EXPECT_THAT(ask(two, {"--kernel", "load", "--memory", "interleave"}).text(),
-              HasSubstr("told is threads mixed; mixed 1.00 x, in step "));
+              HasSubstr("by the reading 'mixed'; mixed 1.00 x, in step "));
 }
 
 TEST(ModelText, WritesTimesAndBandwidthsInThreeDigits) {

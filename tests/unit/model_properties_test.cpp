@@ -217,7 +217,7 @@ TEST(ModelProperties, AChangedInputChangesTheTimeByThatMuchWhereItBinds) {
   const auto seconds = [&](const machine_costs& machine) {
     return price(machine, model::traffic_of(machine, usual)).seconds;
   };
-  const std::vector<model::sensitivity> all = model::sensitivities(on, seconds);
+  const std::vector<model::sensitivity> all = model::sensitivities(on, {}, seconds);
   ASSERT_EQ(all.size(), 5U);
   for (const model::sensitivity& each : all) {
     if (each.what == model::input::memory) {
