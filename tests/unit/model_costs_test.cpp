@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "model/costs.hpp"
 
+#include <ostream>
+
 #include <gmock/gmock.h>
 
 #include <nodewise/error.hpp>
@@ -9,6 +11,12 @@
 #include "unit/model_machines.hpp"
 
 namespace nodewise {
+
+/// For the names of tests; found by the argument's namespace.
+static void PrintTo(const parameter& of, std::ostream* to) {
+  *to << of.name << " " << of.value << " " << of.unit;
+}
+
 namespace {
 
 using model::costs_of;
