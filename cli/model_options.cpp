@@ -107,7 +107,8 @@ std::size_t read_chunk(const flag& which, std::string_view typed, std::string_vi
   const auto chunk = whole(digits);
   if (!chunk || !(*chunk >= 1) || *chunk > static_cast<double>(most_elements)) {
     refuse(which, typed, "a chunk is a whole number of iterations, 1 or more",
-           "write for example --schedule dynamic,64");
+           which.name == flags::sweep.name ? "write for example --sweep chunk=16,64,512"
+                                           : "write for example --schedule dynamic,64");
   }
   return static_cast<std::size_t>(*chunk);
 }
@@ -278,6 +279,12 @@ std::optional<loop_sweep> read_sweep(const loop_description& of, const invocatio
       (sweep.what != "threads" && sweep.what != "chunk" && sweep.what != "memory")) {
     refuse(flags::sweep, *typed, "it takes threads, chunk or memory, = and values",
            "write for example --sweep threads=1,2,4");
+  }
+  for (const flag* const swept : {&flags::threads, &flags::memory}) {
+    if (sweep.what == swept->name && given.has(*swept)) {
+      refuse(flags::sweep, *typed, option_name(*swept) + " has one value, too",
+             "leave one of both out");
+    }
   }
   if (sweep.what == "chunk" && of.how.kind == model::schedule_kind::even) {
     refuse(flags::sweep, *typed, "--schedule even has no chunks", "give --schedule static");

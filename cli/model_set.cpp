@@ -12,7 +12,8 @@ namespace nodewise::cli {
 
 namespace {
 
-constexpr const char* example = "write for example --set latency:0:1=120";
+constexpr const char* example =
+    "write for example --set bandwidth=20 or --set latency:0:1=120, without unit";
 
 /// A value of --set as it stands there.
 struct setting {

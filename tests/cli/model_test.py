@@ -187,6 +187,11 @@ class Sweeps(ModelTest):
                             "--sweep", "threads=1,2,4,8")
         self.assertEqual([round(one["gb_per_s"], 6) for one in points.values()], [4, 8, 10, 10])
 
+    def test_what_is_swept_has_no_other_value(self):
+        self.refused(*WESTMERE, "--sweep", "memory=local", "--memory", "serial", says="--memory has one value")
+        self.refused(*WESTMERE, "--sweep", "threads=1,2", "--threads", "4", says="--threads has one value")
+        self.refused(*WESTMERE, "--sweep", "chunk=1,abc", says="chunk", cure="--sweep chunk=")
+
     def test_a_placement_may_have_commas(self):
         points = self.sweep("-i", "4x2", "--kernel", "load", "--sweep",
                             "memory=serial,bind:0,1,interleave:0,2,weighted:0=3,1=1,local")
