@@ -135,9 +135,9 @@ std::vector<used_figure> used_figures(const machine_costs& on) {
     }
   }
   for (std::size_t n = 0; n < on.size(); ++n) {
-    if (on.local_latency_s[n]) {
-      all.push_back({input::local_latency, "node " + std::to_string(to_int(on.nodes[n])),
-                     *on.local_latency_s[n]});
+    if (const auto& latency = on.local_latency_s[n]) {
+      all.push_back(
+          {input::local_latency, "node " + std::to_string(to_int(on.nodes[n])), *latency});
     }
   }
   all.push_back({input::lines_in_flight, "a core", on.lines_in_flight});

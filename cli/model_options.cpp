@@ -82,9 +82,13 @@ void read_kernel(loop_description& loop, std::string_view typed) {
         list += ", ";
       }
       const std::string near = nearest(typed, names);
-      refuse(flags::kernel, typed, "there is no such loop",
-             (near.empty() ? std::string{} : "did you mean " + near + "? ") + "write " + list +
-                 "or r, w, rw, n for each array: w,r,r");
+      std::string cure;
+      if (!near.empty()) {
+        cure.append("did you mean ").append(near).append("? ");
+      }
+      cure.append("write ").append(list);
+      cure += "or r, w, rw, n for each array: w,r,r";
+      refuse(flags::kernel, typed, "there is no such loop", cure);
     }
     loop.arrays.push_back(
         {.read = letters.starts_with('r'), .written = letters != "r", .streaming = letters == "n"});

@@ -39,7 +39,7 @@ std::size_t borders_of(const loop& of) {
 } // namespace
 
 std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
-  const std::vector<iteration_range> whole = {{0, of.iterations()}};
+  std::vector<iteration_range> whole = {{0, of.iterations()}};
   const std::size_t chunk = of.chunk();
   if (chunk == 0 || of.how.kind == schedule_kind::guided ||
       chunk >= of.iterations() / of.threads()) {
@@ -101,27 +101,28 @@ std::optional<iteration_range> chunk_dealer::next_in_turn(std::size_t thread) {
 }
 
 std::optional<iteration_range> chunk_dealer::next_of_pool() {
-  for (auto& [window, given] = pool_; window < windows_.size(); ++window, given = 0) {
-    const auto [begin, end] = windows_[window];
-    const std::size_t left = end - begin - given;
-    if (left == 0) {
-      continue;
-    }
-    std::size_t size = std::min(left, loop_.chunk());
-    if (loop_.how.kind == schedule_kind::guided) {
-      // libgomp: what is left over the number of threads, rounded up.
-      size = std::min(left, std::max(size, (left + loop_.threads() - 1) / loop_.threads()));
-    }
-    std::size_t first = begin + given;
-    given += size;
-    if (loop_.how.kind == schedule_kind::random) {
-      const std::size_t chunks = std::max<std::size_t>(1, loop_.iterations() / loop_.chunk());
-      first =
-          static_cast<std::size_t>(random_.uniform() * static_cast<double>(chunks)) * loop_.chunk();
-    }
-    return iteration_range{first, std::min(loop_.iterations(), first + size)};
+  while (pool_.window < windows_.size() &&
+         pool_.dealt == windows_[pool_.window].last - windows_[pool_.window].first) {
+    pool_ = {pool_.window + 1, 0};
   }
-  return std::nullopt;
+  if (pool_.window == windows_.size()) {
+    return std::nullopt;
+  }
+  const iteration_range window = windows_[pool_.window];
+  const std::size_t left = window.last - window.first - pool_.dealt;
+  std::size_t size = std::min(left, loop_.chunk());
+  if (loop_.how.kind == schedule_kind::guided) {
+    // libgomp: what is left over the number of threads, rounded up.
+    size = std::min(left, std::max(size, (left + loop_.threads() - 1) / loop_.threads()));
+  }
+  std::size_t first = window.first + pool_.dealt;
+  pool_.dealt += size;
+  if (loop_.how.kind == schedule_kind::random) {
+    const std::size_t chunks = std::max<std::size_t>(1, loop_.iterations() / loop_.chunk());
+    first =
+        static_cast<std::size_t>(random_.uniform() * static_cast<double>(chunks)) * loop_.chunk();
+  }
+  return iteration_range{first, std::min(loop_.iterations(), first + size)};
 }
 
 std::optional<iteration_range> chunk_dealer::next(std::size_t thread) {

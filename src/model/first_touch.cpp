@@ -93,6 +93,7 @@ page_map at_random(const machine_costs& on, const loop& by) {
   constexpr std::size_t pattern = 4096;
   random_numbers random(by.iterations());
   std::vector<std::size_t> nodes;
+  nodes.reserve(pattern);
   for (std::size_t i = 0; i < pattern; ++i) {
     nodes.push_back(node_of_thread(on, by, random.next() % by.threads()));
   }

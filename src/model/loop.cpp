@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <nodewise/error.hpp>
@@ -85,12 +86,13 @@ double most_in_flight(const machine_costs& on, const loop& of, const thread_traf
   const std::size_t node = on.cores[thread.core].node;
   const thread_traffic reads{
       .core = thread.core, .read = thread.read, .written = std::vector<double>(on.size(), 0)};
-  if (!on.local_latency_s[node] || total_bytes(reads) <= 0) {
+  const std::optional<figure>& latency = on.local_latency_s[node];
+  if (!latency || total_bytes(reads) <= 0) {
     return unlimited;
   }
   const auto siblings = std::ranges::count(of.cores, thread.core);
   const double read_rate = on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
-                           (on.local_latency_s[node]->value * core_use(on, node, reads)) /
+                           (latency->value * core_use(on, node, reads)) /
                            static_cast<double>(siblings);
   return read_rate * total_bytes(thread) / total_bytes(reads);
 }

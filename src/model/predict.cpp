@@ -35,7 +35,7 @@ bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// What a thread draws at most: the mean over the threads, of which several may share a core.
 double thread_rate(const machine_costs& on, const loop& what) {
-  std::set<std::size_t> used(what.cores.begin(), what.cores.end());
+  const std::set<std::size_t> used(what.cores.begin(), what.cores.end());
   double sum = 0;
   for (const std::size_t core : used) {
     sum += on.core[on.cores[core].node].value;

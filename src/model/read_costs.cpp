@@ -174,10 +174,11 @@ class costs_builder {
   void add_near_latencies() {
     std::optional<figure> any;
     for (std::size_t node = 0; node < costs_.size(); ++node) {
-      costs_.local_latency_s.push_back(said_near_latency(node));
-      if (costs_.local_latency_s[node] && !any) {
-        any = assumed(costs_.local_latency_s[node]->value, "as node " + number(costs_.nodes[node]));
+      const std::optional<figure> said = said_near_latency(node);
+      if (said && !any) {
+        any = assumed(said->value, "as node " + number(costs_.nodes[node]));
       }
+      costs_.local_latency_s.push_back(said);
     }
     for (std::optional<figure>& latency : costs_.local_latency_s) {
       latency = latency ? latency : any;

@@ -70,7 +70,8 @@ page_map in_turn_by(const machine_costs& on, const Weight& weight) {
     each = std::min(most, std::round(each / least * parts));
   }
   std::vector<std::size_t> nodes;
-  for (double round = 0; round < (equal ? 1 : most); ++round) { // one after the other, not in heaps
+  const int rounds = equal ? 1 : static_cast<int>(most);
+  for (int round = 0; round < rounds; ++round) { // one after the other, not in heaps
     for (std::size_t n = 0; n < on.size(); ++n) {
       if (times[n] > round) {
         nodes.push_back(n);
