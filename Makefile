@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench published install format tidy clean
+.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench published reference install format tidy clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -46,10 +46,16 @@ fuzz: build ## ten million inputs for every parser
 	@cmake --build --preset release --target fuzz -j 1
 
 bench: build ## timings against peers in the same run; results in bench/results
+	@scripts/setup bench
+	@cmake --preset release --log-level=WARNING >/dev/null
 	@bench/run $(BIN)
 
 published: build ## published measurements beside what the model says of them; build/published
 	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py
+
+reference: setup ## docs/reference from the headers, and the code in docs from its sources
+	@python3 -B docs/generate/reference.py
+	@python3 -B docs/generate/code_blocks.py
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)

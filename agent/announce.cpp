@@ -174,7 +174,13 @@ void announce_fork(int pid, int parent) noexcept {
 
 void announce_thread(int pid) noexcept {
   if (asked.announce) {
-    message('t').decimal(pid);
+    message('t').decimal(pid).plain(" ").decimal(static_cast<int>(sys::raw::call(SYS_gettid)));
+  }
+}
+
+void announce_helper() noexcept {
+  if (asked.announce) {
+    NODEWISE_MARKER_SAY(NODEWISE_MARKER_EXCLUDE);
   }
 }
 

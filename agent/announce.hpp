@@ -15,6 +15,8 @@ void announce_program(int pid) noexcept;
 void announce_fork(int pid, int parent) noexcept;
 /// This task is a new thread of the program.
 void announce_thread(int pid) noexcept;
+/// This task is the agent's own, and not to be counted.
+void announce_helper() noexcept;
 /// The object is there, or somewhere else or of another size than before.
 void announce_object(const object& what) noexcept;
 void announce_freed(const object& what) noexcept;

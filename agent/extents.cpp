@@ -26,27 +26,56 @@ std::size_t page_of_block(const object& group, std::size_t block) noexcept {
   return first * page_bytes();
 }
 
+/// Which of `items` is the first of a slot. Blocks are as long as a loop's, the longer ones first;
+/// a map's parts are relative, so that a map of many parts fits a short object, too.
+std::size_t first_item(const placement& where, std::size_t slot, std::size_t items) noexcept {
+  const std::size_t slots = where.owners.slots;
+  return where.kind == placement_kind::map ? arithmetic::weighted(slot, 0, slots, items).first
+                                           : arithmetic::blocked(slot, items, slots).first;
+}
+
+/// Where the last block of a run of owners ends. A loop over a group counts its blocks, a map was
+/// made from pages.
 std::size_t blocked_end(const object& what, std::size_t run) noexcept {
-  const owner_list& owners = what.where->owners;
-  const std::size_t slot = owners.run[run + 1].first_slot;
-  if (what.first_block != nullptr) {
-    return page_of_block(what, arithmetic::blocked(slot, what.blocks, owners.slots).first);
+  const std::size_t slot = what.where->owners.run[run + 1].first_slot;
+  if (what.first_block != nullptr && what.where->kind != placement_kind::map) {
+    return page_of_block(what, first_item(*what.where, slot, what.blocks));
   }
   const std::size_t granules = arithmetic::pages_for(what.placed_bytes, what.granule_bytes);
-  return arithmetic::blocked(slot, granules, owners.slots).first * what.granule_bytes;
+  return first_item(*what.where, slot, granules) * what.granule_bytes;
 }
 
 } // namespace
 
-std::size_t extent_cursor::end_of_run() const noexcept {
+extent_cursor::step extent_cursor::next_step() const noexcept {
   const owner_list& owners = what_.where->owners;
-  const bool last_run = run_ + 1 == owners.runs;
+  const auto length_of = [&](std::size_t run) {
+    return (run + 1 == owners.runs ? owners.slots : owners.run[run + 1].first_slot) -
+           owners.run[run].first_slot;
+  };
+  step made{run_, owners.run[run_].node};
+  std::size_t longest = length_of(run_);
+  const std::size_t first = owners.run[run_].first_slot;
+  while (made.last_run + 1 < owners.runs &&
+         owners.run[made.last_run + 1].first_slot - first < what_.coarse_slots) {
+    const std::size_t length = length_of(++made.last_run);
+    if (length > longest) {
+      longest = length;
+      made.node = owners.run[made.last_run].node;
+    }
+  }
+  return made;
+}
+
+std::size_t extent_cursor::end_of_run(std::size_t run) const noexcept {
+  const owner_list& owners = what_.where->owners;
+  const bool last_run = run + 1 == owners.runs;
   if (what_.where->kind == placement_kind::cyclic) {
     const std::size_t slots =
-        round_ * owners.slots + (last_run ? owners.slots : owners.run[run_ + 1].first_slot);
+        round_ * owners.slots + (last_run ? owners.slots : owners.run[run + 1].first_slot);
     return owners.runs == 1 ? what_.mapped_bytes : slots * what_.granule_bytes;
   }
-  return last_run ? what_.mapped_bytes : blocked_end(what_, run_);
+  return last_run ? what_.mapped_bytes : blocked_end(what_, run);
 }
 
 bool extent_cursor::next(extent& into) noexcept {
@@ -61,18 +90,38 @@ bool extent_cursor::next(extent& into) noexcept {
       run_ = 0;
       ++round_;
     }
-    const std::size_t end = end_of_run();
+    const step now = next_step();
+    const std::size_t end = end_of_run(now.last_run);
     at_.end = end < what_.mapped_bytes ? end : what_.mapped_bytes;
-    at_.node = owners.run[run_++].node;
+    at_.node = now.node;
+    run_ = now.last_run + 1;
   }
   into = at_;
   return true;
 }
 
+std::size_t extent_cursor::count_steps() noexcept {
+  const owner_list& owners = what_.where->owners;
+  if (what_.coarse_slots <= 1) {
+    return owners.runs;
+  }
+  std::size_t steps = 0;
+  for (run_ = 0; run_ < owners.runs; run_ = next_step().last_run + 1) {
+    ++steps;
+  }
+  run_ = 0;
+  return steps;
+}
+
 std::size_t count_extents(const object& what) noexcept {
   const owner_list& owners = what.where->owners;
-  if (what.where->kind != placement_kind::cyclic || owners.runs == 1) {
-    return owners.runs;
+  if (owners.runs == 1) {
+    return 1;
+  }
+  if (what.where->kind != placement_kind::cyclic) {
+    const std::size_t steps = extent_cursor(what).count_steps();
+    const std::size_t granules = arithmetic::pages_for(what.mapped_bytes, what.granule_bytes);
+    return steps < granules ? steps : granules;
   }
   const std::size_t round = owners.slots * what.granule_bytes;
   return what.mapped_bytes / round * owners.runs +
@@ -81,15 +130,9 @@ std::size_t count_extents(const object& what) noexcept {
 
 std::size_t shortest_block_bytes(const object& what) noexcept {
   const owner_list& owners = what.where->owners;
-  std::size_t slots = owners.slots;
-  for (std::size_t run = 0; run < owners.runs; ++run) {
-    const std::size_t end = run + 1 < owners.runs ? owners.run[run + 1].first_slot : owners.slots;
-    const std::size_t length = end - owners.run[run].first_slot;
-    slots = length < slots ? length : slots;
-  }
   return what.where->kind == placement_kind::cyclic
-             ? slots * what.granule_bytes
-             : arithmetic::multiply_divide(what.placed_bytes, slots, owners.slots);
+             ? owners.shortest * what.granule_bytes
+             : arithmetic::multiply_divide(what.placed_bytes, owners.shortest, owners.slots);
 }
 
 } // namespace nodewise::agent

@@ -8,6 +8,7 @@
 
 #include "agent/allocate.hpp"
 #include "agent/arena.hpp"
+#include "agent/births.hpp"
 #include "agent/large.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
@@ -43,6 +44,8 @@ struct mark {
 struct group {
   arena blocks;
   const void* caller;
+  rule_set above; ///< this and its birth are every part's
+  birth born;
   std::atomic<std::uint32_t> foreign; ///< requests of the site by other threads
   std::size_t latest_bytes;           ///< of the last block that was asked for
   std::size_t settled_bytes;          ///< placed up to here
@@ -119,6 +122,8 @@ group* open_group(const void* caller) noexcept {
   const std::size_t number = group_count.load(relaxed);
   group& made = all_groups[number];
   made.caller = caller;
+  made.above = rules_above(asked, caller);
+  made.born = begin_life(caller);
   made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side);
   group_count.store(number + 1, std::memory_order_release);
   return &made;
@@ -181,6 +186,10 @@ void place_part(group& of, std::size_t position, const block_range& range,
   what.bytes = what.placed_bytes = what.mapped_bytes;
   what.blocks = range.last - range.first;
   what.caller = of.caller;
+  what.above = of.above;
+  what.born = of.born;
+  what.numbered = before.numbered;
+  what.within = before.within;
   what.first_block = of.blocks.first_block() + first_page;
   what.first_number = range.first;
   if (of.foreign.load(relaxed) > (what.blocks < most_foreign ? what.blocks : most_foreign) / 8) {
@@ -381,6 +390,10 @@ bool release_grouped(void* start) noexcept {
 
 std::size_t grouped_bytes(const void* start) noexcept {
   return arena::usable_bytes(start);
+}
+
+std::uintptr_t arena_of(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(group_of(block).blocks.start());
 }
 
 void settle_groups() noexcept {

@@ -45,6 +45,8 @@ void note_other_request(std::size_t bytes, const void* caller) noexcept;
 /// False if it is free already.
 [[nodiscard]] bool release_grouped(void* start) noexcept;
 [[nodiscard]] std::size_t grouped_bytes(const void* start) noexcept;
+/// Where the arena of a block begins.
+[[nodiscard]] std::uintptr_t arena_of(const void* block) noexcept;
 
 /// Places the groups that have grown since they were placed last. To be called before threads start
 /// to use them; cheap if nothing has grown.

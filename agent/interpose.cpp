@@ -24,9 +24,10 @@ namespace {
 
 /// A mapping of its own or a block of a group; nullptr where the C library is to serve the request.
 /// Whatever is no block of a group may be the index of one.
-void* take(std::size_t bytes, const void* caller) noexcept {
+void* take(std::size_t bytes, const void* caller, content wanted = content::any) noexcept {
   const bool large = bytes >= gate_bytes;
-  void* const made = large ? allocate_large(bytes, 1, caller) : allocate_grouped(bytes, caller);
+  void* const made =
+      large ? allocate_large(bytes, 1, caller, wanted) : allocate_grouped(bytes, caller);
   if (large || made == nullptr) {
     note_other_request(bytes, caller);
   }
@@ -125,8 +126,8 @@ NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept 
   if (__builtin_mul_overflow(count, bytes, &all) || all < small_bytes) {
     return behind.calloc(count, bytes);
   }
-  // Fresh from the kernel either way: a group never gives a block out twice.
-  void* const made = take(all, NODEWISE_CALLER);
+  // A group never gives a block out twice, so it is fresh from the kernel.
+  void* const made = take(all, NODEWISE_CALLER, content::zero);
   return made != nullptr ? made : behind.calloc(count, bytes);
 }
 

@@ -6,7 +6,6 @@
 
 #include <sys/mman.h>
 
-#include "agent/announce.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
@@ -22,35 +21,97 @@ constinit object_table objects;
 
 namespace {
 
-/// Maps, places and enters an object.
-void* make(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
+/// In a block of the next allocator, at the first page that begins there: free() knows large
+/// objects by that.
+bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
+  const std::size_t unit = alignment > page_bytes() ? alignment : page_bytes();
+  if (what.bytes > PTRDIFF_MAX - unit) {
+    return false;
+  }
+  const std::size_t bytes = what.bytes + unit;
+  what.block =
+      static_cast<char*>(wanted == content::zero ? behind.calloc(1, bytes) : behind.malloc(bytes));
+  what.start = what.block + (unit - reinterpret_cast<std::size_t>(what.block) % unit) % unit;
+  return what.block != nullptr;
+}
+
+bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
+  if (asked.observe && asked.witness) {
+    return borrow(what, alignment, wanted);
+  }
+  const std::size_t preferred = preferred_alignment(what);
+  what.start = map(what.bytes, alignment > preferred ? alignment : preferred);
+  return what.start != nullptr;
+}
+
+void give_memory_back(object& what) noexcept {
+  if (what.block != nullptr) {
+    reset(what); // whoever has it next touches it first
+    behind.free(what.block);
+    return;
+  }
+  unmap(what.start, what.mapped_bytes);
+  give_back_extents(what);
+}
+
+/// Finds memory for an object, places and enters it.
+void* make(std::size_t bytes, std::size_t alignment, const void* caller, content wanted) noexcept {
   object made{};
   made.kind = NODEWISE_AGENT_HEAP;
   made.bytes = bytes;
   made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
   made.blocks = 1;
   made.caller = caller;
+  made.above = rules_above(asked, caller);
   if (!choose(asked, made)) {
     return nullptr;
   }
-  const std::size_t preferred = preferred_alignment(made);
-  made.start = map(bytes, alignment > preferred ? alignment : preferred);
-  if (made.start == nullptr) {
+  if (!take_memory(made, alignment, wanted)) {
     return nullptr;
   }
   place(made, present_pages::stay);
   count_made(made);
   if (!objects.insert(made)) {
-    unmap(made.start, made.mapped_bytes);
-    give_back_extents(made);
+    give_memory_back(made);
     return nullptr;
   }
   return made.start;
 }
 
+/// What the program may use.
+std::size_t room_in(const object& what) noexcept {
+  return what.block != nullptr ? what.bytes : round_up(what.bytes, page_bytes());
+}
+
+/// To `bytes`, as the next allocator thinks best. Its block may begin elsewhere in a page then.
+bool resize_borrowed(object& what, std::size_t bytes) noexcept {
+  const auto before = static_cast<std::size_t>(what.start - what.block);
+  if (before >= page_bytes()) { // aligned to more: it may not be when it has moved
+    return false;
+  }
+  auto* const moved = static_cast<char*>(behind.realloc(what.block, bytes + page_bytes()));
+  if (moved == nullptr) {
+    return false;
+  }
+  what.block = moved;
+  what.start =
+      moved + (page_bytes() - reinterpret_cast<std::size_t>(moved) % page_bytes()) % page_bytes();
+  std::memmove(what.start, moved + before, what.bytes < bytes ? what.bytes : bytes);
+  what.bytes = bytes;
+  what.mapped_bytes = round_up(bytes, page_bytes());
+  place_resized(what);
+  return true;
+}
+
 /// Lets the object shrink or grow where it is, or move as a whole. It must be out of the table: the
 /// kernel may give its old address to somebody else at once. False if it is as it was.
-bool remap(object& what, std::size_t needed) noexcept {
+bool remap(object& what, std::size_t bytes) noexcept {
+  if (what.block != nullptr) {
+    reset(what);
+    return resize_borrowed(what, bytes);
+  }
+  const std::size_t needed = round_up(bytes, page_bytes());
+  what.bytes = bytes;
   if (needed < what.mapped_bytes) {
     unmap(what.start + needed, what.mapped_bytes - needed);
     what.mapped_bytes = needed;
@@ -69,7 +130,9 @@ bool remap(object& what, std::size_t needed) noexcept {
 }
 
 void* resize_by_copy(void* start, std::size_t had, std::size_t bytes, const void* caller) noexcept {
-  void* moved = bytes >= gate_bytes && bytes <= PTRDIFF_MAX / 2 ? make(bytes, 1, caller) : nullptr;
+  void* moved = bytes >= gate_bytes && bytes <= PTRDIFF_MAX / 2
+                    ? make(bytes, 1, caller, content::any)
+                    : nullptr;
   if (moved == nullptr) {
     moved = next.malloc(bytes);
   }
@@ -101,8 +164,9 @@ void place_resized(object& what) noexcept {
   place(what, present_pages::move);
 }
 
-void* allocate_large(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
-  return bytes > PTRDIFF_MAX - page_mask ? nullptr : make(bytes, alignment, caller);
+void* allocate_large(std::size_t bytes, std::size_t alignment, const void* caller,
+                     content wanted) noexcept {
+  return bytes > PTRDIFF_MAX - page_mask ? nullptr : make(bytes, alignment, caller, wanted);
 }
 
 void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept {
@@ -130,8 +194,7 @@ bool release_large(void* start) noexcept {
     return false;
   }
   report_freed(what);
-  unmap(what.start, what.mapped_bytes);
-  give_back_extents(what);
+  give_memory_back(what);
   return true;
 }
 
@@ -140,12 +203,11 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
   if (!objects.find(start, what)) {
     return nullptr;
   }
-  const std::size_t had = round_up(what.bytes, page_bytes());
+  const std::size_t had = room_in(what);
   if (bytes < gate_bytes || bytes > PTRDIFF_MAX / 2) {
     return resize_by_copy(start, had, bytes, caller);
   }
-  const std::size_t needed = round_up(bytes, page_bytes());
-  if (needed == what.mapped_bytes) {
+  if (what.block == nullptr && round_up(bytes, page_bytes()) == what.mapped_bytes) {
     what.bytes = bytes;
     objects.replace(what);
     return start;
@@ -153,17 +215,18 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
   if (!objects.take(start, what)) {
     return nullptr;
   }
-  what.bytes = bytes;
-  const bool done = remap(what, needed);
+  const bool done = remap(what, bytes);
   what.bytes = done ? bytes : had;
-  announce_object(what);
+  if (done) {
+    tell_moved(what);
+  }
   (void)objects.insert(what);
   return done ? what.start : resize_by_copy(start, had, bytes, caller);
 }
 
 std::size_t usable_bytes(const void* start) noexcept {
   object what;
-  return objects.find(start, what) ? round_up(what.bytes, page_bytes()) : 0;
+  return objects.find(start, what) ? room_in(what) : 0;
 }
 
 } // namespace nodewise::agent

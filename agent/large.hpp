@@ -1,7 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Large objects of malloc's family: each a mapping of its own, placed when it is made, back with
-// the kernel when it is freed, so that no page ever passes from one owner to another.
+// the kernel when it is freed, so that no page ever passes from one owner to another. Who is only
+// to witness leaves them to the next allocator: what it gives out again keeps its pages, and that
+// is to be seen, too.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +37,12 @@ extern constinit object_table objects;
   return is_large(start) && objects.find(start, what) && what.kind == NODEWISE_AGENT_HEAP;
 }
 
-/// nullptr if no rule wants it or the kernel gives no memory; errno is left alone. Memory is zero.
-[[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment,
-                                   const void* caller) noexcept;
+/// What the caller finds in new memory.
+enum class content { any, zero };
+
+/// nullptr if no rule wants it or there is no memory; errno is left alone.
+[[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment, const void* caller,
+                                   content wanted = content::any) noexcept;
 /// For the time before the next allocator is known.
 [[nodiscard]] void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept;
 /// False if it is no longer there: freed twice.

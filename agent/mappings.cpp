@@ -10,7 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "agent/announce.hpp"
 #include "agent/interposed.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
@@ -60,6 +59,7 @@ void enter(void* start, std::size_t bytes, int flags, const void* caller) noexce
   made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
   made.blocks = 1;
   made.caller = caller;
+  made.above = rules_above(asked, caller);
   if (!choose(asked, made)) {
     return;
   }
@@ -164,7 +164,7 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
     what.mapped_bytes = round_up(bytes, page_bytes());
   }
   place_resized(what);
-  announce_object(what);
+  tell_moved(what);
   (void)objects.insert(what);
   errno = kept;
   return moved;

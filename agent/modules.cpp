@@ -23,6 +23,7 @@ module_of::module_of(const void* address) noexcept {
     return;
   }
   start = static_cast<const char*>(found.dlfo_map_start);
+  end = static_cast<const char*>(found.dlfo_map_end);
   const char* const path = found.dlfo_link_map->l_name;
   name = last_part(*path == '\0' ? program_invocation_name : path);
 }

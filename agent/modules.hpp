@@ -9,6 +9,7 @@ namespace nodewise::agent {
 /// free() inside dlopen() is safe.
 struct module_of {
   const char* start = nullptr; ///< of its first mapping; nullptr if nobody knows
+  const char* end = nullptr;   ///< of its last one
   const char* name = "";       ///< the file's last part
 
   explicit module_of(const void* address) noexcept;

@@ -196,6 +196,10 @@ bool object_table::insert(const object& value) noexcept {
     slots_.load(relaxed)->put(value);
     ++live_;
     maps_ += value.kind == NODEWISE_AGENT_MAP ? 1 : 0;
+    if (keeps_ranges_ && value.pid != 0) {
+      const auto first = reinterpret_cast<std::uintptr_t>(value.start);
+      ranges_.add(first, first + value.mapped_bytes, value.sequence);
+    }
   }
   end_change();
   return room;
@@ -234,6 +238,9 @@ void object_table::remove_locked(std::size_t at) noexcept {
   slots* const all = slots_.load(relaxed);
   begin_change();
   maps_ -= all->objects[at].kind == NODEWISE_AGENT_MAP ? 1 : 0;
+  if (keeps_ranges_) {
+    ranges_.remove(reinterpret_cast<std::uintptr_t>(all->objects[at].start));
+  }
   all->remove(at);
   --live_;
   end_change();
@@ -263,6 +270,28 @@ void object_table::replace(const object& value) noexcept {
   const std::size_t at = locked_position(value.start);
   if (at != all->count) {
     all->objects[at] = value;
+  }
+}
+
+bool object_table::change(const void* start, std::uint64_t sequence, void (*how)(object&, void*),
+                          void* with) noexcept {
+  const guard held(*this);
+  slots* const all = slots_.load(relaxed);
+  const std::size_t at = all == nullptr ? 0 : locked_position(start);
+  if (all == nullptr || at == all->count || all->objects[at].sequence != sequence) {
+    return false;
+  }
+  how(all->objects[at], with);
+  return true;
+}
+
+void object_table::change_all(void (*how)(object&, void*), void* with) noexcept {
+  const guard held(*this);
+  slots* const all = slots_.load(relaxed);
+  for (std::size_t at = 0; all != nullptr && at < all->count; ++at) {
+    if (all->keys[at].load(relaxed) != 0) {
+      how(all->objects[at], with);
+    }
   }
 }
 

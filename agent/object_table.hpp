@@ -7,14 +7,31 @@
 
 #include <pthread.h>
 
+#include "agent/range_index.hpp"
 #include "agent/settings.hpp"
 
 namespace nodewise::agent {
 
+/// How an object came to be. Of an agent that does not witness all is 0.
+struct birth {
+  std::uint64_t ns;    ///< CLOCK_MONOTONIC
+  int tid;             ///< of the thread that made it
+  std::uint32_t stack; ///< number of the record that has it, or 0
+};
+
+/// Pages that are bound to where they are, while the kernel looks who uses them.
+struct held_part {
+  std::size_t pages; ///< of the object, in all
+  std::size_t front; ///< so many from the start on without a gap: nothing more to do there
+  unsigned extents;  ///< policies in force for these
+  int last_node;     ///< of the last of these
+};
+
 /// A range of memory that is placed, or only watched, as one. `start` is page-aligned.
 struct object {
   char* start;
-  std::size_t bytes;         ///< what the program asked for
+  char* block;       ///< of the next allocator that it is in; nullptr: it has its mapping to itself
+  std::size_t bytes; ///< what the program asked for
   std::size_t placed_bytes;  ///< the length that the owners were computed for
   std::size_t mapped_bytes;  ///< a multiple of the page
   std::size_t granule_bytes; ///< edges of blocks are multiples of this
@@ -29,8 +46,15 @@ struct object {
   int rule;                         ///< position among the rules, -1: the default
   int pid;                          ///< a fork's copies belong to the parent's report
   int refused_errno;
-  unsigned flags;   ///< NODEWISE_AGENT_PLACED, ...
-  unsigned extents; ///< policies in force
+  unsigned flags;           ///< NODEWISE_AGENT_PLACED, ...
+  unsigned extents;         ///< policies in force
+  std::size_t coarse_slots; ///< of a map: parts of fewer owners are joined; 0: none are
+  birth born;
+  held_part held;
+  bool gives_back;   ///< the program gave pages of it back to the kernel: not held again
+  rule_set above;    ///< rules whose `above` fits the stack on which it was made
+  rule_set numbered; ///< rules that have given it a number
+  rule_set within;   ///< of these, by a number that they want
 };
 
 /// The objects by address: open addressing with linear probing, its memory straight from the
@@ -50,8 +74,20 @@ class object_table {
   [[nodiscard]] bool take(const void* start, object& into) noexcept;
   /// Removes one of the program's own mappings that has bytes in first..last. False if none has.
   [[nodiscard]] bool take_overlapping(const char* first, const char* last, object& into) noexcept;
+  /// From now on its objects are also found by any of their bytes.
+  void keep_ranges() noexcept { keeps_ranges_ = true; }
+  /// Those so far are not.
+  void forget_ranges() noexcept { ranges_.clear(); }
+  [[nodiscard]] const range_index& ranges() const noexcept { return ranges_; }
   /// For an object that is there under the same address.
   void replace(const object& value) noexcept;
+
+  /// Lets `how` change the object that is there under this address, if it is still the one with
+  /// this number. False if it is not. `how` must not ask the table for anything.
+  bool change(const void* start, std::uint64_t sequence, void (*how)(object&, void*),
+              void* with) noexcept;
+  /// The same of all objects.
+  void change_all(void (*how)(object&, void*), void* with) noexcept;
 
   struct copy {
     object* objects = nullptr;
@@ -119,6 +155,8 @@ class object_table {
     return by != pthread_t{} && ::pthread_equal(by, ::pthread_self()) != 0;
   }
   std::atomic<pthread_t> forking_{};
+  bool keeps_ranges_ = false;
+  range_index ranges_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 

@@ -68,17 +68,15 @@ class system_facts {
 constinit system_facts facts;
 constinit std::atomic<std::size_t> extents_in_use{0};
 
-/// False if the mappings that policies may make are used up.
-bool reserve_extents(std::size_t count) noexcept {
-  if (extents_in_use.fetch_add(count) + count <= facts.extent_limit()) {
-    return true;
-  }
-  extents_in_use -= count;
-  return false;
-}
-
 bool by_extents(const object& what) noexcept {
-  return what.where->kind == placement_kind::blocked || what.where->kind == placement_kind::cyclic;
+  switch (what.where->kind) {
+  case placement_kind::blocked:
+  case placement_kind::cyclic:
+  case placement_kind::map:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// The node mask of a list of owners.
@@ -135,7 +133,7 @@ long bind_extents(const object& what, bool move) noexcept {
     const owner_run run{0, each.node};
     const long answer =
         bind_one(what.start + each.begin, each.end - each.begin, sys::policy::preferred,
-                 node_mask({&run, 1, 1}), move || extents == 0);
+                 node_mask({&run, 1, 1, 1}), move || extents == 0);
     if (answer < 0) {
       return answer;
     }
@@ -143,18 +141,32 @@ long bind_extents(const object& what, bool move) noexcept {
   return extents;
 }
 
-/// Cyclic granules as fine as asked take a mapping each. Doubles them until all fit into half of
-/// what is left for policies; false if that would leave an owner without a granule. An eighth is
-/// kept for objects that need only few.
+/// Doubles the granules of a cyclic object, or the shortest parts of a map. False if that would
+/// leave an owner without a granule, or but one part.
+bool make_coarser(object& what) noexcept {
+  const std::size_t slots = what.where->owners.slots;
+  if (what.where->kind == placement_kind::map) {
+    what.coarse_slots = what.coarse_slots == 0 ? 2 : what.coarse_slots * 2;
+    return what.coarse_slots < slots;
+  }
+  if (what.granule_bytes * 2 * slots > what.placed_bytes) {
+    return false;
+  }
+  what.granule_bytes *= 2;
+  return true;
+}
+
+/// Granules and parts as fine as asked take a mapping each. Makes them coarser until all fit into
+/// half of what is left for policies; false if they cannot be. An eighth is kept for objects that
+/// need only few.
 bool coarsen(object& what) noexcept {
   const std::size_t used = extents_in_use;
   const std::size_t most = facts.extent_limit() / 8 * 7;
   const std::size_t left = most > used ? most - used : 0;
   while (count_extents(what) > left / 2) {
-    if (what.granule_bytes * 2 * what.where->owners.slots > what.placed_bytes) {
+    if (!make_coarser(what)) {
       return false;
     }
-    what.granule_bytes *= 2;
     what.flags |= NODEWISE_AGENT_COARSER;
   }
   return true;
@@ -220,6 +232,19 @@ void place_whole(object& what, placement_kind kind, bool move) noexcept {
   what.flags |= NODEWISE_AGENT_PLACED;
 }
 
+/// What has too many granules is interleaved, a map with too many parts is left alone.
+void place_where_mappings_are_short(object& what, bool move) noexcept {
+  what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_COARSER | NODEWISE_AGENT_BASE_PAGES);
+  what.coarse_slots = 0;
+  what.granule_bytes = page_bytes();
+  if (what.where->kind == placement_kind::map) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  what.flags |= NODEWISE_AGENT_INTERLEAVED;
+  place_whole(what, placement_kind::interleave, move);
+}
+
 void place_by_extents(object& what, bool move) noexcept {
   const std::size_t wanted = count_extents(what);
   if (!reserve_extents(wanted)) {
@@ -278,7 +303,10 @@ std::size_t preferred_alignment(const object& what) noexcept {
 }
 
 char* map(std::size_t bytes, std::size_t alignment) noexcept {
-  const std::size_t slack = alignment > page_bytes() ? alignment - page_bytes() : 0;
+  // A page behind it goes back at once. Arrays whose addresses differ by a power of two get in each
+  // other's way in some processors' first-level caches, and the C library's malloc, which has its
+  // own words in front of each, keeps them apart, too.
+  const std::size_t slack = alignment > page_bytes() ? alignment : page_bytes();
   if (bytes > PTRDIFF_MAX - page_bytes() || slack > PTRDIFF_MAX - page_bytes() - bytes) {
     return nullptr;
   }
@@ -288,13 +316,11 @@ char* map(std::size_t bytes, std::size_t alignment) noexcept {
     return nullptr;
   }
   const std::size_t past = reinterpret_cast<std::size_t>(first) & (alignment - 1);
-  const std::size_t head = slack == 0 || past == 0 ? 0 : alignment - past;
+  const std::size_t head = past == 0 ? 0 : alignment - past;
   if (head != 0) {
     unmap(first, head);
   }
-  if (head != slack) {
-    unmap(first + head + bytes, slack - head);
-  }
+  unmap(first + head + bytes, slack - head);
   return first + head;
 }
 
@@ -310,17 +336,15 @@ void place(object& what, present_pages present) noexcept {
   const bool had_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
   what.flags &= ~outcome;
   what.refused_errno = 0;
+  what.coarse_slots = 0;
   choose_granule(what);
   const bool move = present == present_pages::move;
   if (!by_extents(what)) {
     place_whole(what, what.where->kind, move);
     return;
   }
-  if (what.where->kind == placement_kind::cyclic && !coarsen(what)) {
-    what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_COARSER | NODEWISE_AGENT_BASE_PAGES);
-    what.flags |= NODEWISE_AGENT_INTERLEAVED;
-    what.granule_bytes = page_bytes();
-    place_whole(what, placement_kind::interleave, move);
+  if (what.where->kind != placement_kind::blocked && !coarsen(what)) {
+    place_where_mappings_are_short(what, move);
     return;
   }
   choose_page_size(what, had_base_pages);
@@ -346,9 +370,22 @@ void unmap(char* start, std::size_t bytes) noexcept {
   sys::raw::unmap(start, bytes);
 }
 
+bool reserve_extents(std::size_t count) noexcept {
+  if (extents_in_use.fetch_add(count) + count <= facts.extent_limit()) {
+    return true;
+  }
+  extents_in_use -= count;
+  return false;
+}
+
+void release_extents(std::size_t count) noexcept {
+  extents_in_use -= count;
+}
+
 void give_back_extents(object& what) noexcept {
-  extents_in_use -= what.extents;
+  release_extents(what.extents);
   what.extents = 0;
+  what.held = {};
 }
 
 } // namespace nodewise::agent

@@ -41,6 +41,9 @@ bool forget_policies(void* start, std::size_t bytes) noexcept;
 
 /// Unmaps a part of the object, or all of it; its policies go with it.
 void unmap(char* start, std::size_t bytes) noexcept;
+/// Makes room for so many policies. False if the mappings that policies may make are used up.
+[[nodiscard]] bool reserve_extents(std::size_t count) noexcept;
+void release_extents(std::size_t count) noexcept;
 /// The object's policies are gone: others may have as many.
 void give_back_extents(object& what) noexcept;
 

@@ -14,16 +14,22 @@
 
 #include "agent/allocate.hpp"
 #include "agent/announce.hpp"
+#include "agent/births.hpp"
+#include "agent/clock.hpp"
 #include "agent/groups.hpp"
+#include "agent/hold.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/next_operator.hpp"
+#include "agent/own_stack.hpp"
 #include "agent/placement.hpp"
 #include "agent/report.hpp"
 #include "agent/rules.hpp"
+#include "agent/stacks.hpp"
 #include "agent/statics.hpp"
 #include "agent/threads.hpp"
+#include "agent/writes.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -31,7 +37,8 @@ namespace nodewise::agent {
 namespace {
 
 /// A process that makes large objects in a loop is not to be drowned in its own report: so many are
-/// described when they are freed, and as many more of those that live to the end.
+/// described when they are freed, and as many more of those that live to the end. A birth is a
+/// small record, and all there is of an object that never ends.
 constexpr std::uint64_t max_records = 4096;
 
 using counter = std::atomic<std::uint64_t>;
@@ -49,10 +56,23 @@ struct process_state {
   counter records{0};
   counter left_out{0};
   counter lost{0};
+  counter held_pages{0}; ///< of objects that have ended
+  counter begin_ns{0};
+  counter spent_ns{0}; ///< on objects that were freed
   std::atomic<int> refused_errno{0};
+  struct {
+    counter objects{0};
+    counter placed{0};
+  } of_rule[NODEWISE_AGENT_MAX_RULES];
 };
 
 constinit process_state state;
+
+/// The last record of a process.
+struct end_record {
+  nodewise_agent_end fixed;
+  nodewise_agent_matched matched[NODEWISE_AGENT_MAX_RULES];
+};
 
 /// One line on stderr, without stdio's buffers and without an allocation.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...) noexcept {
@@ -69,6 +89,14 @@ void count_written(bool written) noexcept {
   state.lost += written ? 0 : 1;
 }
 
+/// Where the pages of a freed object are takes a tenth as long to ask as to have touched them. So a
+/// witness asks for the first ones, and then as long as that is a hundredth of the program's time.
+bool may_ask(std::uint64_t time_ns) noexcept {
+  constexpr std::uint64_t always = 64;
+  return !asked.witness || state.records <= always ||
+         state.spent_ns * 100 < time_ns - state.begin_ns;
+}
+
 void report_live(bool wait) noexcept {
   const auto all = objects.snapshot(wait);
   std::uint64_t records = 0;
@@ -77,12 +105,13 @@ void report_live(bool wait) noexcept {
     if (what.pid != state.pid) { // a fork's copy, or never counted
       continue;
     }
+    state.held_pages += what.held.pages;
     if (++records > max_records) {
       ++state.left_out;
       continue;
     }
     what.flags |= NODEWISE_AGENT_LIVE_AT_END;
-    count_written(write_object(asked, what, state.pid));
+    count_written(write_object(asked, what, state.pid, true));
   }
   object_table::release(all);
 }
@@ -107,8 +136,8 @@ void say_what_is_not_placed() noexcept {
         number(state.objects));
   }
   if (state.coarser != 0) {
-    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules than asked, or "
-        "interleaved: granules take mappings, and all of them stay under a quarter of "
+    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules or parts than asked, or "
+        "interleaved: each takes a mapping, and all of them stay under a quarter of "
         "vm.max_map_count\n",
         program_invocation_short_name, state.pid.load(), number(state.coarser),
         number(state.objects));
@@ -138,17 +167,24 @@ bool malloc_is_ours() noexcept {
 }
 
 void count_afresh() noexcept {
-  for (counter* each : {&state.objects, &state.placed, &state.refused, &state.map_limited,
-                        &state.coarser, &state.records, &state.left_out, &state.lost}) {
+  for (counter* each :
+       {&state.objects, &state.placed, &state.refused, &state.map_limited, &state.coarser,
+        &state.records, &state.left_out, &state.lost, &state.held_pages, &state.spent_ns}) {
     *each = 0;
   }
   state.refused_errno = 0;
+  for (std::size_t i = 0; i < asked.rule_count; ++i) {
+    state.of_rule[i].objects = state.of_rule[i].placed = 0;
+  }
+  number_afresh();
+  forget_births();
 }
 
 /// From here on objects are counted and reported as this process's.
 void begin_process() noexcept {
   count_afresh();
   state.pid = ::getpid();
+  state.begin_ns = now_ns();
   if (asked.report != nullptr) {
     count_written(write_start(asked, state.foreign_malloc, state.pid));
   }
@@ -167,6 +203,7 @@ void find_next_functions() noexcept {
 void before_fork() noexcept {
   lock_groups();
   objects.lock_for_fork();
+  let_go_of_all();
 }
 void after_fork_in_parent() noexcept {
   objects.unlock_after_fork();
@@ -179,7 +216,13 @@ void after_fork_in_child() noexcept {
   objects.unlock_after_fork();
   unlock_groups();
   forget_threads();
+  if (asked.witness) {
+    objects.forget_ranges();
+    forget_stacks();
+    forget_writes();
+  }
   begin_process();
+  begin_holding();
 }
 
 [[gnu::constructor]] void start() noexcept {
@@ -197,6 +240,12 @@ void after_fork_in_child() noexcept {
   // the thread that forks, and groups only try theirs.
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
+  if (needs_stacks(asked)) {
+    note_main_stack();
+  }
+  if (asked.witness) {
+    objects.keep_ranges();
+  }
   gate_bytes = small_bytes = least_bytes(asked);
   // A leak checker knows the blocks of its own malloc only.
   state.foreign_malloc =
@@ -219,6 +268,7 @@ void after_fork_in_child() noexcept {
   begin_process();
   start_threads(asked);
   place_statics();
+  begin_holding();
 }
 
 [[gnu::destructor]] void end() noexcept {
@@ -227,10 +277,29 @@ void after_fork_in_child() noexcept {
 
 } // namespace
 
+bool is_witness() noexcept {
+  return asked.witness && asked.report != nullptr && state.pid != 0 && !state.finished;
+}
+
+void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept {
+  count_written(append(asked, kind, state.pid, record, bytes));
+}
+
+void tell_moved(const object& what) noexcept {
+  announce_object(what);
+  if (is_witness() && what.pid == state.pid) {
+    tell_birth(what, now_ns());
+  }
+}
+
 void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
   announce_object(what);
+  if (is_witness()) {
+    what.born = what.born.ns == 0 ? begin_life(what.caller) : what.born;
+    tell_birth(what, what.born.ns);
+  }
   // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
     count_written(write_made(asked, what.pid));
@@ -238,7 +307,13 @@ void count_made(object& what) noexcept {
   if ((what.flags & (NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED)) != 0) {
     ++state.coarser;
   }
-  if ((what.flags & NODEWISE_AGENT_PLACED) != 0) {
+  const bool placed = (what.flags & NODEWISE_AGENT_PLACED) != 0;
+  if (what.rule >= 0) {
+    auto& of_rule = state.of_rule[what.rule];
+    ++of_rule.objects;
+    of_rule.placed += placed ? 1 : 0;
+  }
+  if (placed) {
     ++state.placed;
   } else if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
     ++state.map_limited;
@@ -254,11 +329,23 @@ void report_freed(const object& what) noexcept {
   if (asked.report == nullptr || state.finished || what.pid == 0 || what.pid != state.pid) {
     return;
   }
+  state.held_pages += what.held.pages;
   if (state.records++ >= max_records) {
     ++state.left_out;
     return;
   }
-  count_written(write_object(asked, what, state.pid));
+  const std::uint64_t begin = now_ns();
+  count_written(write_object(asked, what, state.pid, may_ask(begin)));
+  state.spent_ns += now_ns() - begin;
+}
+
+void tell_holder() noexcept {
+  const holder_facts facts = holder();
+  nodewise_agent_held record = {};
+  record.tid = facts.tid;
+  record.refused_errno = static_cast<std::uint32_t>(facts.refused_errno);
+  record.pages = state.held_pages;
+  tell(NODEWISE_AGENT_HELD, record.header, sizeof record);
 }
 
 void finish(bool wait) noexcept {
@@ -271,7 +358,13 @@ void finish(bool wait) noexcept {
     state.lost += write_threads(asked, state.pid);
     report_groups();
     report_live(wait);
-    nodewise_agent_end totals = {};
+    if (asked.hold) {
+      tell_holder();
+    }
+    tell_all_writes();
+    end_record record = {};
+    nodewise_agent_end& totals = record.fixed;
+    totals.time_ns = now_ns();
     totals.objects = state.objects;
     totals.placed = state.placed;
     totals.refused = state.refused;
@@ -282,8 +375,16 @@ void finish(bool wait) noexcept {
     count_threads(totals);
     totals.stripped = stripped_modules();
     totals.groups = count_groups();
+    totals.births_left_out = births_left_out();
+    totals.stacks_left_out = stacks_left_out();
+    totals.writes_left_out = writes_left_out();
     state.finished = true;
-    (void)write_end(asked, totals, state.pid);
+    totals.rules = static_cast<std::uint32_t>(asked.rule_count);
+    for (std::size_t i = 0; i < asked.rule_count; ++i) {
+      record.matched[i] = {state.of_rule[i].objects, state.of_rule[i].placed};
+    }
+    (void)append(asked, NODEWISE_AGENT_END, state.pid, totals.header,
+                 sizeof totals + totals.rules * sizeof record.matched[0]);
   }
   if (!asked.quiet) {
     say_what_is_not_placed();

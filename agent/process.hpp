@@ -7,10 +7,20 @@
 
 namespace nodewise::agent {
 
-/// Gives a new object its number, and counts how its placement went.
+/// Whether all is to be told that is known of objects, and can be told still.
+[[nodiscard]] bool is_witness() noexcept;
+/// Writes a record of `bytes` bytes, or counts that it could not be written.
+void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept;
+
+/// Gives a new object its number and, unless that is known already, its birth, and counts how its
+/// placement went.
 void count_made(object& what) noexcept;
+/// The object is elsewhere or of another size now.
+void tell_moved(const object& what) noexcept;
 /// To be called before the memory of a freed object goes.
 void report_freed(const object& what) noexcept;
+/// Tells of the thread that holds pages, and what it has come to.
+void tell_holder() noexcept;
 /// The process ends. With `wait` false it may have been a signal handler that ends it.
 void finish(bool wait) noexcept;
 

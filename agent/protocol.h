@@ -5,31 +5,61 @@
  *
  * There: the environment variable NODEWISE_AGENT, for example
  *
- *     v2;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;
+ *     v3;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;
  *     rule=kind=heap,least=8388608,code=solver+4660-4672:cyclic@65536@0*1,1*1;
  *     pin=0|1|2-3;report=/tmp/nodewise-x/report
  *
  * in one line. The parts, in any order but the last:
  *
- *     threshold=BYTES   objects of at least this size are large; required
- *     group=BYTES       blocks of at least this size are put together by their site; without it
- * none owners=RUNS       the node of each thread in order: NODE*COUNT,... default=PLACEMENT of
- * large objects that no rule fits; without it none rule=CONDITION[,CONDITION...]:PLACEMENT   the
- * first that fits decides pin=CPUS|CPUS...  where the k-th thread goes that the program itself
- * starts observe           place nothing; owners, if given, are what pages are counted by quiet say
- * nothing on stderr announce   tell the lab's traffic counter of programs, threads and objects
- * (nodewise/marker.h) report=PATH       comes last and takes the rest of the text
+ *     threshold=BYTES    objects of at least this size are large; required
+ *     group=BYTES        blocks of at least this size are put together by their site; without it
+ *                        none
+ *     owners=RUNS        the node of each thread in order: NODE*COUNT,...
+ *     default=PLACEMENT  of large objects that no rule fits; without it none
+ *     rule=CONDITION[,CONDITION...]:PLACEMENT
+ *                        the first that fits decides
+ *     pin=CPUS|CPUS...   the places of threads that the program itself starts: those that are there
+ *                        together, in the order of their creation
+ *     main               the main thread works beside them: it has the first place, they have the
+ *                        next ones
+ *     observe            place nothing; owners, if given, are what pages are counted by
+ *     witness            tell more of each object: when and on which stack it was made, where
+ *                        each of its pages is, which system calls wrote into it
+ *     hold               with `witness`: where the kernel's NUMA balancing looks who uses pages, it
+ *                        is not to move them
+ *     quiet              say nothing on stderr
+ *     announce           tell the lab's traffic counter of programs, threads and objects
+ *                        (nodewise/marker.h)
+ *     report=PATH        comes last and takes the rest of the text
  *
- * A PLACEMENT is none, local, bind@NODES, prefer@NODES, interleave@NODES, blocked (over the owners)
- * or cyclic@GRANULE_BYTES@RUNS (0: a granule by the size of the object). A CONDITION is
- * kind=heap|map|static|group, least=BYTES, most=BYTES, symbol=NAME or code=MODULE+FIRST-LAST: the
- * caller's address less the start of the module's first mapping, half-open; of several code
- * conditions one must hold. In names %XX stands for a byte.
+ * A PLACEMENT is one of
+ *
+ *     none, local, bind@NODES, prefer@NODES, interleave@NODES
+ *     blocked                       over the owners
+ *     cyclic@GRANULE_BYTES@RUNS     granule 0: by the size of the object
+ *     map@RUNS                      relative parts of their own: NODE*PARTS,...; of P parts part k
+ *                                   begins at page pages*k/P
+ *
+ * A CONDITION is one of
+ *
+ *     kind=heap|map|static|group    several: any of them
+ *     least=BYTES, most=BYTES
+ *     symbol=NAME                   of a static array
+ *     code=MODULE+FIRST-LAST        who asked for the object; several: any of them
+ *     above=MODULE+FIRST-LAST       who called that, directly or not; several: each of them, in
+ *                                   this order from the inside out
+ *     nth=FIRST-LAST                of the objects that all else fits, whether or not an earlier
+ *                                   rule decides about them, these in the order of their making
+ *
+ * FIRST-LAST is half-open. Code is told by the byte before a return address, which is in the call,
+ * as offset from the module's first mapping. For `above` the agent does not unwind: it looks for
+ * return addresses among the words of the stack, which follow a call instruction in a module's
+ * code. In names %XX stands for a byte.
  *
  * Back: the report file, opened for appending, one write() a record, so that records of several
  * processes and threads do not mix. A record that a full disk cut short may be followed by whole
  * ones: a reader looks for the next header whose checksum is right. Numbers are in the machine's
- * byte order, as writer and reader are on the same machine.
+ * byte order, as writer and reader are on the same machine. Times are CLOCK_MONOTONIC in ns.
  *
  * And in the process itself the table of its objects, for a debugger's eye: see the view below.
  */
@@ -40,24 +70,34 @@
 #include <stdint.h>
 
 #define NODEWISE_AGENT_VARIABLE "NODEWISE_AGENT"
-#define NODEWISE_AGENT_SETTINGS "v2"
+#define NODEWISE_AGENT_SETTINGS "v3"
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
-#define NODEWISE_AGENT_RECORDS 2                  /* version of the records below */
+#define NODEWISE_AGENT_RECORDS 3                  /* version of the records below */
 
-#define NODEWISE_AGENT_MAX_RUNS 2048 /* of equal owners in a row, of all placements together */
+/* An environment string has at most 128 KiB: about as many runs as that can say. */
+#define NODEWISE_AGENT_MAX_RUNS 32768 /* of equal owners in a row, of all placements together */
 #define NODEWISE_AGENT_MAX_NODES 1024
-#define NODEWISE_AGENT_MAX_RULES 64
-#define NODEWISE_AGENT_MAX_CODE 1024 /* code ranges of all rules together */
+#define NODEWISE_AGENT_MAX_RULES 256
+#define NODEWISE_AGENT_MAX_CODE 2048 /* code ranges of all rules together; as many of `above` */
 #define NODEWISE_AGENT_CELLS 64
-#define NODEWISE_AGENT_NAME_BYTES 64 /* longer names are cut off; always ends with a 0 */
+#define NODEWISE_AGENT_MAX_RESIDENT_RUNS 4096 /* of one object */
+#define NODEWISE_AGENT_REGISTERS 33           /* DWARF's numbers 0 to 32 */
+#define NODEWISE_AGENT_STACK_BYTES 8192       /* of a copy, at most */
+#define NODEWISE_AGENT_NAME_BYTES 64          /* longer names are cut off; always ends with a 0 */
 
 enum nodewise_agent_kind {
   NODEWISE_AGENT_START = 1,  /* a program was loaded, or a process forked */
   NODEWISE_AGENT_OBJECT = 2, /* a large object was freed, or lived at the end */
   NODEWISE_AGENT_END = 3,    /* the process ended by exit() or _exit() */
   NODEWISE_AGENT_MADE = 4,   /* the process has its first large object: a header alone */
-  NODEWISE_AGENT_THREAD =
-      5, /* a thread, as it was when the process ended or the thread was pinned */
+  NODEWISE_AGENT_THREAD = 5, /* a thread, when the process ended; before that if it was pinned, with
+                              * `witness` any that the program itself started */
+  /* With `witness`: */
+  NODEWISE_AGENT_BORN = 6,  /* a large object was made, or is elsewhere or of another size now */
+  NODEWISE_AGENT_STACK = 7, /* on which an object was made or written; before its first use */
+  NODEWISE_AGENT_WROTE = 8, /* system calls wrote into an object */
+  NODEWISE_AGENT_HELD =
+      9, /* with `hold`: when the agent's thread begins, and when the process ends */
 };
 
 enum nodewise_agent_object_kind {
@@ -73,13 +113,15 @@ enum nodewise_agent_flag {
   NODEWISE_AGENT_REDUCED = 4, /* move_pages was refused: pages asked one by one, perhaps not all */
   NODEWISE_AGENT_LIVE_AT_END = 8,   /* never freed */
   NODEWISE_AGENT_RESIZED = 16,      /* owners as for the size it had before it grew a little */
-  NODEWISE_AGENT_COARSER = 32,      /* cyclic in larger granules than asked: the map limit */
+  NODEWISE_AGENT_COARSER = 32,      /* in larger granules or parts than asked: the map limit */
   NODEWISE_AGENT_INTERLEAVED = 64,  /* cyclic asked, the kernel's interleave given: the map limit */
   NODEWISE_AGENT_BASE_PAGES = 128,  /* blocks under 8 huge pages: huge pages were switched off */
   NODEWISE_AGENT_PARTLY_GONE = 256, /* the program unmapped or moved a part of it */
   NODEWISE_AGENT_MANY_THREADS = 512, /* a group that several threads allocate: left alone */
   NODEWISE_AGENT_NO_THREADS = 1024,  /* a group, and no thread was started after it: not placed */
   NODEWISE_AGENT_UNASKED = 2048,     /* no rule and no default fits it: only observed */
+  NODEWISE_AGENT_NOT_ASKED = 8192,   /* witness: nobody asked where its pages are, to save time */
+  NODEWISE_AGENT_RUNS_CUT = 4096,    /* more runs of pages than the record can have: the first */
 };
 
 /* What a cell of the strip shows where no node's number stands. */
@@ -102,12 +144,12 @@ struct nodewise_agent_header {
 struct nodewise_agent_start {
   struct nodewise_agent_header header;
   uint64_t page_bytes;
-  uint32_t
-      foreign_malloc; /* 1: the program defines malloc itself, the agent never sees a request */
-  uint32_t reserved;
+  uint64_t time_ns;
+  /* 1: the program defines malloc itself, the agent never sees a request */
+  uint32_t foreign_malloc;
+  int32_t parent;                            /* process */
   char program[NODEWISE_AGENT_NAME_BYTES];   /* the last part of argv[0] */
-  char allocator[NODEWISE_AGENT_NAME_BYTES]; /* the library of small blocks, "" for the C library's
-                                              */
+  char allocator[NODEWISE_AGENT_NAME_BYTES]; /* library of small blocks; "": the C library's */
 };
 
 /* Pages that are on one node. */
@@ -117,19 +159,28 @@ struct nodewise_agent_share {
   uint32_t reserved;
 };
 
-/* Followed by `shares` of struct nodewise_agent_share, ascending by node. Pages are base pages. */
+/* Pages in a row that are on one node, or nobody knows where: NODEWISE_AGENT_CELL_UNKNOWN. */
+struct nodewise_agent_run {
+  uint64_t first; /* counted from the object's start */
+  uint32_t count;
+  int32_t node;
+};
+
+/* Followed by `shares` of struct nodewise_agent_share, ascending by node, and `runs` of struct
+ * nodewise_agent_run, ascending. Pages are base pages. What `witness` adds is 0 without it. */
 struct nodewise_agent_object {
   struct nodewise_agent_header header;
-  uint64_t sequence; /* 0, 1, ... in the order of allocation, in one process */
+  uint64_t sequence; /* 0, 1, ... in the order of making, in one process */
+  uint64_t start;    /* address */
   uint64_t bytes;    /* as asked for by the program */
-  uint64_t
-      granule_bytes; /* edges of blocks are multiples of this: the base page or the huge page */
+  /* Edges of blocks are multiples of this: the base page or the huge page. */
+  uint64_t granule_bytes;
   uint64_t pages;
   uint64_t resident;
   uint64_t on_owner;
   uint64_t unknown; /* in memory, but the kernel would not say where */
-  uint64_t
-      caller_offset; /* the return address into the caller of malloc, from its module's start */
+  /* The return address into the caller of malloc, from its module's start. */
+  uint64_t caller_offset;
   char caller_module[NODEWISE_AGENT_NAME_BYTES]; /* the file's last part, "" if unknown */
   uint32_t refused_errno;                        /* why mbind did not place it, or 0 */
   uint32_t flags;
@@ -137,11 +188,75 @@ struct nodewise_agent_object {
   uint32_t cells;   /* used of the strip below: as many as pages, if there are fewer */
   int16_t strip[NODEWISE_AGENT_CELLS]; /* the node of most pages in each equal part of the object */
   uint32_t shares;
-  uint32_t object_kind; /* enum nodewise_agent_object_kind */
-  uint64_t blocks;      /* of a group, else 1 */
-  int32_t rule;         /* its position among the rules, or -1 for the default */
-  uint32_t reserved;
+  uint32_t object_kind;                 /* enum nodewise_agent_object_kind */
+  uint64_t blocks;                      /* of a group, else 1 */
+  int32_t rule;                         /* its position among the rules, or -1 for the default */
   char name[NODEWISE_AGENT_NAME_BYTES]; /* of a static array, else "" */
+  int32_t maker;                        /* witness: the thread, by its tid */
+  uint32_t stack;                       /* witness: number of a record of the process, or 0 */
+  uint32_t runs;                        /* witness */
+  uint64_t born_ns;                     /* witness */
+  uint64_t died_ns;                     /* witness: freed, or the end of the process */
+};
+
+/* What is known of an object while it lives. */
+struct nodewise_agent_born {
+  struct nodewise_agent_header header;
+  uint64_t sequence;
+  uint64_t start;
+  uint64_t bytes;
+  uint64_t time_ns;
+  uint64_t caller_offset;
+  uint32_t object_kind;
+  uint32_t stack;
+  char caller_module[NODEWISE_AGENT_NAME_BYTES];
+  char name[NODEWISE_AGENT_NAME_BYTES];
+  int32_t tid; /* of the thread that made it */
+  uint32_t reserved;
+};
+
+/* Where an unwinder begins: registers at one instruction of the agent, and the stack from there
+ * on. Followed by `bytes` of the stack. The thread is the header's. */
+struct nodewise_agent_stack {
+  struct nodewise_agent_header header;
+  uint64_t time_ns;
+  uint64_t end;    /* of the thread's stack: the copy may be shorter */
+  uint64_t caller; /* address that the agent's function returns to */
+  uint64_t ip;     /* as all registers, absolute */
+  uint64_t sp;     /* where the copy begins */
+  uint64_t known;  /* bit n: registers[n] is there; at least those that functions preserve */
+  uint64_t registers[NODEWISE_AGENT_REGISTERS]; /* by their numbers in DWARF */
+  uint32_t number;                              /* above 0, of no other one of the process */
+  uint32_t machine;                             /* EM_X86_64 or EM_AARCH64 */
+  uint32_t bytes;
+  uint32_t reserved;
+};
+
+/* Calls of one place and one thread that wrote into neighbouring bytes. Told when the thread goes
+ * elsewhere or ends, or after a second: a process that is killed may not tell its last. */
+struct nodewise_agent_writes {
+  struct nodewise_agent_header header;
+  uint64_t sequence; /* of the object; NODEWISE_AGENT_NO_SEQUENCE for blocks of a group */
+  uint64_t start;    /* of the object, or of the blocks' arena: an address */
+  uint64_t first;    /* bytes from there on, half-open */
+  uint64_t last;
+  uint64_t bytes; /* written in all: more than last - first where some were written again */
+  uint64_t calls;
+  uint64_t first_ns; /* when the first call returned */
+  uint64_t last_ns;
+  uint64_t caller_offset; /* of read(), fread(), ... */
+  char caller_module[NODEWISE_AGENT_NAME_BYTES];
+  int32_t tid;
+  uint32_t stack; /* of the first call */
+};
+#define NODEWISE_AGENT_NO_SEQUENCE UINT64_MAX
+
+/* Pages that the kernel was kept from moving. The last record of a process counts. */
+struct nodewise_agent_held {
+  struct nodewise_agent_header header;
+  int32_t tid;            /* of the agent's own thread, which is none of the program's; or 0 */
+  uint32_t refused_errno; /* why pages were not held from some time on, or 0 */
+  uint64_t pages;         /* that were held when their object ended */
 };
 
 enum nodewise_agent_thread_flag {
@@ -153,28 +268,43 @@ enum nodewise_agent_thread_flag {
 struct nodewise_agent_thread {
   struct nodewise_agent_header header;
   int32_t tid;
-  int32_t ordinal; /* among the threads that the program itself started: 0, 1, ...; else -1 */
+  /* Among the threads that the program itself started, from 0 again when all before were joined;
+   * else -1 */
+  int32_t ordinal;
   uint32_t flags;
   char name[16];                         /* as the kernel has it */
   char cpus[NODEWISE_AGENT_NAME_BYTES];  /* where it may run: "0-3,8"; ends with "..." if cut off */
   char start[NODEWISE_AGENT_NAME_BYTES]; /* the module of its start routine, "" if unknown */
 };
 
+/* The objects that one rule decided about. */
+struct nodewise_agent_matched {
+  uint64_t objects;
+  uint64_t placed; /* of these */
+};
+
+/* Followed by `rules` of struct nodewise_agent_matched, in the order of the settings. */
 struct nodewise_agent_end {
   struct nodewise_agent_header header;
-  uint64_t objects;       /* of at least the threshold, in all */
-  uint64_t placed;        /* of these */
-  uint64_t refused;       /* not placed: mbind answered an errno */
-  uint64_t map_limited;   /* not placed: too many mappings */
-  uint64_t left_out;      /* objects without a record of their own: there were too many */
-  uint64_t lost;          /* records that could not be written */
-  uint64_t own_threads;   /* started by the program itself, not by a runtime */
-  uint64_t pinned;        /* of these, by the agent */
-  uint64_t own_affinity;  /* threads that the program bound itself */
-  uint64_t stripped;      /* modules with large static memory and no symbols: left alone */
-  uint64_t groups;        /* sites whose small blocks were put together */
+  uint64_t time_ns;
+  uint64_t objects;         /* of at least the threshold, in all */
+  uint64_t placed;          /* of these */
+  uint64_t refused;         /* not placed: mbind answered an errno */
+  uint64_t map_limited;     /* not placed: too many mappings */
+  uint64_t left_out;        /* objects without a record of their own: there were too many */
+  uint64_t lost;            /* records that could not be written */
+  uint64_t own_threads;     /* started by the program itself, not by a runtime */
+  uint64_t pinned;          /* of these, by the agent */
+  uint64_t own_affinity;    /* threads that the program bound itself */
+  uint64_t stripped;        /* modules with large static memory and no symbols: left alone */
+  uint64_t groups;          /* sites whose small blocks were put together */
+  uint64_t births_left_out; /* witness: records of each kind that were too many */
+  uint64_t stacks_left_out;
+  uint64_t writes_left_out;
   uint32_t refused_errno; /* the first */
   uint32_t pin_errno;     /* the first refusal of a thread's place, or 0 */
+  uint32_t rules;
+  uint32_t reserved;
 };
 
 /* The data symbol `nodewise_agent_view`: the table of live objects. `keys` has `count` words, each

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/clock.hpp"
 #include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
@@ -22,9 +23,19 @@ namespace {
 /// The record of an object with all the shares it can have, and the answers it is made of.
 struct object_record {
   nodewise_agent_object fixed;
-  nodewise_agent_share share[NODEWISE_AGENT_MAX_NODES];
+  /// The shares, and behind them the runs.
+  char rest[NODEWISE_AGENT_MAX_NODES * sizeof(nodewise_agent_share) +
+            NODEWISE_AGENT_MAX_RESIDENT_RUNS * sizeof(nodewise_agent_run)];
+  std::size_t rest_bytes;
   residency found;
+
+  template <class Item>
+  void add(const Item* items, std::size_t count) noexcept {
+    std::memcpy(rest + rest_bytes, items, count * sizeof(Item));
+    rest_bytes += count * sizeof(Item);
+  }
 };
+static_assert(sizeof(nodewise_agent_object) % alignof(nodewise_agent_run) == 0);
 
 /// Past the limit of file sizes (ulimit -f) the kernel would answer with a signal, to the program.
 bool may_grow(int file, std::size_t bytes) noexcept {
@@ -34,25 +45,10 @@ bool may_grow(int file, std::size_t bytes) noexcept {
          static_cast<rlim_t>(facts.st_size) + bytes <= limit.rlim_cur;
 }
 
-/// Cut to what fits.
-void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept {
-  const std::size_t length = ::strnlen(name, sizeof into - 1);
-  std::memcpy(into, name, length);
-  std::memset(into + length, 0, sizeof into - length);
-}
-
-void name_caller(nodewise_agent_object& record, const void* caller) noexcept {
-  const module_of module(caller);
-  if (caller != nullptr && module.start != nullptr) {
-    record.caller_offset =
-        static_cast<std::uint64_t>(static_cast<const char*>(caller) - module.start);
-    copy_name(record.caller_module, module.name);
-  }
-}
-
 void fill(object_record& record, const object& what) noexcept {
   nodewise_agent_object& fixed = record.fixed;
   fixed.sequence = what.sequence;
+  fixed.start = reinterpret_cast<std::uintptr_t>(what.start);
   fixed.bytes = what.bytes;
   fixed.granule_bytes = what.granule_bytes;
   fixed.pages = record.found.pages;
@@ -71,12 +67,27 @@ void fill(object_record& record, const object& what) noexcept {
   fixed.blocks = what.blocks;
   fixed.rule = what.rule;
   copy_name(fixed.name, what.name == nullptr ? "" : what.name);
-  name_caller(fixed, what.caller);
+  name_code(what.caller, fixed.caller_module, fixed.caller_offset);
   for (int node = 0; node < NODEWISE_AGENT_MAX_NODES; ++node) {
     if (record.found.on_node[node] != 0) {
-      record.share[fixed.shares++] = {record.found.on_node[node], node, 0};
+      const nodewise_agent_share share{record.found.on_node[node], node, 0};
+      record.add(&share, 1);
+      ++fixed.shares;
     }
   }
+}
+
+void fill_as_witness(object_record& record, const object& what) noexcept {
+  nodewise_agent_object& fixed = record.fixed;
+  fixed.maker = what.born.tid;
+  fixed.stack = what.born.stack;
+  fixed.born_ns = what.born.ns;
+  fixed.died_ns = now_ns();
+  fixed.runs = record.found.runs;
+  if (record.found.runs_cut) {
+    fixed.flags |= NODEWISE_AGENT_RUNS_CUT;
+  }
+  record.add(record.found.run, fixed.runs);
 }
 
 /// The library that small blocks come from, unless it is the C library.
@@ -88,6 +99,21 @@ void name_allocator(nodewise_agent_start& record) noexcept {
 }
 
 } // namespace
+
+void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept {
+  const std::size_t length = ::strnlen(name, sizeof into - 1);
+  std::memcpy(into, name, length);
+  std::memset(into + length, 0, sizeof into - length);
+}
+
+void name_code(const void* address, char (&module)[NODEWISE_AGENT_NAME_BYTES],
+               std::uint64_t& offset) noexcept {
+  const module_of found(address);
+  if (address != nullptr && found.start != nullptr) {
+    offset = static_cast<std::uint64_t>(static_cast<const char*>(address) - found.start);
+    copy_name(module, found.name);
+  }
+}
 
 // The file is opened anew each time: a program may close descriptors that it did not open.
 bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
@@ -104,7 +130,10 @@ bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_a
   const int file = static_cast<int>(
       sys::raw::call(SYS_openat, AT_FDCWD, asked.report, O_WRONLY | O_APPEND | O_CLOEXEC, 0));
   // The last record fits where others did not, so that the reader learns of these.
-  const std::size_t spare = kind == NODEWISE_AGENT_END ? 0 : sizeof(nodewise_agent_end);
+  const std::size_t spare =
+      kind == NODEWISE_AGENT_END
+          ? 0
+          : sizeof(nodewise_agent_end) + asked.rule_count * sizeof(nodewise_agent_matched);
   const bool written = file >= 0 && may_grow(file, bytes + spare) &&
                        sys::raw::call(SYS_write, file, &record, bytes) == static_cast<long>(bytes);
   if (file >= 0) {
@@ -117,6 +146,8 @@ bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_a
 bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
   nodewise_agent_start record = {};
   record.page_bytes = page_bytes();
+  record.time_ns = now_ns();
+  record.parent = ::getppid();
   record.foreign_malloc = foreign_malloc ? 1 : 0;
   copy_name(record.program, last_part(program_invocation_name));
   name_allocator(record);
@@ -128,24 +159,27 @@ bool write_made(const settings& asked, int pid) noexcept {
   return append(asked, NODEWISE_AGENT_MADE, pid, record, sizeof record);
 }
 
-bool write_object(const settings& asked, const object& what, int pid) noexcept {
+bool write_object(const settings& asked, const object& what, int pid, bool ask) noexcept {
   void* const memory = sys::raw::map(sizeof(object_record), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {
     return false;
   }
   auto& record = *static_cast<object_record*>(memory);
-  bool written = query(what, record.found);
+  bool written = !ask || query(what, record.found);
   if (written) {
     fill(record, what);
+    if (asked.witness) {
+      fill_as_witness(record, what);
+    }
+    if (!ask) {
+      record.fixed.pages = round_up(what.bytes, page_bytes()) / page_bytes();
+      record.fixed.flags |= NODEWISE_AGENT_NOT_ASKED;
+    }
     written = append(asked, NODEWISE_AGENT_OBJECT, pid, record.fixed.header,
-                     sizeof record.fixed + record.fixed.shares * sizeof record.share[0]);
+                     sizeof record.fixed + record.rest_bytes);
   }
   sys::raw::unmap(memory, sizeof(object_record));
   return written;
-}
-
-bool write_end(const settings& asked, nodewise_agent_end& totals, int pid) noexcept {
-  return append(asked, NODEWISE_AGENT_END, pid, totals.header, sizeof totals);
 }
 
 } // namespace nodewise::agent

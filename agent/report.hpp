@@ -15,8 +15,14 @@ namespace nodewise::agent {
 
 [[nodiscard]] bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept;
 [[nodiscard]] bool write_made(const settings& asked, int pid) noexcept;
-[[nodiscard]] bool write_object(const settings& asked, const object& what, int pid) noexcept;
-/// The totals are filled in already, the header is not.
-[[nodiscard]] bool write_end(const settings& asked, nodewise_agent_end& totals, int pid) noexcept;
+/// With `ask` the kernel is asked where its pages are, which takes its time.
+[[nodiscard]] bool write_object(const settings& asked, const object& what, int pid,
+                                bool ask) noexcept;
+
+/// A name, cut to what fits.
+void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept;
+/// A place in code by its module and the offset there; nothing if it is in none.
+void name_code(const void* address, char (&module)[NODEWISE_AGENT_NAME_BYTES],
+               std::uint64_t& offset) noexcept;
 
 } // namespace nodewise::agent

@@ -140,6 +140,7 @@ class owner_cursor {
       return is_owner(node);
     case placement_kind::blocked:
     case placement_kind::cyclic:
+    case placement_kind::map:
       break;
     }
     if ((what_.flags & NODEWISE_AGENT_INTERLEAVED) != 0) {
@@ -166,6 +167,19 @@ class owner_cursor {
   extent now_{0, 0, -1};
 };
 
+/// One more page, above all that were added before.
+void add_to_runs(residency& into, std::size_t page, int node) noexcept {
+  nodewise_agent_run* const last = into.runs == 0 ? nullptr : &into.run[into.runs - 1];
+  if (last != nullptr && last->node == node && last->first + last->count == page &&
+      last->count != UINT32_MAX) {
+    ++last->count;
+  } else if (into.runs < NODEWISE_AGENT_MAX_RESIDENT_RUNS && !into.runs_cut) {
+    into.run[into.runs++] = {page, 1, node};
+  } else {
+    into.runs_cut = true;
+  }
+}
+
 void count(const object& what, scratch& s, residency& into) noexcept {
   const auto pages = static_cast<std::size_t>(into.pages);
   strip_writer strip(s, into);
@@ -180,6 +194,7 @@ void count(const object& what, scratch& s, residency& into) noexcept {
         continue;
       }
       ++into.resident;
+      add_to_runs(into, first + i, where);
       if (where == unlocated) {
         ++into.unknown;
         continue;

@@ -18,10 +18,13 @@ struct residency {
   std::uint32_t cells;
   std::int16_t strip[NODEWISE_AGENT_CELLS];
   std::uint64_t on_node[NODEWISE_AGENT_MAX_NODES];
+  std::uint32_t runs; ///< of pages in memory
+  bool runs_cut;      ///< there are more
+  nodewise_agent_run run[NODEWISE_AGENT_MAX_RESIDENT_RUNS];
 };
 
-/// Asks the kernel. False if there is no memory for the question. `into` is some kilobytes: not for
-/// a thread's stack.
+/// Asks the kernel. False if there is no memory for the question. `into` is large and
+/// all zero: not for a thread's stack.
 [[nodiscard]] bool query(const object& what, residency& into) noexcept;
 
 } // namespace nodewise::agent

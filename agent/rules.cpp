@@ -1,9 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/rules.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 
+#include "agent/code_sieve.hpp"
 #include "agent/modules.hpp"
+#include "agent/own_stack.hpp"
 
 namespace nodewise::agent {
 
@@ -12,26 +16,86 @@ namespace {
 /// What the pages of an object are counted by that nobody placed.
 constinit placement by_owners{placement_kind::blocked, 0, {}};
 
-bool has_caller(const settings& asked, const rule& which, const object& what) noexcept {
+constinit std::atomic<std::uint64_t> numbers[NODEWISE_AGENT_MAX_RULES] = {};
+
+/// A place in code, from its return address: the byte before that is in the call, while it may
+/// itself be on the next line already.
+struct code_place {
+  module_of module;
+  std::size_t offset;
+
+  explicit code_place(const char* back) noexcept
+      : module(back - 1), offset(static_cast<std::size_t>(back - 1 - module.start)) {}
+
+  [[nodiscard]] bool is_in(const code_range& range) const noexcept {
+    return module.start != nullptr && offset >= range.first && offset < range.last &&
+           is_named(range.module, "+", module.name);
+  }
+};
+
+bool has_caller(const settings& asked, const rule& which, const void* caller) noexcept {
   if (which.codes == 0) {
     return true;
   }
-  if (what.caller == nullptr) {
+  if (caller == nullptr) {
     return false;
   }
-  // A return address is behind the call, perhaps on the next line already.
-  const char* const call = static_cast<const char*>(what.caller) - 1;
-  const module_of module(call);
-  const auto offset = static_cast<std::size_t>(call - module.start);
+  const code_place place(static_cast<const char*>(caller));
   for (std::size_t i = which.first_code; i < which.first_code + which.codes; ++i) {
-    const code_range& range = asked.code[i];
-    if (module.start != nullptr && offset >= range.first && offset < range.last &&
-        is_named(range.module, "+", module.name)) {
+    if (place.is_in(asked.code[i])) {
       return true;
     }
   }
   return false;
 }
+
+/// Looks for several rules' returns on one stack, each rule's one after the other.
+class search_above {
+ public:
+  search_above(const settings& asked, const void* caller) noexcept : asked_(asked) {
+    for (std::size_t i = 0; i < asked.rule_count; ++i) {
+      const rule& each = asked.rules[i];
+      if (each.aboves != 0 && has_caller(asked, each, caller)) {
+        looking_[looking_count_++] = {static_cast<std::uint16_t>(i),
+                                      static_cast<std::uint16_t>(each.first_above),
+                                      static_cast<std::uint16_t>(each.first_above + each.aboves)};
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_over() const noexcept { return looking_count_ == 0; }
+  [[nodiscard]] const rule_set& found() const noexcept { return found_; }
+
+  /// A word of the stack. That it is a return is looked at last: it takes reading the code.
+  void meet(const char* word) noexcept {
+    const code_place place(word);
+    for (std::size_t i = 0; i < looking_count_;) {
+      looking& each = looking_[i];
+      if (place.is_in(asked_.above[each.next]) && sieve_.is_return(word)) {
+        ++each.next;
+      }
+      if (each.next == each.last) {
+        found_.insert(each.rule);
+        each = looking_[--looking_count_];
+      } else {
+        ++i;
+      }
+    }
+  }
+
+ private:
+  struct looking { // small: the stack may be
+    std::uint16_t rule;
+    std::uint16_t next; ///< of the settings' ranges
+    std::uint16_t last;
+  };
+
+  const settings& asked_;
+  std::size_t looking_count_ = 0;
+  looking looking_[NODEWISE_AGENT_MAX_RULES];
+  code_sieve sieve_;
+  rule_set found_{};
+};
 
 /// A symbol as people write it in the source: compilers put an underscore behind Fortran's names,
 /// and a number behind those that are static in a function, or (Clang) the function in front of
@@ -69,7 +133,24 @@ bool fits(const settings& asked, const rule& which, const object& what) noexcept
          (what.bytes >= asked.threshold_bytes || which.least_bytes != 0) &&
          (which.symbol == nullptr ||
           (what.name != nullptr && is_symbol(which.symbol, what.name))) &&
-         has_caller(asked, which, what);
+         has_caller(asked, which, what.caller);
+}
+
+/// Whether the rule at this position fits, its number included, which the object is given now if it
+/// has none of this rule.
+bool fits_by_number(const settings& asked, std::size_t position, object& what) noexcept {
+  const rule& which = asked.rules[position];
+  if ((which.aboves != 0 && !what.above.has(position)) || !fits(asked, which, what)) {
+    return false;
+  }
+  if (which.counts && !what.numbered.has(position)) {
+    what.numbered.insert(position);
+    const std::uint64_t number = numbers[position].fetch_add(1, std::memory_order_relaxed);
+    if (number >= which.first_nth && number < which.last_nth) {
+      what.within.insert(position);
+    }
+  }
+  return !which.counts || what.within.has(position);
 }
 
 } // namespace
@@ -83,14 +164,39 @@ std::size_t least_bytes(const settings& asked) noexcept {
   return least;
 }
 
+NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* caller) noexcept {
+  constexpr std::size_t most_bytes = std::size_t{16} << 10;
+  if (asked.above_count == 0) {
+    return {};
+  }
+  search_above search(asked, caller);
+  for (const std::uintptr_t word :
+       own_stack(__builtin_frame_address(0), most_bytes).behind(caller)) {
+    if (search.is_over()) {
+      break;
+    }
+    if (word > most_bytes) { // small numbers are no addresses
+      search.meet(address_in(word));
+    }
+  }
+  return search.found();
+}
+
+void number_afresh() noexcept {
+  for (auto& each : numbers) {
+    each.store(0, std::memory_order_relaxed);
+  }
+}
+
 bool choose(const settings& asked, object& what) noexcept {
   what.rule = -1;
   what.where = &asked.standard;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    if (fits(asked, asked.rules[i], what)) {
+    // A rule that numbers its objects numbers also those that an earlier one has decided about.
+    const bool open = what.rule < 0;
+    if ((open || asked.rules[i].counts) && fits_by_number(asked, i, what) && open) {
       what.rule = static_cast<int>(i);
       what.where = &asked.rules[i].where;
-      break;
     }
   }
   if (what.rule < 0 && what.bytes < asked.threshold_bytes) {

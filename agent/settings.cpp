@@ -33,6 +33,7 @@ constexpr placement_name placement_names[] = {
     {"interleave@", placement_kind::interleave},
     {"blocked", placement_kind::blocked},
     {"cyclic@", placement_kind::cyclic},
+    {"map@", placement_kind::map},
 };
 
 /// Moves `at` past `expected` if that stands there.
@@ -78,6 +79,15 @@ char decoded(const char*& at) noexcept {
   }
   at += 3;
   return static_cast<char>(high * 16 + low);
+}
+
+void forget(settings& what) noexcept {
+  what.threshold_bytes = what.group_bytes = 0;
+  what.rule_count = what.code_count = what.above_count = what.run_count = 0;
+  what.owners = {};
+  what.standard = {};
+  what.observe = what.witness = what.quiet = what.announce = what.main_works = false;
+  what.pin = what.report = nullptr;
 }
 
 /// A name up to one of `ends`, of at least one byte.
@@ -133,8 +143,20 @@ class reader {
       at_ += std::strspn(at_, "0123456789,-|");
       return nullptr;
     }
+    if (take(at_, "main")) {
+      into_.main_works = true;
+      return nullptr;
+    }
     if (take(at_, "observe")) {
       into_.observe = true;
+      return nullptr;
+    }
+    if (take(at_, "witness")) {
+      into_.witness = true;
+      return nullptr;
+    }
+    if (take(at_, "hold")) {
+      into_.hold = true;
       return nullptr;
     }
     if (take(at_, "announce")) {
@@ -159,7 +181,7 @@ class reader {
 
   /// "0*4,1*4", "0"; without `counted` nodes alone.
   bool owners(owner_list& list, bool counted) noexcept {
-    list = {into_.run + into_.run_count, 0, 0};
+    list = {into_.run + into_.run_count, 0, 0, 0};
     do {
       std::size_t node = 0;
       std::size_t count = 1;
@@ -178,7 +200,18 @@ class reader {
       }
       list.slots += count;
     } while (take(at_, ","));
+    list.shortest = shortest_of(list);
     return true;
+  }
+
+  static std::size_t shortest_of(const owner_list& list) noexcept {
+    std::size_t shortest = list.slots;
+    for (std::size_t run = 0; run < list.runs; ++run) {
+      const std::size_t end = run + 1 < list.runs ? list.run[run + 1].first_slot : list.slots;
+      const std::size_t length = end - list.run[run].first_slot;
+      shortest = length < shortest ? length : shortest;
+    }
+    return shortest;
   }
 
   bool where(placement& into) noexcept {
@@ -195,6 +228,8 @@ class reader {
       case placement_kind::cyclic:
         return take_number(at_, PTRDIFF_MAX, into.granule_bytes) && take(at_, "@") &&
                owners(into.owners, true);
+      case placement_kind::map:
+        return owners(into.owners, true);
       case placement_kind::bind:
       case placement_kind::prefer:
       case placement_kind::interleave:
@@ -209,7 +244,10 @@ class reader {
       return "too many rules";
     }
     rule& made = into_.rules[into_.rule_count];
-    made = {0, 0, PTRDIFF_MAX, nullptr, into_.code_count, 0, {}};
+    made = {};
+    made.most_bytes = PTRDIFF_MAX;
+    made.first_code = into_.code_count;
+    made.first_above = into_.above_count;
     do {
       if (!condition(made)) {
         return "a rule's condition that makes no sense";
@@ -242,21 +280,35 @@ class reader {
     if (take(at_, "symbol=")) {
       return take_name(at_, ",:;", into.symbol);
     }
-    return take(at_, "code=") && code(into);
+    if (take(at_, "nth=")) {
+      into.counts = true;
+      return interval(into.first_nth, into.last_nth, SIZE_MAX);
+    }
+    if (take(at_, "above=")) {
+      return code(into_.above, into_.above_count, into.aboves);
+    }
+    return take(at_, "code=") && code(into_.code, into_.code_count, into.codes);
   }
 
-  bool code(rule& into) noexcept {
-    if (into_.code_count == NODEWISE_AGENT_MAX_CODE) {
+  /// "FIRST-LAST", half-open and not empty.
+  bool interval(std::size_t& first, std::size_t& last, std::size_t limit) noexcept {
+    return take_number(at_, limit, first) && take(at_, "-") && take_number(at_, limit, last) &&
+           first < last;
+  }
+
+  /// One more range of code, of a rule that has `own` so far.
+  bool code(code_range (&all)[NODEWISE_AGENT_MAX_CODE], std::size_t& count,
+            std::size_t& own) noexcept {
+    if (count == NODEWISE_AGENT_MAX_CODE) {
       return false;
     }
-    code_range& made = into_.code[into_.code_count];
+    code_range& made = all[count];
     if (!take_name(at_, "+,:;", made.module) || !take(at_, "+") ||
-        !take_number(at_, PTRDIFF_MAX, made.first) || !take(at_, "-") ||
-        !take_number(at_, PTRDIFF_MAX, made.last) || made.last <= made.first) {
+        !interval(made.first, made.last, PTRDIFF_MAX)) {
       return false;
     }
-    ++into_.code_count;
-    ++into.codes;
+    ++count;
+    ++own;
     return true;
   }
 
@@ -283,10 +335,10 @@ class reader {
 } // namespace
 
 const char* parse(const char* text, settings& into) noexcept {
-  into = settings{};
+  forget(into);
   const char* const wrong = reader(text, into).read();
   if (wrong != nullptr) {
-    into = settings{};
+    forget(into);
   }
   return wrong;
 }

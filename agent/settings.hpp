@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "agent/protocol.h"
 
@@ -17,7 +18,8 @@ struct owner_run {
 struct owner_list {
   const owner_run* run;
   std::size_t runs;
-  std::size_t slots; ///< owners in all; 0 if nobody knows whose pages are whose
+  std::size_t slots;    ///< owners in all; 0 if nobody knows whose pages are whose
+  std::size_t shortest; ///< owners of the shortest run
 };
 
 enum class placement_kind {
@@ -28,6 +30,7 @@ enum class placement_kind {
   interleave, ///<
   blocked,    ///< one block an owner
   cyclic,     ///< granules dealt round over the owners
+  map,        ///< relative parts, one an owner of its own
 };
 
 struct placement {
@@ -51,7 +54,27 @@ struct rule {
   const char* symbol; ///< %-encoded, ends at a ',' or ':'; nullptr for any
   std::size_t first_code;
   std::size_t codes; ///< 0 for any caller
+  std::size_t first_above;
+  std::size_t aboves; ///< 0 for any stack
+  bool counts;        ///< only the objects numbered first_nth..last_nth of those that fit
+  std::uint64_t first_nth;
+  std::uint64_t last_nth;
   placement where;
+};
+
+/// Some of the rules, by their positions.
+class rule_set {
+ public:
+  [[nodiscard]] bool has(std::size_t position) const noexcept {
+    return (words_[position / bits] >> position % bits & 1) != 0;
+  }
+  void insert(std::size_t position) noexcept {
+    words_[position / bits] |= std::uint64_t{1} << position % bits;
+  }
+
+ private:
+  static constexpr std::size_t bits = 64;
+  std::uint64_t words_[NODEWISE_AGENT_MAX_RULES / bits];
 };
 
 /// What the launcher asked for. A plain value in static storage: nothing here allocates.
@@ -60,18 +83,29 @@ struct settings {
   std::size_t group_bytes; ///< blocks of at least this size may make a group; 0: none do
   owner_list owners;
   placement standard; ///< of large objects that no rule fits
-  rule rules[NODEWISE_AGENT_MAX_RULES];
-  std::size_t rule_count;
-  code_range code[NODEWISE_AGENT_MAX_CODE];
-  std::size_t code_count;
-  owner_run run[NODEWISE_AGENT_MAX_RUNS];
-  std::size_t run_count;
-  const char* pin; ///< places of the program's threads, separated by '|'; nullptr: left alone
-  bool observe;    ///< owners are who will use the pages: count by them, place nothing
+  const char* pin;    ///< places of the program's threads, separated by '|'; nullptr: left alone
+  bool main_works;    ///< the first of them is the main thread's
+  bool observe;       ///< owners are who will use the pages: count by them, place nothing
+  bool witness;       ///< tell of births, stacks and system calls that write
+  bool hold; ///< with witness: pages stay where they are while the kernel looks who uses them
   bool quiet;
   bool announce;      ///< to the traffic counter of a virtual machine
   const char* report; ///< a path, or nullptr if nobody asked
+  std::size_t rule_count;
+  std::size_t code_count;
+  std::size_t above_count;
+  std::size_t run_count;
+  // Large, and of no meaning behind what is in use: never cleared.
+  rule rules[NODEWISE_AGENT_MAX_RULES];
+  code_range code[NODEWISE_AGENT_MAX_CODE];
+  code_range above[NODEWISE_AGENT_MAX_CODE];
+  owner_run run[NODEWISE_AGENT_MAX_RUNS];
 };
+
+/// Whether anything depends on who called the caller.
+[[nodiscard]] inline bool needs_stacks(const settings& asked) noexcept {
+  return asked.witness || asked.above_count != 0;
+}
 
 /// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or what is wrong;
 /// then `into` asks for nothing.

@@ -10,7 +10,7 @@
 namespace nodewise::agent {
 
 [[nodiscard]] std::uint32_t main_thread_flags() noexcept;
-/// Where the thread with this number was sent, as the launcher wrote it. Only for a pinned one.
-void place_text(int ordinal, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept;
+/// Where the thread was sent, as the launcher wrote it; nothing for one that was not pinned.
+void place_text(const nodewise_agent_thread& of, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept;
 
 } // namespace nodewise::agent

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "agent/writes.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -36,14 +37,15 @@ void set_state(known_thread& entry, thread_state state) noexcept {
                    std::memory_order_release);
 }
 
-/// By the thread that ends. What was not pinned is of no further interest.
+/// By the thread that ends. A runtime's is of no further interest.
 void end_thread(void* ticket) noexcept {
   known_thread& entry =
       table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
   if (ticket_of(entry) != ticket || entry.state() != thread_state::running) {
     return;
   }
-  if ((entry.flags.load(relaxed) & NODEWISE_AGENT_PINNED) == 0) {
+  tell_own_writes();
+  if (entry.ordinal < 0) {
     set_state(entry, thread_state::none);
     return;
   }
@@ -92,6 +94,7 @@ known_thread* take_entry() noexcept {
     entry.flags.store(0, relaxed);
     entry.tid.store(0, relaxed);
     entry.self.store(pthread_t{}, relaxed);
+    entry.unjoined.store(false, relaxed);
     entry.name[0] = '\0';
     return &entry;
   }
@@ -125,6 +128,19 @@ known_thread* find_by_handle(pthread_t thread) noexcept {
     }
   }
   return nullptr;
+}
+
+bool note_joined(pthread_t thread) noexcept {
+  // From the latest on: who is joined has mostly been started not long ago.
+  const std::size_t next = next_entry.load(relaxed);
+  for (std::size_t back = 1; back <= used_entries(); ++back) {
+    known_thread& entry = table[(next - back) % max_known_threads];
+    if (entry.state() == thread_state::ended && entry.unjoined.load(relaxed) &&
+        ::pthread_equal(entry.self.load(), thread) != 0 && entry.unjoined.exchange(false)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {

@@ -31,7 +31,8 @@ struct known_thread {
   std::atomic<std::uint32_t> flags{0}; ///< NODEWISE_AGENT_PINNED, ...
   std::atomic<int> tid{0};
   int ordinal = -1;
-  char name[16] = {}; ///< written when it ends
+  std::atomic<bool> unjoined{false}; ///< it has an ordinal, and nobody has joined it yet
+  char name[16] = {};                ///< written when it ends
   char start_module[NODEWISE_AGENT_NAME_BYTES] = {};
 
   [[nodiscard]] thread_state state() const noexcept {
@@ -53,7 +54,9 @@ void enter_running(known_thread& entry) noexcept;
 [[nodiscard]] known_thread* find_by_tid(int tid) noexcept;
 /// nullptr: one that has not begun to run, the main thread, or one that nobody knows.
 [[nodiscard]] known_thread* find_by_handle(pthread_t thread) noexcept;
-/// A copy of the i-th entry if its thread was pinned and has ended.
+/// For a thread that has ended and was joined just now: whether it had an ordinal. True once.
+[[nodiscard]] bool note_joined(pthread_t thread) noexcept;
+/// A copy of the i-th entry if its thread has ended, and was pinned or the program's own.
 [[nodiscard]] bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept;
 
 } // namespace nodewise::agent

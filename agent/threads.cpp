@@ -14,12 +14,16 @@
 #include <unistd.h>
 
 #include "agent/announce.hpp"
+#include "agent/bound_early.hpp"
+#include "agent/c11_answer.hpp"
 #include "agent/groups.hpp"
 #include "agent/interposed.hpp"
 #include "agent/modules.hpp"
+#include "agent/own_stack.hpp"
 #include "agent/pin.hpp"
 #include "agent/runtimes.hpp"
 #include "agent/statics.hpp"
+#include "agent/team_numbers.hpp"
 #include "agent/thread_facts.hpp"
 #include "agent/thread_table.hpp"
 #include "sys/raw.hpp"
@@ -35,7 +39,8 @@ struct thread_facts {
   std::atomic<int> pid{0}; ///< 0 until the settings are read
   pthread_t main{};
   place_list places;
-  counter ordinals{0};
+  bool main_works = false;
+  team_numbers ordinals;
   counter own_threads{0};
   counter pinned{0};
   counter own_affinity{0};
@@ -47,11 +52,15 @@ constinit thread_facts facts;
 
 using pthread_creator = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 using c11_creator = int(thrd_t*, thrd_start_t, void*);
+using pthread_joiner = int(pthread_t, void**);
+using c11_joiner = int(thrd_t, int*);
 using thread_binder = int(pthread_t, std::size_t, const cpu_set_t*);
 using task_binder = int(pid_t, std::size_t, const cpu_set_t*);
 
 constinit next_function<pthread_creator> next_pthread_create{"pthread_create"};
 constinit next_function<c11_creator> next_thrd_create{"thrd_create"};
+constinit next_function<pthread_joiner> next_pthread_join{"pthread_join"};
+constinit next_function<c11_joiner> next_thrd_join{"thrd_join"};
 constinit next_function<thread_binder> next_pthread_setaffinity{"pthread_setaffinity_np"};
 constinit next_function<task_binder> next_sched_setaffinity{"sched_setaffinity"};
 
@@ -78,32 +87,12 @@ void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
   }
 }
 
-/// Threads that were bound before they had begun to run: whoever starts one has its handle at once.
-class bound_early {
- public:
-  void add(pthread_t thread) noexcept { handle_[next_.fetch_add(1) % count] = thread; }
-  [[nodiscard]] bool take(pthread_t thread) noexcept {
-    for (auto& each : handle_) {
-      pthread_t found = thread;
-      if (each.load() == thread && each.compare_exchange_strong(found, pthread_t{})) {
-        return true;
-      }
-    }
-    return false;
-  }
-  [[nodiscard]] bool any() const noexcept { return next_.load() != 0; }
-
- private:
-  static constexpr std::size_t count = 64;
-  std::atomic<pthread_t> handle_[count]{};
-  std::atomic<std::size_t> next_{0};
-};
-
 constinit bound_early early;
 
 /// What a new thread does first.
 known_thread& enter(void* entry) noexcept {
   announce_thread(facts.pid.load(relaxed));
+  note_thread_stack();
   auto& mine = *static_cast<known_thread*>(entry);
   enter_running(mine);
   if (early.any() && early.take(::pthread_self())) {
@@ -154,6 +143,29 @@ void note_flags(known_thread* entry, std::uint32_t flags) noexcept {
   }
 }
 
+/// Behind the main thread's, if that works.
+std::size_t place_of(std::uint64_t ordinal) noexcept {
+  return (ordinal + (facts.main_works ? 1 : 0)) % facts.places.count();
+}
+
+/// A main thread that works goes to its place when it gets company: not before, as what it asks the
+/// kernel about its processors decides how many threads it starts.
+void place_main() noexcept {
+  if (!facts.main_works || facts.places.count() == 0 ||
+      (facts.main_flags & (NODEWISE_AGENT_PINNED | NODEWISE_AGENT_OWN_AFFINITY)) != 0) {
+    return;
+  }
+  cpu_mask where;
+  facts.places.mask(0, where);
+  const long answer = sys::raw::sched_setaffinity(facts.pid, where.bytes, where.words);
+  if (answer < 0) {
+    int none = 0;
+    facts.pin_errno.compare_exchange_strong(none, static_cast<int>(-answer));
+    return;
+  }
+  facts.main_flags |= NODEWISE_AGENT_PINNED;
+}
+
 /// On its place if the kernel lets it; a refusal never costs the program its thread.
 int create_on_place(const wanted_thread& wanted, std::size_t place, known_thread* entry) noexcept {
   cpu_mask where;
@@ -185,6 +197,7 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
   known_thread* const entry = take_entry();
   if (entry != nullptr) {
     entry->ordinal = ordinal;
+    entry->unjoined = ordinal >= 0;
     const std::size_t length = ::strnlen(module, sizeof entry->start_module - 1);
     std::memcpy(entry->start_module, module, length);
     std::memset(entry->start_module + length, 0, sizeof entry->start_module - length);
@@ -198,12 +211,15 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
 int start_known(const wanted_thread& wanted) noexcept {
   const char* const module = module_name(wanted.code());
   const bool own = !is_runtime(module);
-  const std::uint64_t ordinal = own ? facts.ordinals++ : 0;
+  if (own) {
+    place_main();
+  }
+  const std::uint32_t ordinal = own ? facts.ordinals.next(facts.main_works) : 0;
   known_thread* const entry = enter_starting(wanted, module, own ? static_cast<int>(ordinal) : -1);
   const bool bound = own && have_affinity(wanted.attributes);
   note_flags(entry, bound ? NODEWISE_AGENT_OWN_AFFINITY : 0);
   const bool place = own && !bound && facts.places.count() != 0;
-  const int answer = place ? create_on_place(wanted, ordinal % facts.places.count(), entry)
+  const int answer = place ? create_on_place(wanted, place_of(ordinal), entry)
                            : create(wanted, wanted.attributes, entry);
   if (answer == 0) {
     facts.own_threads += own ? 1 : 0;
@@ -213,9 +229,8 @@ int start_known(const wanted_thread& wanted) noexcept {
   if (entry != nullptr) {
     give_back(*entry);
   }
-  std::uint64_t after = ordinal + 1;
   if (own) {
-    facts.ordinals.compare_exchange_strong(after, ordinal); // unless another has taken its turn
+    facts.ordinals.give_back(ordinal);
   }
   return answer;
 }
@@ -242,6 +257,12 @@ void note_bound(pthread_t thread) noexcept {
   }
 }
 
+void note_join(pthread_t thread) noexcept {
+  if (is_this_process() && note_joined(thread)) {
+    facts.ordinals.leave();
+  }
+}
+
 int own_tid() noexcept {
   return static_cast<int>(sys::raw::call(SYS_gettid));
 }
@@ -256,34 +277,33 @@ void note_bound(int tid) noexcept {
   }
 }
 
-int c11_answer(int answer) noexcept {
-  switch (answer) {
-  case 0:
-    return thrd_success;
-  case ENOMEM:
-    return thrd_nomem;
-  case EBUSY:
-    return thrd_busy;
-  case ETIMEDOUT:
-    return thrd_timedout;
-  default:
-    return thrd_error;
-  }
-}
-
 } // namespace
 
 void start_threads(const settings& asked) noexcept {
   // Looked up while nobody else runs: dlsym waits for a dlopen, which may wait for a thread.
   (void)next_pthread_create.find();
+  (void)next_pthread_join.find();
   (void)next_pthread_setaffinity.find();
   (void)next_sched_setaffinity.find();
   facts.main = ::pthread_self();
   if (!facts.places.read(asked.pin)) {
     facts.pin_errno = ENOMEM;
   }
+  facts.main_works = asked.main_works;
   open_thread_table();
   facts.pid = ::getpid();
+}
+
+int start_helper(void* (*run)(void*)) noexcept {
+  pthread_attr_t attributes;
+  if (const int refusal = ::pthread_attr_init(&attributes)) {
+    return refusal;
+  }
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t made{};
+  const int answer = next_pthread_create.get()(&made, &attributes, run, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  return answer;
 }
 
 void count_threads(nodewise_agent_end& totals) noexcept {
@@ -299,9 +319,10 @@ void forget_threads() noexcept {
     return;
   }
   empty_thread_table();
-  for (counter* each : {&facts.ordinals, &facts.own_threads, &facts.pinned, &facts.own_affinity}) {
+  for (counter* each : {&facts.own_threads, &facts.pinned, &facts.own_affinity}) {
     *each = 0;
   }
+  facts.ordinals.begin_anew();
   facts.pin_errno = 0;
   facts.main_flags = NODEWISE_AGENT_MAIN;
   facts.main = ::pthread_self();
@@ -317,8 +338,10 @@ std::uint32_t main_thread_flags() noexcept {
   return facts.main_flags;
 }
 
-void place_text(int ordinal, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
-  facts.places.text(static_cast<std::size_t>(ordinal) % facts.places.count(), into);
+void place_text(const nodewise_agent_thread& of, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
+  if ((of.flags & NODEWISE_AGENT_PINNED) != 0) {
+    facts.places.text(place_of(static_cast<std::uint64_t>(of.ordinal)), into);
+  }
 }
 
 } // namespace nodewise::agent
@@ -340,6 +363,23 @@ NODEWISE_INTERPOSED int thrd_create(thrd_t* into, thrd_start_t run, void* argume
   }
   prepare_for_threads();
   return c11_answer(start_known({into, nullptr, nullptr, run, argument}));
+}
+
+// Where waiting may be cancelled, so these are not noexcept.
+NODEWISE_INTERPOSED int pthread_join(pthread_t thread, void** result) {
+  const int answer = next_pthread_join.get()(thread, result);
+  if (answer == 0) {
+    note_join(thread);
+  }
+  return answer;
+}
+
+NODEWISE_INTERPOSED int thrd_join(thrd_t thread, int* result) {
+  const int answer = next_thrd_join.get()(thread, result);
+  if (answer == thrd_success) {
+    note_join(thread);
+  }
+  return answer;
 }
 
 NODEWISE_INTERPOSED int pthread_setaffinity_np(pthread_t thread, std::size_t bytes,

@@ -11,10 +11,14 @@ namespace nodewise::agent {
 
 /// From here on threads are told apart and sent to their places. Called once, by the main thread.
 void start_threads(const settings& asked) noexcept;
+/// Starts a thread of the agent's own, which is neither announced nor counted. 0 or why not, as an
+/// errno.
+[[nodiscard]] int start_helper(void* (*run)(void*)) noexcept;
 /// Fills in `own_threads`, `pinned`, `own_affinity` and `pin_errno`.
 void count_threads(nodewise_agent_end& totals) noexcept;
-/// Writes a record for each live thread, at most 1024, and for pinned ones that have ended, as many
-/// as the table still knows. Returns how many could not be written. Takes no lock.
+/// Writes a record for each live thread, at most 1024, and for those that have ended, as many as
+/// the table still knows: pinned ones, for a witness all of the program's own. Returns how many
+/// could not be written. Takes no lock.
 std::size_t write_threads(const settings& asked, int pid) noexcept;
 /// In a forked child: its only thread is a main thread, and counting begins anew.
 void forget_threads() noexcept;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include "agent/hold.hpp"
 #include "agent/pin.hpp"
 #include "agent/report.hpp"
 #include "agent/thread_facts.hpp"
@@ -138,13 +139,16 @@ std::size_t write_threads(const settings& asked, int pid) noexcept {
   live_threads all;
   int tid = all.next();
   for (std::size_t count = 0; tid != 0 && count < max_known_threads; ++count, tid = all.next()) {
+    if (tid == holder().tid) {
+      continue;
+    }
     nodewise_agent_thread record = {};
     lost += !describe_live(tid, pid, record) || write(asked, pid, record) ? 0U : 1U;
   }
   for (std::size_t at = 0; at < max_known_threads; ++at) {
     nodewise_agent_thread record = {};
-    if (copy_ended(at, record)) {
-      place_text(record.ordinal, record.cpus);
+    if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.witness)) {
+      place_text(record, record.cpus);
       lost += write(asked, pid, record) ? 0U : 1U;
     }
   }

@@ -1,5 +1,6 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""What the preloaded agent costs programs whose objects are below its threshold.
+"""What the preloaded agent costs programs whose objects are below its threshold; with --witness, what
+it costs programs with large objects when it tells all it can.
 
 Each round runs every program twice, without and with the agent, in random order, so that a drift of
 the machine's speed meets both. Reported, of the pairs' ratios: the median, and its 95 % interval by
@@ -54,6 +55,16 @@ def commands(churn, folder):
     }
 
 
+def witnessed_commands(churn, first_touch):
+    found = {"first-touch, 3 x 128 MiB": [first_touch, "128", "10"]} if first_touch else {}
+    return found | {
+        "map, list and string": [churn],
+        "400 x 8 MiB, filled": [churn, "large"],
+        "fread of 64 bytes": [churn, "fread"],
+        "read of pages into 64 MiB": [churn, "read"],
+    }
+
+
 def run_once(argv, environment):
     """Seconds: processor time of the command and its children, and of the clock."""
     begin = time.perf_counter()
@@ -87,29 +98,42 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threshold", type=int, default=1 << 30,
                         help="in bytes; the default is above every object of these programs")
+    parser.add_argument("--witness", action="store_true", help="observe objects of 1 MiB and more, and tell all of them")
+    parser.add_argument("--first-touch", help="the example of this name, for --witness")
     parser.add_argument("--output")
     arguments = parser.parse_args()
     nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
     owners = ",".join(f"{node}*4" for node in range(nodes))
-    settings = f"v2;threshold={arguments.threshold};group=256;owners={owners};default=blocked"
+    settings = f"v3;threshold={arguments.threshold};group=256;owners={owners};default=blocked"
     plain = dict(os.environ)
-    preloaded = plain | {"LD_PRELOAD": os.path.abspath(arguments.agent), "NODEWISE_AGENT": settings}
+    agent = os.path.abspath(arguments.agent)
+    if arguments.witness:
+        settings = "v3;threshold=1048576;group=256;observe;witness"
+        agent += ":" + os.path.join(os.path.dirname(agent), "libnodewise-witness.so")
 
     rows = {}
     with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as name:
         folder = pathlib.Path(name)
-        for title, argv in commands(compile_churn(folder), folder).items():
+        report = folder / "report"
+        told = f";report={report}" if arguments.witness else ""
+        preloaded = plain | {"LD_PRELOAD": agent, "NODEWISE_AGENT": settings + told}
+        churn = compile_churn(folder)
+        programs = (witnessed_commands(churn, arguments.first_touch) if arguments.witness
+                    else commands(churn, folder))
+        for title, argv in programs.items():
+            report.write_bytes(b"")
             run_once(argv, preloaded)
             pairs = []
             for _ in range(arguments.rounds):
                 both = {}
                 for which in random.sample(["without", "with"], 2):
+                    report.write_bytes(b"")
                     both[which] = run_once(argv, preloaded if which == "with" else plain)
                 pairs.append((both["without"], both["with"]))
             rows[title] = {
                 "cpu_s_without": round(statistics.median(without[0] for without, _ in pairs), 4),
-                "cpu": summary([agent[0] / without[0] for without, agent in pairs]),
-                "clock": summary([agent[1] / without[1] for without, agent in pairs]),
+                "cpu": summary([given[0] / without[0] for without, given in pairs]),
+                "clock": summary([given[1] / without[1] for without, given in pairs]),
             }
             cpu, clock = rows[title]["cpu"], rows[title]["clock"]
             print(f"{title:30} processor time x {cpu['median']:.4f} ({cpu['low']:.3f} to {cpu['high']:.3f})   "

@@ -42,6 +42,7 @@ inline constexpr std::string_view checking = "What is checked";
 inline constexpr std::string_view looking = "What to look at, and when";
 inline constexpr std::string_view loop = "A loop, described";
 inline constexpr std::string_view traffic = "Counted traffic";
+inline constexpr std::string_view advice = "What to do about it";
 } // namespace group
 
 namespace flags {
@@ -188,6 +189,16 @@ inline constexpr flag bind{
     .choices = "close|spread|none",
     .group = group::binding,
     .help = "pin threads: close (neighbours share a node), spread (over all nodes), none"};
+inline constexpr flag main_thread{
+    .name = "main",
+    .kind = flag_kind::value,
+    .value = "WHAT",
+    .choices = "waits|works",
+    .standard = "waits",
+    .group = group::binding,
+    .help =
+        "what the main thread does while threads run that it has started itself, without OpenMP "
+        "or TBB: works, then it is the first of them and has the first place"};
 inline constexpr flag threads{.name = "threads",
                               .kind = flag_kind::value,
                               .value = "N",
@@ -259,6 +270,13 @@ inline constexpr flag rule{
     .group = group::memory,
     .help = "for arrays by site=FILE:LINE, site=FUNCTION, symbol=NAME, size>=SIZE, size<SIZE "
             "(several with commas); the first rule that fits decides"};
+inline constexpr flag plan{
+    .name = "plan",
+    .kind = flag_kind::value,
+    .value = "FILE",
+    .group = group::memory,
+    .help = "of run: threads and arrays as this file says, what is given beside it comes first; "
+            "of profile: write that file"};
 inline constexpr flag threshold{.name = "threshold",
                                 .kind = flag_kind::value,
                                 .value = "SIZE",
@@ -321,6 +339,23 @@ inline constexpr flag migrate{.name = "migrate",
                               .group = group::looking,
                               .help = "move its pages from these nodes to those, as migratepages "
                                       "does"};
+
+// sweep
+inline constexpr flag swept_nodes{.name = "nodes",
+                                  .kind = flag_kind::value,
+                                  .value = "NODES",
+                                  .standard = "all that this process may use",
+                                  .group = group::memory,
+                                  .help = "empty the page cache of these nodes"};
+inline constexpr flag sweep_by{
+    .name = "by",
+    .kind = flag_kind::value,
+    .value = "WAY",
+    .choices = "auto|drop|files|pressure",
+    .standard = "auto",
+    .group = group::memory,
+    .help = "drop: /proc/sys/vm/drop_caches, all nodes, as root; files: those that are named; "
+            "pressure: memory is asked of each node until its cache is gone"};
 
 // lab
 inline constexpr flag verbose{.name = "verbose",

@@ -35,7 +35,7 @@ bool is_plain_run(const invocation& given) {
     return false;
   }
   for (const flag* const other : {&flags::help, &flags::version, &flags::on, &flags::verify,
-                                  &flags::json, &flags::output, &flags::rule}) {
+                                  &flags::json, &flags::output, &flags::rule, &flags::plan}) {
     if (given.has(*other)) {
       return false;
     }

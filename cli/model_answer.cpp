@@ -7,7 +7,6 @@
 
 #include <nodewise/error.hpp>
 
-#include "model/replay.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {

@@ -25,7 +25,7 @@ struct read_seconds {
 /// A figure of the machine that the model computes with.
 struct used_figure {
   model::input what = model::input::memory;
-  std::string of; ///< "node 0", "0 to 1"
+  std::string of; ///< "node 0", "0:1"
   model::figure is;
 };
 

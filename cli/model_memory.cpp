@@ -200,6 +200,7 @@ class arranger {
     }
     return model::first_touch(on_, loop);
   }
+
   /// Pages that each node is to have.
   [[nodiscard]] std::vector<double> demand_of(const std::vector<page_map>& maps) const {
     std::vector<double> pages(on_.size(), 0);

@@ -62,7 +62,7 @@ struct answered_point {
 [[nodiscard]] std::string format_seconds(double seconds);
 /// "18.2 GB/s" of bytes/s, three digits.
 [[nodiscard]] std::string format_bandwidth(double bytes_per_s);
-/// "memory of node 0", "link 1->0", "path 1->0", "cores of node 0".
+/// "memory of node 0", "link 1:0", "path 1:0", "cores of node 0".
 [[nodiscard]] std::string name_of(const model::resource_load& load, const model::machine_costs& on);
 
 } // namespace nodewise::cli

@@ -9,6 +9,16 @@ topology machine_for(const launch::run_options& options) {
   return topology::from_sysfs("/", launch::detail_for(options));
 }
 
+void read_plan(launch::run_options&) {}
+
+launch::build_id_reader make_build_id_reader() {
+  return {};
+}
+
+launch::library_finder make_library_finder() {
+  return {};
+}
+
 launch::site_finder make_site_finder() {
   return {};
 }

@@ -1,8 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/numactl_text.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <string_view>
+
+#include "sys/node_memory.hpp"
 
 namespace nodewise::cli {
 
@@ -59,23 +61,10 @@ std::string padded(int number, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// "Node 0 MemFree:   1024 kB", in MB as numactl counts them; "<not available>" if it is not there.
+/// In MB as numactl counts them; "<not available>" if the kernel does not tell.
 std::string free_memory(node_id node, sys::kernel& kernel) {
-  const std::string file =
-      "/sys/devices/system/node/node" + std::to_string(to_int(node)) + "/meminfo";
-  const auto text = kernel.read_file(file.c_str());
-  constexpr std::string_view key = "MemFree:";
-  std::string_view rest = text.value;
-  const std::size_t at = rest.find(key);
-  if (at != std::string_view::npos) {
-    rest.remove_prefix(at + key.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    unsigned long long kib = 0;
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), kib).ec == std::errc{}) {
-      return std::to_string(kib >> 10) + " MB";
-    }
-  }
-  return "<not available>";
+  const auto now = sys::read_node_memory(kernel, node);
+  return now ? std::to_string(now->free_bytes >> 20) + " MB" : "<not available>";
 }
 
 std::string distances_text(const machine& what) {

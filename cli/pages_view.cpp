@@ -44,7 +44,7 @@ report::strip strip_of(const area& what) {
 std::string short_name(const area& what) {
   std::string name = what.name;
   if (name.starts_with('/')) {
-    name = std::string(symbols::last_part(name));
+    name = std::string(last_part(name));
   }
   if (name.empty()) {
     return std::string(to_string(what.kind));

@@ -61,6 +61,9 @@ void add_particulars(ordered_json& into, const run_result& result, const object_
   if (object.rule) {
     into["rule"] = *object.rule;
   }
+  if (const auto entry = result.entry_of(object)) {
+    into["entry"] = *entry;
+  }
   if (object.coarser || object.interleaved) {
     into["map_limit"] = object.coarser ? "coarser granules" : "interleaved";
   }
@@ -213,6 +216,9 @@ ordered_json run_json(const run_result& result) {
   std::vector<std::string> warnings = result.asked.warnings;
   warnings.insert(warnings.end(), result.found.warnings.begin(), result.found.warnings.end());
   made["warnings"] = std::move(warnings);
+  if (result.asked.planned) {
+    made["plan"] = plan_json(result, *result.asked.planned);
+  }
   made["processes"] = ordered_json::array();
   for (const process_report& process : result.found.report.processes) {
     made["processes"].push_back(json_of(result, process));

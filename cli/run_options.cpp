@@ -70,15 +70,22 @@ void read_threads(run_options& options, const invocation& given) {
   if (const auto threads = given.number(flags::threads, 1, max_threads)) {
     options.threads = static_cast<std::size_t>(*threads);
   }
+  if (const auto main = given.text(flags::main_thread)) {
+    if (*main == "works" && !bound && !options.plan) {
+      refuse(option_name(flags::main_thread) + " works",
+             "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
+    }
+    options.main_works = *main == "works";
+  }
   if (const auto kind = given.text(flags::places)) {
-    if (!bound) {
+    if (!bound && !options.plan) {
       refuse(option_name(flags::places) + " " + std::string(*kind),
              "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
     }
     options.places = place_kind_of(*kind);
   }
   if (const auto smt = given.text(flags::smt)) {
-    if (*smt == "on" && !bound) {
+    if (*smt == "on" && !bound && !options.plan) {
       refuse(option_name(flags::smt) + " on", "without --bind it means nothing",
              "add --bind close or --bind spread");
     }
@@ -86,6 +93,17 @@ void read_threads(run_options& options, const invocation& given) {
   }
   if (const auto part = given.text(flags::ranks_per)) {
     options.ranks_per = rank_part_of(*part);
+  }
+}
+
+void read_plan_choice(run_options& options, const invocation& given) {
+  if (const auto file = given.text(flags::plan)) {
+    options.plan = launch::plan_choice{std::string(*file),
+                                       {},
+                                       {},
+                                       given.has(flags::bind) || given.has(flags::pin),
+                                       given.has(flags::places),
+                                       given.has(flags::main_thread)};
   }
 }
 
@@ -105,6 +123,7 @@ void read_threshold(run_options& options, const invocation& given) {
 run_options read_run_options(const invocation& given) {
   run_options options;
   read_processors(options, given);
+  read_plan_choice(options, given);
   read_threads(options, given);
   read_memory_options(options, given);
   read_threshold(options, given);

@@ -46,14 +46,14 @@ bool has_target(const launch::plan& asked, const object_report& object) {
          where->mode != memory_mode::local && where->mode != memory_mode::inherited;
 }
 
-/// Whether blocks were given to threads by their numbers.
+/// Whether blocks or parts were given to threads by their numbers.
 bool needs_team(const launch::plan& asked) {
-  const auto is_blocked = [](const launch::agent_placement& where) {
-    return where.mode == memory_mode::blocked;
+  const auto is_by_thread = [](const launch::agent_placement& where) {
+    return where.mode == memory_mode::blocked || where.mode == memory_mode::map;
   };
-  return (asked.agent->standard && is_blocked(*asked.agent->standard)) ||
+  return (asked.agent->standard && is_by_thread(*asked.agent->standard)) ||
          std::ranges::any_of(asked.agent->rules, [&](const launch::agent_rule& rule) {
-           return is_blocked(rule.where);
+           return is_by_thread(rule.where);
          });
 }
 

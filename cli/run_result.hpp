@@ -36,6 +36,8 @@ struct run_result {
   /// ran than the layout has.
   [[nodiscard]] std::optional<double> local_share(const launch::process_report& process,
                                                   const launch::object_report& object) const;
+  /// The entry of the plan file that decided about an object, by its position.
+  [[nodiscard]] std::optional<std::size_t> entry_of(const launch::object_report& object) const;
   /// Unknown is no success: an object whose pages could not be located is not as asked.
   [[nodiscard]] bool is_as_asked(const launch::object_report& object) const;
   /// Whether all that was asked for memory has happened, as far as the agent could see: what
@@ -52,6 +54,12 @@ struct run_result {
 [[nodiscard]] std::string note_of(const run_result& result, const launch::object_report& object);
 /// "solver.c:41", or the module and the offset; "" for a static array.
 [[nodiscard]] std::string site_of(const run_result& result, const launch::object_report& object);
+
+/// Which entries of the plan file fitted what; "" without one (run_plan.cpp).
+[[nodiscard]] std::string plan_text(const run_result& result, const report::style& how);
+/// The same for the result file, of the plan that was asked for. Without the agent nobody counted.
+[[nodiscard]] nlohmann::ordered_json plan_json(const run_result& result,
+                                               const launch::planned_file& plan);
 
 /// `nodewise/run/1`.
 [[nodiscard]] nlohmann::ordered_json run_json(const run_result& result);

@@ -173,7 +173,8 @@ std::string note_of(const run_result& result, const object_report& object) {
     add("resolution reduced");
   }
   if (object.rule && result.asked.agent && *object.rule < result.asked.agent->rules.size()) {
-    add("rule " + std::to_string(*object.rule + 1));
+    const auto entry = result.entry_of(object);
+    add(entry ? "entry " + std::to_string(*entry + 1) : "rule " + std::to_string(*object.rule + 1));
   }
   return note;
 }
@@ -235,7 +236,8 @@ std::string run_text(const run_result& result, const report::style& how) {
       return {};
     }
   }
-  return text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
+  text = text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
+  return text + plan_text(result, how);
 }
 
 } // namespace nodewise::cli

@@ -2,12 +2,19 @@
 #include "cli/sites.hpp"
 
 #include <charconv>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "launch/plan.hpp"
+#include "plan/plan_json.hpp"
+#include "symbols/build_id.hpp"
+#include "symbols/interpreter.hpp"
 #include "symbols/module.hpp"
 #include "symbols/names.hpp"
+#include "sys/output_of.hpp"
 
 namespace nodewise::cli {
 
@@ -29,20 +36,32 @@ std::optional<int> line_of(const std::string& site, std::string& file) {
   return line;
 }
 
-std::vector<launch::code_range> find_site(const std::string& site, const std::string& program) {
-  const auto module = symbols::module::open(program);
-  if (!module) {
-    return {};
+/// A program that is asked for one site is mostly asked for more: its tables are read once.
+class site_reader {
+ public:
+  std::vector<launch::code_range> operator()(const std::string& site, const std::string& program) {
+    if (program != program_) {
+      auto opened = symbols::module::open(program);
+      module_ = opened ? std::make_shared<symbols::module>(*std::move(opened)) : nullptr;
+      program_ = program;
+    }
+    if (!module_) {
+      return {};
+    }
+    std::string file;
+    const auto line = line_of(site, file);
+    std::vector<launch::code_range> found;
+    for (const symbols::code_range& range :
+         line ? module_->ranges_of_line(file, *line) : module_->ranges_of_function(site)) {
+      found.push_back({std::string(last_part(program)), range.first, range.last});
+    }
+    return found;
   }
-  std::string file;
-  const auto line = line_of(site, file);
-  std::vector<launch::code_range> found;
-  for (const symbols::code_range& range :
-       line ? module->ranges_of_line(file, *line) : module->ranges_of_function(site)) {
-    found.push_back({std::string(symbols::last_part(program)), range.first, range.last});
-  }
-  return found;
-}
+
+ private:
+  std::string program_;
+  std::shared_ptr<symbols::module> module_; ///< std::function copies what it holds
+};
 
 } // namespace
 
@@ -56,8 +75,51 @@ topology machine_for(const launch::run_options& options) {
   return topology::from_sysfs("/", launch::detail_for(options));
 }
 
+void read_plan(launch::run_options& options) {
+  if (!options.plan) {
+    return;
+  }
+  try {
+    options.plan->file = plans::read_plan(options.plan->name);
+  } catch (const error& e) {
+    if (options.strict) {
+      throw;
+    }
+    options.plan->problem = e.answered();
+    options.notes.push_back(e.asked() + ": " + e.answered() + "; it is left out (" + e.cure() +
+                            ")");
+  }
+}
+
+launch::build_id_reader make_build_id_reader() {
+  return symbols::build_id;
+}
+
+launch::library_finder make_library_finder() {
+  return [](const std::string& program_file) {
+    std::map<std::string, std::string> by_name;
+    const std::string loader = symbols::interpreter(program_file);
+    const auto text =
+        loader.empty() ? std::nullopt : sys::output_of({loader, "--list", program_file});
+    std::istringstream lines(text.value_or(""));
+    // "\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)"
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t first = line.find("=> /");
+      const std::size_t last = line.rfind(" (0x");
+      if (first != std::string::npos && last != std::string::npos && last > first + 3) {
+        const std::string path = line.substr(first + 3, last - first - 3);
+        std::error_code unknown;
+        const std::string file = std::filesystem::canonical(path, unknown).string();
+        by_name.emplace(last_part(path), path);
+        by_name.emplace(last_part(unknown ? path : file), path);
+      }
+    }
+    return by_name;
+  };
+}
+
 launch::site_finder make_site_finder() {
-  return find_site;
+  return site_reader{};
 }
 
 site_namer make_site_namer(const std::string& program_file) {
@@ -67,8 +129,8 @@ site_namer make_site_namer(const std::string& program_file) {
   }
   // std::function copies what it holds; a module cannot be copied.
   auto module = std::make_shared<symbols::module>(*std::move(opened));
-  return [module, name = std::string(symbols::last_part(program_file))](
-             const launch::object_report& object) {
+  return [module,
+          name = std::string(last_part(program_file))](const launch::object_report& object) {
     if (object.caller_module != name || object.caller_offset == 0) {
       return std::string{};
     }

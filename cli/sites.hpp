@@ -1,7 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `run` can do in nodewise-tool alone: line tables of the program to start, and all that hwloc
-// knows of the machine. The small launcher leaves command lines that need it to nodewise-tool.
+// What `run` can do in nodewise-tool alone: line tables of the program to start, plan files, and
+// all that hwloc knows of the machine. The small launcher leaves command lines that need it to
+// nodewise-tool.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,16 @@ using site_namer = std::function<std::string(const launch::object_report&)>;
 /// The machine as these options need it: kinds of memory are hwloc's to tell.
 [[nodiscard]] topology machine_for(const launch::run_options& options);
 
+/// Reads the file of --plan, if there is one, into the options. One that makes no sense is left out
+/// with a note; under --strict its `error` (input) is thrown. Nothing in the launcher.
+void read_plan(launch::run_options& options);
+
 /// Nothing in the launcher.
 [[nodiscard]] launch::site_finder make_site_finder();
+[[nodiscard]] launch::build_id_reader make_build_id_reader();
+/// Asks the program's loader, which lists them without running the program. Nothing in the
+/// launcher.
+[[nodiscard]] launch::library_finder make_library_finder();
 /// For the program in this file. Nothing in the launcher.
 [[nodiscard]] site_namer make_site_namer(const std::string& program_file);
 

@@ -193,6 +193,7 @@ ordered_json shared_json(const traffic::summary& what) {
     }
     one["transfers"] = line.what.transfers;
     one["invalidations"] = line.what.invalidations;
+    one["rewrites"] = line.what.rewrites;
     one["writers"] = line.what.writers.to_string();
     one["readers"] = line.what.readers.to_string();
     one["sharing"] = line.what.overlap ? "true" : "false";

@@ -113,17 +113,20 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
   report::table rows({{"shared line in", align::left, true},
                       {"transfers", align::right},
                       {"invalidations", align::right},
+                      {"rewrites", align::right},
                       {"written by", align::left, true},
                       {"sharing"}},
                      2);
   std::size_t shown = 0;
   for (const traffic::named_shared_line& line : what.shared) {
-    if (shown == most || line.what.transfers + line.what.invalidations < least_worth_a_row(what)) {
+    const std::uint64_t times = line.what.transfers + line.what.invalidations + line.what.rewrites;
+    if (shown == most || times < least_worth_a_row(what)) {
       break; // the worst come first
     }
     ++shown;
     rows.add({line.name, std::to_string(line.what.transfers),
-              std::to_string(line.what.invalidations), line.what.writers.to_string(),
+              std::to_string(line.what.invalidations), std::to_string(line.what.rewrites),
+              line.what.writers.to_string(),
               line.what.overlap ? report::cell{"true"} : report::cell{"false", tone::warning}});
   }
   if (rows.empty()) {

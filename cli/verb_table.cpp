@@ -6,6 +6,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/model_flags.hpp"
+#include "cli/profile_flags.hpp"
 #include "cli/registry.hpp"
 
 namespace nodewise::cli {
@@ -45,13 +46,13 @@ constexpr std::array topo_codes = {exit_code::bad_input};
 // run
 
 constexpr auto run_flags = join(
-    std::array<flag_list, 9>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
-                             &flags::bind, &flags::pin, &flags::threads, &flags::places,
-                             &flags::smt, &flags::ranks_per},
-    std::array<flag_list, 10>{&flags::membind, &flags::balancing, &flags::interleave,
+    std::array<flag_list, 10>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
+                              &flags::bind, &flags::pin, &flags::threads, &flags::main_thread,
+                              &flags::places, &flags::smt, &flags::ranks_per},
+    std::array<flag_list, 11>{&flags::membind, &flags::balancing, &flags::interleave,
                               &flags::weighted_interleave, &flags::preferred,
                               &flags::preferred_many, &flags::localalloc, &flags::memory,
-                              &flags::rule, &flags::threshold},
+                              &flags::rule, &flags::plan, &flags::threshold},
     std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
     std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
                              &flags::quiet},
@@ -60,6 +61,10 @@ constexpr std::array run_examples = {
     example{"nodewise run -N 0 -m 0 ./solver", "processors and memory of node 0, as with numactl"},
     example{"nodewise run --bind spread --memory blocked --verify -- ./solver -n 4096",
             "threads over all nodes, each array in equal parts beside them; then check the pages"},
+    example{"nodewise run --plan solver.plan.json --verify -- ./solver -n 4096",
+            "threads and arrays as a plan says; then which of its entries fitted what"},
+    example{"nodewise run --plan solver.plan.json --threads 4 --strict ./solver",
+            "with fewer threads than it was made for; not at all if the program is another build"},
     example{"nodewise run --memory interleave --dry-run ./solver",
             "the equivalent numactl and OpenMP settings, nothing is started"},
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "as likwid-pin -c"},
@@ -72,9 +77,9 @@ constexpr std::array run_examples = {
     example{"nodewise run --on lab:4x2 --on-counts traffic.json -- ./solver",
             "the memory traffic by array, source line, page and node"},
 };
-constexpr std::array run_codes = {exit_code::check_failed, exit_code::refused,
-                                  exit_code::not_started,  exit_code::not_executable,
-                                  exit_code::not_found,    exit_code::signal_base};
+constexpr std::array run_codes = {
+    exit_code::check_failed,   exit_code::bad_input, exit_code::refused,    exit_code::not_started,
+    exit_code::not_executable, exit_code::not_found, exit_code::signal_base};
 
 // doctor
 
@@ -173,6 +178,47 @@ constexpr std::array model_examples = {
 };
 constexpr std::array model_codes = {exit_code::bad_input, exit_code::refused};
 
+// profile
+
+constexpr auto profile_flags = join(
+    std::array<flag_list, 3>{&flags::process, &flags::duration, &flags::compare},
+    std::array<flag_list, 2>{&flags::plan, &flags::input},
+    std::array<flag_list, 7>{&flags::cpunodebind, &flags::physcpubind, &flags::bind, &flags::pin,
+                             &flags::threads, &flags::main_thread, &flags::places},
+    std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+    on_a_machine, every_verb);
+constexpr std::array profile_examples = {
+    example{"nodewise profile -- ./solver -n 4096",
+            "which arrays are in the wrong place, who put them there, what cures it"},
+    example{"nodewise profile --plan solver.plan.json -- ./solver -n 4096",
+            "and the cure as a file, for nodewise run --plan solver.plan.json -- ./solver"},
+    example{"nodewise profile --on lab:4x2 -- ./solver",
+            "on a virtual machine of 4 nodes, with exact counts of who used what"},
+    example{"nodewise profile --bind close -o before.json -- ./solver",
+            "threads bound; the profile kept"},
+    example{"nodewise profile --compare before.json after.json", "what moved, what is better"},
+    example{"nodewise profile before.json --input lab:yuca-4x8",
+            "advice on a profile that was kept, by another machine's figures"},
+    example{"nodewise profile -p 4711 --duration 10", "a process that runs already"},
+};
+constexpr std::array profile_codes = {exit_code::bad_input,   exit_code::refused,
+                                      exit_code::not_started, exit_code::not_executable,
+                                      exit_code::not_found,   exit_code::signal_base};
+
+// sweep
+
+constexpr auto sweep_flags =
+    join(std::array<flag_list, 2>{&flags::swept_nodes, &flags::sweep_by},
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+         on_a_machine, every_verb);
+constexpr std::array sweep_examples = {
+    example{"nodewise sweep", "before a run whose memory is to be where it is touched"},
+    example{"nodewise sweep --nodes 0", "node 0 only, which is where copies into a job land"},
+    example{"nodewise sweep /scratch/mesh.dat /scratch/restart.*", "only what these files hold"},
+};
+constexpr std::array sweep_codes = {exit_code::check_failed, exit_code::bad_input,
+                                    exit_code::refused};
+
 // help, internal
 
 constexpr std::array help_examples = {
@@ -226,6 +272,34 @@ constexpr std::array table = {
          .takes = operands::names_or_program,
          .examples = pages_examples,
          .exit_codes = pages_codes},
+    verb{.name = "profile",
+         .summary = "who touches what, what is wrong, and what cures it",
+         .usage = "[options] -- PROGRAM [arguments] | -p PID | FILE.json...",
+         .description =
+             "Runs an unmodified program and watches its page faults: which thread touched each "
+             "page of each array first, and from which line. Who uses the arrays is sampled where "
+             "the kernel's NUMA balancing is on, and counted in the lab. Neither root nor hardware "
+             "counters are needed. What is wrong comes with its cure and the gain that the model "
+             "predicts; what could not be seen is said. FILE.json is what -o wrote before: advice "
+             "on it, on several together as the ranks of one MPI run, or with --compare on two of "
+             "them. With --json the advice is printed as JSON.",
+         .flags = profile_flags,
+         .takes = operands::names_or_program,
+         .examples = profile_examples,
+         .exit_codes = profile_codes},
+    verb{.name = "sweep",
+         .summary = "empty the page cache of nodes, so that memory is local again",
+         .usage = "[options] [FILE...]",
+         .description =
+             "Files that were read or written stay in the memory of some node, and what a program "
+             "touches there first goes elsewhere. Root has the kernel drop all that is clean. "
+             "Others name files; or memory is asked of each node until the kernel has given up "
+             "its cache for it, which ends before it swaps or has to end somebody. Nothing is "
+             "lost: what was cached is read again when it is wanted.",
+         .flags = sweep_flags,
+         .takes = operands::names,
+         .examples = sweep_examples,
+         .exit_codes = sweep_codes},
     verb{.name = "lab",
          .summary = "virtual NUMA machines: list, describe, open, check",
          .usage = "[options] ACTION [MACHINE] [-- PROGRAM [arguments]]",

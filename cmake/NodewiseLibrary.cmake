@@ -1,6 +1,6 @@
-# The public library: the rooms topology, model, place and bind behind one soname.
+# The public library: the rooms topology, model, place, bind and parallel behind one soname.
 set(_objects)
-foreach(room base sys topology topology_hwloc model place bind)
+foreach(room base sys topology topology_hwloc model place bind parallel c)
   list(APPEND _objects $<TARGET_OBJECTS:nodewise_${room}>)
 endforeach()
 add_library(nodewise SHARED src/base/version.cpp ${_objects})
@@ -17,9 +17,33 @@ target_include_directories(nodewise INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-install(TARGETS nodewise EXPORT nodewise-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Threads are the program's own runtime's, so these two are headers with what they need to link.
+find_package(OpenMP COMPONENTS CXX)
+find_package(TBB 2021)
+add_library(nodewise_openmp INTERFACE)
+add_library(nodewise_tbb INTERFACE)
+foreach(runtime openmp tbb)
+  add_library(nodewise::${runtime} ALIAS nodewise_${runtime})
+  set_target_properties(nodewise_${runtime} PROPERTIES EXPORT_NAME ${runtime})
+  target_link_libraries(nodewise_${runtime} INTERFACE nodewise)
+endforeach()
+target_link_libraries(nodewise_openmp INTERFACE OpenMP::OpenMP_CXX)
+target_link_libraries(nodewise_tbb INTERFACE TBB::tbb)
+
+# A module file is one compiler version's own, so programs compile the module with their own.
+add_library(nodewise_fortran INTERFACE)
+add_library(nodewise::fortran ALIAS nodewise_fortran)
+set_target_properties(nodewise_fortran PROPERTIES EXPORT_NAME fortran)
+target_link_libraries(nodewise_fortran INTERFACE nodewise)
+target_sources(nodewise_fortran INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/nodewise/nodewise.f90>
+  $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_INCLUDEDIR}/nodewise/nodewise.f90>)
+
+install(TARGETS nodewise nodewise_openmp nodewise_tbb nodewise_fortran EXPORT nodewise-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nodewise ${PROJECT_BINARY_DIR}/include/nodewise
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/nodewise.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT nodewise-targets NAMESPACE nodewise::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
 

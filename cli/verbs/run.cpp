@@ -98,16 +98,20 @@ int run(const invocation& given) {
     options.command.clear(); // whatever is named is not started
   }
   options.find_site = make_site_finder();
+  options.build_id = make_build_id_reader();
+  options.libraries = make_library_finder();
+  read_plan(options);
+  launch::take_threads_of_plan(options);
   if (options.widen || options.ranks_per) {
     options.affinity_was = launch::widen_affinity(sys::real_kernel());
   }
   const topology here = machine_for(options);
   const launch::plan what = launch::make_plan(options, here);
+  warn(what.warnings, given);
   if (given.has(flags::dry_run)) {
     write_out(launch::shell_text(what));
     return exit_code::ok;
   }
-  warn(what.warnings, given);
   if (given.has(flags::show)) {
     show(what, here);
     return exit_code::ok;

@@ -32,14 +32,14 @@ int main(int argc, char** argv) {
   end_at(&line, 4);
   const size_t n = bytes / sizeof(double);
   const int file = fill_page_cache(line.program, text_at(&line, 4, "."), file_bytes);
-  double* data = aligned_alloc(page_bytes, bytes);
+  double* data = aligned_alloc(page_bytes, bytes); // made
   if (data == NULL) {
     return no_memory(&line, bytes);
   }
 
 #pragma omp parallel for schedule(static)
   for (size_t i = 0; i < n; ++i) {
-    data[i] = (double)(i % 8);
+    data[i] = (double)(i % 8); // touch
   }
 
   double sum = 0;
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (size_t i = 0; i < n; ++i) {
-      sum += data[i];
+      sum += data[i]; // use
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   {
     const int mine = omp_get_thread_num();
     for (long i = 0; i < increments; ++i) {
-      counters[mine] = counters[mine] + 1;
+      counters[mine] = counters[mine] + 1; // use
     }
   }
   const double elapsed = omp_get_wtime() - start;

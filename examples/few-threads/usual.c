@@ -23,14 +23,14 @@ int main(int argc, char** argv) {
   const int sweeps = sweeps_at(&line, 3);
   end_at(&line, 3);
   const size_t n = bytes / sizeof(double);
-  double* data = aligned_alloc(page_bytes, bytes);
+  double* data = aligned_alloc(page_bytes, bytes); // made
   if (data == NULL) {
     return no_memory(&line, bytes);
   }
 
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (size_t i = 0; i < n; ++i) {
-    data[i] = (double)(i % 8);
+    data[i] = (double)(i % 8); // touch
   }
 
   double sum = 0;
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : sum)
     for (size_t i = 0; i < n; ++i) {
-      sum += data[i];
+      sum += data[i]; // use
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);

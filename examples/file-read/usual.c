@@ -23,19 +23,19 @@ int main(int argc, char** argv) {
   end_at(&line, 3);
   const int file = make_input(line.program, text_at(&line, 3, fast_folder()), bytes);
   const size_t n = bytes / sizeof(double);
-  double* data = aligned_alloc(page_bytes, bytes);
+  double* data = aligned_alloc(page_bytes, bytes); // made
   if (data == NULL) {
     return no_memory(&line, bytes);
   }
 
-  read_input(line.program, file, data, bytes);
+  read_input(line.program, file, data, bytes); // touch
 
   double sum = 0;
   const double start = omp_get_wtime();
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (size_t i = 0; i < n; ++i) {
-      sum += data[i];
+      sum += data[i]; // use
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);

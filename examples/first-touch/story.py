@@ -1,28 +1,17 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The story of first touch, told by running it: a program written the usual way, the same binary
-placed from outside, and the program cured in its source."""
+"""The story of first touch, told by running it: a program written the usual way is profiled, the
+profile's plan cures the same binary, and the proof is counted. Beside it the cure in the source."""
 
 import argparse
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-STEPS = (
-    ("As it is: one thread fills the arrays, so the kernel puts every page on that thread's node. "
-     "The threads of other nodes work on far memory, and one memory controller serves everybody.",
-     "as it is", ["--bind", "close"], "first-touch"),
-    ("The same binary, started by nodewise: each array gets one block a thread, on the node where "
-     "that thread runs, before the program touches it.",
-     "under run --memory blocked", ["--memory", "blocked", "--bind", "close"], "first-touch"),
-    ("Cured in the source: the threads that use the arrays fill them, by the same schedule.",
-     "cured in the source", ["--bind", "close"], "first-touch-cured"),
-)
-WHERE = re.compile(r"^(\w+): (\d+) pages, ([\d.]+) % on the node of the thread that uses them", re.M)
+PLAN = "first-touch.plan.json"
 
 
 class Terminal:
@@ -41,64 +30,80 @@ class Terminal:
         print(f"\n\033[36m{line}\033[0m" if self.colour else f"\n{line}", flush=True)
 
 
-def nodes_here(nodewise):
+class Nodewise:
+    """The command, run where its files may be left."""
+
+    def __init__(self, command, folder):
+        self.command = command
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self, words, hidden=()):
+        """`hidden` options are not shown: they are for the story alone."""
+        TERMINAL.command(["nodewise", *words])
+        at = words.index("--")
+        real = [*words[:at], *hidden, "--", str(PROGRAMS / words[at + 1]), *words[at + 2 :]]
+        ended = subprocess.run(
+            [self.command, *real], cwd=self.folder, stdout=subprocess.DEVNULL, check=False
+        )
+        if ended.returncode != 0:
+            raise SystemExit(f"story: the command above ended with status {ended.returncode}")
+
+    def read(self, name):
+        return json.loads((self.folder / name).read_text())
+
+
+def nodes_here(command):
     """How many nodes with processors this machine has."""
-    answer = subprocess.run([nodewise, "topo", "--json"], capture_output=True, text=True, check=True)
+    answer = subprocess.run([command, "topo", "--json"], capture_output=True, text=True, check=True)
     return sum(1 for node in json.loads(answer.stdout)["nodes"] if node["has_cpus"] and node["allowed"])
 
 
-def run(nodewise, machine, options, program, size):
-    """Runs one step with its output shown; returns the shares the program itself found."""
-    on = ["--on", machine, "--on-no-count"] if machine else []
-    words = ["run", *on, *options, "--verify", "--", program, *size]
-    TERMINAL.command(["nodewise", *words])
-    words[words.index(program)] = str(PROGRAMS / program)
-    process = subprocess.Popen([nodewise, *words], stdout=subprocess.PIPE, text=True)
-    output = ""
-    for line in process.stdout:
-        output += line
-        print(line, end="", flush=True)
-    if process.wait() != 0:
-        raise SystemExit(f"story: the command above ended with status {process.returncode}")
-    return {name: float(share) for name, _, share in WHERE.findall(output)}
+def outcome(counts):
+    """The share of lines in use that came from the own node's memory, and the time by the model."""
+    return counts["use"]["local"], counts["predicted"][0]["seconds"]
+
+
+def show_plan(nodewise):
+    TERMINAL.command(["cat", PLAN])
+    plan = nodewise.read(PLAN)
+    shown = {key: plan[key] for key in ("program", "threads", "objects")}
+    print("...\n" + json.dumps(shown, indent=1), flush=True)
 
 
 def tell(nodewise, machine, size):
-    where = machine or "this machine"
-    TERMINAL.heading(f"On {where}")
+    on = ["--on", machine] if machine else []
+    TERMINAL.heading("1. What is wrong?")
+    TERMINAL.say("The profiler runs the program as it is. It hears which thread touches each page first, "
+                 "from which line" + (", and in the virtual machine it counts who uses it." if machine else "."))
+    nodewise.run(["profile", "--plan", PLAN, "--bind", "close", *on, "--", "first-touch", *size])
+    TERMINAL.heading("2. The cure, as a file")
+    show_plan(nodewise)
+    TERMINAL.heading("3. The same binary with the plan")
+    TERMINAL.say("Each array gets one block a thread, on the node where that thread runs, before the program "
+                 "touches it. The kernel is asked where the pages went"
+                 + ("; where the accesses went is counted." if machine else "."))
+    counted = ["--on-counts", "planned.json"] if machine else []
+    nodewise.run(["run", "--plan", PLAN, "--verify", *on, "--", "first-touch", *size], counted)
     if machine:
-        TERMINAL.command(["nodewise", "lab", "describe", machine.removeprefix("lab:")])
-        subprocess.run([nodewise, "lab", "describe", machine.removeprefix("lab:")], check=True)
-    else:
-        TERMINAL.command(["nodewise", "topo"])
-        subprocess.run([nodewise, "topo"], check=True)
-    rows = []
-    for text, title, options, program in STEPS:
-        TERMINAL.say(text)
-        rows.append((title, run(nodewise, machine, options, program, size)))
-    summary(where, rows)
-    if machine:
-        count(nodewise, machine, size)
+        prove(nodewise, on, size)
 
 
-def count(nodewise, machine, size):
-    """The program as it is once more, with every access counted; the table is the command's own."""
-    TERMINAL.heading(f"Which memory every access went to, on {machine}")
-    TERMINAL.say("On a virtual machine nodewise counts what no processor here could: the cache lines "
-                 "that each processor fetched from each memory, by array and source line.")
-    words = ["run", "--on", machine, "--bind", "close", "--", "first-touch", *size]
-    TERMINAL.command(["nodewise", *words])
-    words[words.index("first-touch")] = str(PROGRAMS / "first-touch")
-    if subprocess.run([nodewise, *words], stdout=subprocess.DEVNULL, check=False).returncode != 0:
-        raise SystemExit("story: the command above failed")
-
-
-def summary(where, rows):
-    TERMINAL.heading(f"Pages on the node of the thread that uses them, on {where}")
-    print(f"\n{'':28}" + "".join(f"{name:>9}" for name in rows[0][1]))
-    for title, shares in rows:
-        bar = "#" * round(min(shares.values()) / 5) if shares else ""
-        print(f"{title:28}" + "".join(f"{share:>7.1f} %" for share in shares.values()) + f"  {bar}")
+def prove(nodewise, on, size):
+    TERMINAL.heading("4. Proof")
+    TERMINAL.say("How many memory accesses of the working loop stayed on the thread's own node: as it is, with "
+                 "the plan, and with the cure in the source (cured.c). The times are the model's, for the "
+                 "machine that the virtual one stands for.")
+    shares = [("with the plan", outcome(nodewise.read("planned.json")))]
+    for title, program in (("as it is", "first-touch"), ("cured in the source", "first-touch-cured")):
+        name = f"{program}.json"
+        nodewise.run(["run", "--bind", "close", *on, "--quiet", "--on-counts", name, "--", program, *size])
+        shares.append((title, outcome(nodewise.read(name))))
+    print()
+    for title in ("as it is", "with the plan", "cured in the source"):
+        share, seconds = dict(shares)[title]
+        print(f"  {title:20} {'#' * round(30 * share):30} {100 * share:5.1f} % local, "
+              f"{1000 * seconds:.2f} ms predicted")
 
 
 def main():
@@ -107,20 +112,23 @@ def main():
     parser.add_argument("--machine", default="lab:nehalem-2x4")
     parser.add_argument("--mib", default="16", help="MiB per array")
     arguments = parser.parse_args()
-    nodewise = os.path.abspath(arguments.nodewise)
+    command = os.path.abspath(arguments.nodewise)
+    nodewise = Nodewise(command, pathlib.Path(command).parents[1] / "story")
     size = [arguments.mib, "2"]
 
     TERMINAL.say("first-touch works on three arrays with all threads: a[i] += b[i] * c[i]. It is "
                  "written the usual way; docs/why-slow.md explains what that costs.")
-    if nodes_here(nodewise) > 1:
+    if nodes_here(command) > 1:
+        TERMINAL.heading("On this machine")
         tell(nodewise, None, size)
     else:
-        TERMINAL.say("This machine has one NUMA node, so the story plays on a virtual one with a "
-                     "real kernel. It shows where pages are, not how fast they are read; the times "
-                     "the program prints there are the emulator's.")
+        TERMINAL.say("This machine has one NUMA node, so the story plays on a virtual one with a real kernel. "
+                     "It counts where accesses go; how long they take there is predicted by a model, from "
+                     "the figures of the machine that it stands for.")
+    TERMINAL.heading(f"On {arguments.machine}")
     tell(nodewise, arguments.machine, size)
-    TERMINAL.say("Your own program: build/release/bin/nodewise run --memory blocked --bind close "
-                 "--verify -- PROGRAM    (add --on lab:4x2 for a virtual machine of four nodes)")
+    TERMINAL.say("Your own program: build/release/bin/nodewise profile -- PROGRAM    (add --on lab:4x2 for a "
+                 "virtual machine of four nodes)")
 
 
 TERMINAL = Terminal()

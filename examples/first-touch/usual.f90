@@ -13,17 +13,17 @@ program first_touch
   real(real64) :: start
 
   call read_arguments(n, sweeps)
-  allocate (a(n), b(n), c(n))
+  allocate (a(n), b(n), c(n)) ! made
 
-  a = 0.0
-  b = 1.0
-  c = 2.0
+  a = 0.0 ! touch: a
+  b = 1.0 ! touch: b
+  c = 2.0 ! touch: c
 
   start = omp_get_wtime()
   do sweep = 1, sweeps
     !$omp parallel do schedule(static)
     do i = 1, n
-      a(i) = a(i) + b(i) * c(i)
+      a(i) = a(i) + b(i) * c(i) ! use
     end do
   end do
   call print_result(n, sweeps, omp_get_wtime() - start, a)

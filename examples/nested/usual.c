@@ -38,15 +38,15 @@ int main(int argc, char** argv) {
   const double start = omp_get_wtime();
 #pragma omp parallel num_threads(teams) proc_bind(close) reduction(+ : sum) reduction(| : failed)
   {
-    double* data = aligned_alloc(page_bytes, bytes);
+    double* data = aligned_alloc(page_bytes, bytes); // made
     failed = data == NULL;
     for (size_t i = 0; i < n && !failed; ++i) {
-      data[i] = 1.0;
+      data[i] = 1.0; // touch
     }
     for (int sweep = 0; sweep < sweeps && !failed; ++sweep) {
 #pragma omp parallel for num_threads(threads) proc_bind(spread) schedule(static) reduction(+ : sum)
       for (size_t i = 0; i < n; ++i) {
-        data[i] += 1.0;
+        data[i] += 1.0; // use
         sum += data[i];
       }
     }

@@ -22,14 +22,14 @@ int main(int argc, char** argv) {
   end_at(&line, 2);
   say_no_memory("new-array: no memory; ask for fewer MiB\n");
 
-  auto* particles = new particle[n](); // one thread constructs all
+  auto* particles = new particle[n](); // made, touch: one thread constructs all
 
   double sum = 0;
   const double start = omp_get_wtime();
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (std::size_t i = 0; i < n; ++i) {
-      particles[i].move();
+      particles[i].move(); // use
       sum += particles[i].x;
     }
   }

@@ -27,13 +27,13 @@ int main(int argc, char** argv) {
   end_at(&line, 4);
   const size_t first = all * part / parts;
   const size_t n = all * (part + 1) / parts - first;
-  double* data = aligned_alloc(page_bytes, n * sizeof *data);
+  double* data = aligned_alloc(page_bytes, n * sizeof *data); // made
   if (data == NULL) {
     return no_memory(&line, n * sizeof *data);
   }
 
   for (size_t i = 0; i < n; ++i) {
-    data[i] = (double)((first + i) % 8);
+    data[i] = (double)((first + i) % 8); // touch
   }
 
   double sum = 0;
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (size_t i = 0; i < n; ++i) {
-      sum += data[i];
+      sum += data[i]; // use
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   const int sweeps = sweeps_at(&line, 4);
   end_at(&line, 4);
   const size_t n = bytes / sizeof(double);
-  double* data = aligned_alloc(page_bytes, bytes);
+  double* data = aligned_alloc(page_bytes, bytes); // made
   if (data == NULL) {
     return no_memory(&line, bytes);
   }
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(runtime) reduction(+ : sum)
     for (size_t i = 0; i < n; ++i) {
-      data[i] += 1.0;
+      data[i] += 1.0; // use
       sum += data[i];
     }
   }

@@ -24,7 +24,7 @@ static inline double row_times_vector(const double* matrix, size_t stride, size_
                                       const double* x) {
   double sum = 0;
   for (size_t column = 0; column <= row; ++column) {
-    sum += matrix[row * stride + column] * x[column];
+    sum += matrix[row * stride + column] * x[column]; // use
   }
   return sum;
 }

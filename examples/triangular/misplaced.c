@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   const int chunk = (int)number_at(&line, 3, 4, 1L << 20);
   end_at(&line, 3);
   const size_t stride = row_stride(n);
-  double* a = aligned_alloc(page_bytes, n * stride * sizeof(double));
+  double* a = aligned_alloc(page_bytes, n * stride * sizeof(double)); // made
   double* x = aligned_alloc(page_bytes, stride * sizeof(double));
   if (a == NULL || x == NULL) {
     return no_memory(&line, (n + 1) * stride * sizeof(double));
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
 
 #pragma omp parallel for schedule(static)
   for (size_t row = 0; row < n; ++row) {
-    touch_row(a, stride, row);
+    touch_row(a, stride, row); // touch
   }
 
   double sum = 0;

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   const int sweeps = sweeps_at(&line, 2);
   end_at(&line, 2);
   const size_t stride = row_stride(n);
-  double* a = aligned_alloc(page_bytes, n * stride * sizeof(double));
+  double* a = aligned_alloc(page_bytes, n * stride * sizeof(double)); // made
   double* x = aligned_alloc(page_bytes, stride * sizeof(double));
   if (a == NULL || x == NULL) {
     return no_memory(&line, (n + 1) * stride * sizeof(double));

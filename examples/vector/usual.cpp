@@ -22,14 +22,14 @@ int main(int argc, char** argv) {
   end_at(&line, 2);
   say_no_memory("vector: no memory; ask for fewer MiB\n");
 
-  std::vector<double> v(n); // one thread writes here
+  std::vector<double> v(n); // made, touch: one thread writes here
 
   double sum = 0;
   const double start = omp_get_wtime();
   for (int sweep = 0; sweep < sweeps; ++sweep) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (std::size_t i = 0; i < n; ++i) {
-      v[i] += static_cast<double>(i % 4);
+      v[i] += static_cast<double>(i % 4); // use
       sum += v[i];
     }
   }

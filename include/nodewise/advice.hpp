@@ -23,11 +23,13 @@ enum class page_users {
   anyone, ///< whoever comes: dynamic schedules, tasks, random access
 };
 
+/// How the pages of an array are dealt out.
 enum class arrangement {
   blocked,     ///< a contiguous part for each thread, on the thread's node
   interleaved, ///< pages in turn over all memory nodes
 };
 
+/// Which arrangement is the better one, and why.
 struct arrangement_advice {
   arrangement best = arrangement::blocked;
   double gain = 1;    ///< predicted: how many times as fast as the other one, 1 or more

@@ -17,6 +17,7 @@ struct page_range {
   std::size_t first = 0;
   std::size_t last = 0;
 
+  /// Pages in it.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return last - first; }
   friend constexpr bool operator==(const page_range&, const page_range&) = default;
 };
@@ -40,7 +41,7 @@ inline constexpr std::size_t min_huge_pages_per_block = 8;
   return huge_page_bytes != 0 && shortest_block_bytes / huge_page_bytes >= min_huge_pages_per_block;
 }
 
-/// Pages needed to hold `bytes`.
+/// Pages needed to hold `bytes`; `page_bytes` must not be 0.
 [[nodiscard]] constexpr std::size_t pages_for(std::size_t bytes, std::size_t page_bytes) noexcept {
   return bytes / page_bytes + (bytes % page_bytes != 0 ? 1 : 0);
 }

@@ -24,6 +24,7 @@ struct extent {
   std::size_t last_page = 0;
   node_id owner = unknown_node;
 
+  /// Pages in it.
   [[nodiscard]] constexpr std::size_t pages() const noexcept { return last_page - first_page; }
   friend constexpr bool operator==(const extent&, const extent&) = default;
 };
@@ -69,9 +70,12 @@ inline void require_owners(const std::vector<node_id>& owners, const char* name)
 /// Every page on one node, as `numactl -m N`.
 class bound {
  public:
+  /// Throws `error` (usage) for a number below 0.
   explicit bound(node_id node) : node_(node) { detail::require_owners({node}, "bound"); }
 
+  /// The node, for every page.
   [[nodiscard]] node_id owner(std::size_t, std::size_t) const noexcept { return node_; }
+  /// One extent.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     detail::append(all, {0, pages}, node_);
@@ -84,16 +88,19 @@ class bound {
 
 /// One contiguous block an owner, sizes differing by at most one page: the placement that belongs
 /// to `schedule(static)`. An owner may be named several times in a row, once for each of its
-/// threads. Throws `error` for an empty list.
+/// threads. Throws `error` (usage) for an empty list.
 class blocked {
  public:
+  /// Owners in the order of their blocks.
   explicit blocked(std::vector<node_id> owners) : owners_(std::move(owners)) {
     detail::require_owners(owners_, "blocked");
   }
 
+  /// The node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     return owners_[arithmetic::blocked_slot(page, pages, owners_.size())];
   }
+  /// The whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
@@ -107,9 +114,11 @@ class blocked {
 };
 
 /// Blocks of `block_pages` pages dealt round over the owners; with 1 the interleaving of
-/// `numactl -i`, here with a defined first page. Throws `error` for no owners or blocks of 0 pages.
+/// `numactl -i`, here with a defined first page. Throws `error` (usage) for no owners or blocks of
+/// 0 pages.
 class block_cyclic {
  public:
+  /// Owners in the order of the deal.
   block_cyclic(std::vector<node_id> owners, std::size_t block_pages)
       : owners_(std::move(owners)), block_pages_(block_pages) {
     detail::require_owners(owners_, "block_cyclic");
@@ -119,9 +128,11 @@ class block_cyclic {
     }
   }
 
+  /// The node of one page of a range of any length.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t) const noexcept {
     return owners_[arithmetic::block_cyclic_slot(page, block_pages_, owners_.size())];
   }
+  /// The whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     for (std::size_t first = 0; first < pages;) {
@@ -138,9 +149,10 @@ class block_cyclic {
 };
 
 /// One contiguous block an owner, as long as its weight says: for nodes of different size or speed.
-/// Throws `error` unless every owner has a weight and some weight is above 0.
+/// Throws `error` (usage) unless every owner has a weight and some weight is above 0.
 class weighted {
  public:
+  /// `weights[k]` is that of `owners[k]`.
   weighted(std::vector<node_id> owners, const std::vector<std::uint32_t>& weights)
       : owners_(std::move(owners)) {
     detail::require_owners(owners_, "weighted");
@@ -157,6 +169,7 @@ class weighted {
     }
   }
 
+  /// The node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     const auto ends_after = [&](std::size_t end) {
       return arithmetic::multiply_divide(pages, end, total_) > page;
@@ -165,6 +178,7 @@ class weighted {
                                          [&](std::size_t end) { return !ends_after(end); });
     return owners_[static_cast<std::size_t>(it - ends_.begin())];
   }
+  /// The whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     std::size_t before = 0;
@@ -182,10 +196,11 @@ class weighted {
   std::size_t total_ = 0;
 };
 
-/// Any map: extents for a range of exactly the length it was made for. Throws `error` unless the
-/// extents ascend from page 0 without gaps.
+/// Any map: extents for a range of exactly the length it was made for. Throws `error` (usage)
+/// unless the extents ascend from page 0 without gaps.
 class explicit_map {
  public:
+  /// Extents in base pages of the range.
   explicit explicit_map(std::vector<extent> extents) : extents_(std::move(extents)) {
     std::size_t next = 0;
     for (const extent& e : extents_) {
@@ -201,6 +216,7 @@ class explicit_map {
     }
   }
 
+  /// Pages of the range that the map is for.
   [[nodiscard]] std::size_t pages() const noexcept {
     return extents_.empty() ? 0 : extents_.back().last_page;
   }
@@ -210,6 +226,7 @@ class explicit_map {
                                          [&](const extent& e) { return e.last_page <= page; });
     return it == extents_.end() ? unknown_node : it->owner;
   }
+  /// The map, neighbours merged. Throws `error` (usage) for a range of another length.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     if (pages != this->pages()) {
       throw error(error_kind::usage,

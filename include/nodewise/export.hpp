@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the shared library exports. Programs have no use for it.
 #pragma once
 
 /// Marks what the shared library exports; everything else is hidden.

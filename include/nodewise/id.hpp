@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of nodes and of processors, as types of their own: the operating system's numbers.
 #pragma once
 
 namespace nodewise::inline v0 {
@@ -13,6 +15,7 @@ enum class cpu_id : int {};
 /// "Which node?" when nobody can say. No node has this number; unknown is never node 0.
 inline constexpr node_id unknown_node{-1};
 
+/// The number itself.
 [[nodiscard]] constexpr int to_int(node_id id) noexcept {
   return static_cast<int>(id);
 }

@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Sets of nodes and of processors, as the kernel's masks and lists have them.
 #pragma once
 
 #include <bit>
@@ -25,10 +27,12 @@ inline constexpr int max_id = (1 << 20) - 1;
 template <class Id>
 class id_set {
  public:
-  using word = unsigned long;
-  static constexpr std::size_t word_bits = sizeof(word) * 8;
+  using word = unsigned long;                                ///< of the kernel's masks
+  static constexpr std::size_t word_bits = sizeof(word) * 8; ///< numbers in a word
 
+  /// The empty set.
   id_set() = default;
+  /// These numbers. Throws `error` (usage) for one below 0.
   id_set(std::initializer_list<Id> ids) {
     for (const Id id : ids) {
       insert(id);
@@ -48,6 +52,7 @@ class id_set {
     return set;
   }
 
+  /// Whether the number is in the set.
   [[nodiscard]] bool contains(Id id) const noexcept {
     const std::size_t at = index(id);
     return to_int(id) >= 0 && at < words_.size() && (words_[at] & bit(id)) != 0;
@@ -62,6 +67,7 @@ class id_set {
     }
     words_[index(id)] |= bit(id);
   }
+  /// Takes the number out, if it is in the set.
   void erase(Id id) noexcept {
     if (contains(id)) {
       words_[index(id)] &= ~bit(id);
@@ -69,7 +75,9 @@ class id_set {
     }
   }
 
+  /// Whether it holds no number.
   [[nodiscard]] bool empty() const noexcept { return words_.empty(); }
+  /// How many numbers it holds.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t count = 0;
     for (const word w : words_) {
@@ -85,9 +93,11 @@ class id_set {
                ? -1
                : static_cast<int>(words_.size() * word_bits) - 1 - std::countl_zero(words_.back());
   }
+  /// Whether all numbers of the other are in this one.
   [[nodiscard]] bool includes(const id_set& other) const noexcept {
     return (other - *this).empty();
   }
+  /// Whether some number is in both.
   [[nodiscard]] bool intersects(const id_set& other) const noexcept {
     return !(*this & other).empty();
   }
@@ -98,6 +108,7 @@ class id_set {
   /// The kernel's list format, "0-3,8".
   [[nodiscard]] std::string to_string() const;
 
+  /// Goes through the numbers, ascending. An input iterator: numbers are made as they are read.
   class iterator {
    public:
     using value_type = Id;
@@ -105,9 +116,13 @@ class id_set {
     using iterator_category = std::input_iterator_tag;
     using pointer = const Id*;
     using reference = Id;
+    /// At no set.
     iterator() = default;
+    /// At the first number from `at` on.
     iterator(const id_set* set, int at) noexcept : set_(set), at_(at) { settle(); }
+    /// The number.
     Id operator*() const noexcept { return Id{at_}; }
+    /// The next number.
     iterator& operator++() noexcept {
       ++at_;
       settle();
@@ -142,17 +157,22 @@ class id_set {
     const id_set* set_ = nullptr;
     int at_ = 0;
   };
+  /// From the lowest number on.
   [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
+  /// Behind the highest number.
   [[nodiscard]] iterator end() const noexcept { return {this, highest() + 1}; }
 
+  /// The union.
   friend id_set operator|(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x | y; });
     return a;
   }
+  /// What is in both.
   friend id_set operator&(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x & y; });
     return a;
   }
+  /// What is in the first alone.
   friend id_set operator-(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x & ~y; });
     return a;
@@ -186,8 +206,8 @@ class id_set {
   std::vector<word> words_;
 };
 
-using node_set = id_set<node_id>;
-using cpu_set = id_set<cpu_id>;
+using node_set = id_set<node_id>; ///< a set of NUMA nodes
+using cpu_set = id_set<cpu_id>;   ///< a set of processors
 
 extern template class NODEWISE_API id_set<node_id>;
 extern template class NODEWISE_API id_set<cpu_id>;

@@ -15,7 +15,9 @@
 
 namespace nodewise::inline v0 {
 
+/// What a memory is made of, where the firmware says.
 enum class memory_kind { unknown, dram, hbm, cxl, gpu, other };
+/// What a cache holds.
 enum class cache_kind { unified, data, instruction };
 
 /// A NUMA node: a memory and the processors nearest to it. A node may have no processors (HBM,
@@ -28,6 +30,7 @@ struct memory_node {
   int logical = -1; ///< hwloc's number (L#), by its place in the tree; -1 if hwloc was not asked
 };
 
+/// What is in one socket.
 struct package {
   int id = -1; ///< the operating system's number, -1 if it gives none
   cpu_set cpus;
@@ -38,6 +41,7 @@ struct core {
   cpu_set cpus;
 };
 
+/// A cache, and the processors that share it.
 struct cache {
   int level = 0;
   cache_kind kind = cache_kind::unified;
@@ -71,6 +75,7 @@ struct lab_settings {
   node_set offline_nodes;                  ///< taken offline after boot: a gap in the numbers
 };
 
+/// A machine, whoever described it.
 struct machine {
   std::string name;
   std::string title;
@@ -91,8 +96,9 @@ struct machine {
   [[nodiscard]] NODEWISE_API const memory_node* find_node(node_id id) const noexcept;
   /// The union of all nodes' and cores' processors.
   [[nodiscard]] NODEWISE_API cpu_set cpus() const;
+  /// The numbers of all nodes.
   [[nodiscard]] NODEWISE_API node_set node_ids() const;
-  /// nullopt if the firmware publishes no distances or a node is not there.
+  /// The firmware's distance, 10 is local; nullopt if it publishes none or a node is not there.
   [[nodiscard]] NODEWISE_API std::optional<int> distance(node_id from, node_id to) const noexcept;
 };
 

@@ -22,8 +22,11 @@
 #ifndef NODEWISE_MARKER_H
 #define NODEWISE_MARKER_H
 
+/** Opens the region of that name: traffic of all threads of the process is also booked to it. */
 #define NODEWISE_MARKER_START(name) nodewise_marker_text('[', name)
+/** Closes it: the last one does, where it was opened several times. */
 #define NODEWISE_MARKER_STOP(name) nodewise_marker_text(']', name)
+/** Initialisation is over: all that the process does from here on is use. */
 #define NODEWISE_MARKER_USE() nodewise_marker_text('u', "")
 
 /* How a mark is said. The counter sees instructions but no memory and no registers, so a mark is a

@@ -33,6 +33,7 @@ enum class strictness {
   must,   ///< throw `error`, naming the extent; policies are taken back, pages stay where they are
 };
 
+/// How memory is to be placed.
 struct place_options {
   strictness how = strictness::prefer;
   page_size pages = page_size::automatic;
@@ -45,6 +46,7 @@ enum class place_method {
   none,      ///< the kernel refused: pages come to the node of who touches them first
 };
 
+/// The name, as above.
 [[nodiscard]] NODEWISE_API std::string_view to_string(place_method method) noexcept;
 [[nodiscard]] NODEWISE_API std::string_view to_string(page_size pages) noexcept;
 
@@ -65,6 +67,7 @@ struct placement {
   std::vector<refusal> refused;   ///< empty if all went well
   std::vector<std::string> notes; ///< sentences about what is not as asked
 
+  /// Whether the kernel placed everything.
   [[nodiscard]] bool complete() const noexcept {
     return method != place_method::none && refused.empty();
   }
@@ -79,6 +82,7 @@ enum class resolution {
 
 /// Where the pages of a range are: asked against actual. Counts are base pages.
 struct residency {
+  /// How many pages a node holds.
   struct share {
     node_id node = unknown_node;
     std::size_t pages = 0;
@@ -122,6 +126,7 @@ using extent_source = std::function<std::vector<extent>(std::size_t pages)>;
 NODEWISE_API placement place_extents(std::span<std::byte> range, const extent_source& extents,
                                      place_options options = {});
 
+/// The same by a distribution: `place(std::as_writable_bytes(std::span(v)), blocked(owners))`.
 template <distribution D>
 placement place(std::span<std::byte> range, const D& d, place_options options = {}) {
   return place_extents(range, [&d](std::size_t pages) { return d.extents(pages); }, options);
@@ -132,6 +137,11 @@ placement place(std::span<std::byte> range, const D& d, place_options options = 
 /// on. Throws `error` (usage) for extents outside the range or without a node; what the kernel
 /// refuses is in the result.
 NODEWISE_API migration migrate_extents(std::span<std::byte> range, std::span<const extent> extents);
+
+/// Brings the pages of a range into memory, also those that it covers only partly, as if the
+/// calling thread had touched each: where they have no policy they come to its node. Contents do
+/// not change. Twice as fast as touching. Throws `error` (system) if memory runs out.
+NODEWISE_API void populate(std::span<std::byte> range);
 
 /// Asks the kernel where the pages of a range are; about 0.13 us a page. Falls back by steps,
 /// saying so in `exactness`; brings no page into memory.

@@ -26,6 +26,7 @@ enum class bind_policy {
   spread, ///< evenly over all nodes, in each evenly over its cores
 };
 
+/// "close", "spread" or "none".
 [[nodiscard]] NODEWISE_API std::string_view to_string(bind_policy policy) noexcept;
 /// "close", "spread" or "none"; nullopt for anything else.
 [[nodiscard]] NODEWISE_API std::optional<bind_policy>
@@ -57,6 +58,7 @@ struct thread_place {
   friend bool operator==(const thread_place&, const thread_place&) = default;
 };
 
+/// Which thread runs where: an immutable value.
 class NODEWISE_API team_layout {
  public:
   /// Lays `threads` threads out over the allowed processors of `where`. 0 threads are one for each
@@ -73,8 +75,15 @@ class NODEWISE_API team_layout {
                                           std::size_t threads = 0,
                                           place_kind places = place_kind::threads);
 
+  /// Threads that somebody else has bound: thread k may run on `places[k]`. Throws `error` (usage)
+  /// for an empty list or an empty place.
+  [[nodiscard]] static team_layout bound(const topology& where, std::span<const cpu_set> places);
+
+  /// How threads were dealt out; `close` where somebody else did.
   [[nodiscard]] bind_policy policy() const noexcept { return policy_; }
+  /// The places, by thread.
   [[nodiscard]] std::span<const thread_place> threads() const noexcept { return threads_; }
+  /// How many threads it has.
   [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
 
   /// The node of each thread in order: the owners of a `blocked` distribution whose blocks meet the
@@ -91,7 +100,9 @@ class NODEWISE_API team_layout {
   /// is listed once for each: runtimes disagree on whom to put where when there are fewer places
   /// than threads. Empty under `none`.
   [[nodiscard]] std::string omp_places() const;
-  [[nodiscard]] std::string omp_proc_bind() const; ///< "close", "spread" or "false"
+  /// The value of OMP_PROC_BIND: "close", "spread" or "false".
+  [[nodiscard]] std::string omp_proc_bind() const;
+  /// The value of OMP_NUM_THREADS.
   [[nodiscard]] std::string omp_num_threads() const;
 
  private:

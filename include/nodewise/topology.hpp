@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The machine, and what this process may use of it.
 #pragma once
 
 #include <filesystem>
@@ -44,7 +46,7 @@ class NODEWISE_API topology {
   /// the stream library into a statically linked program.) Throws `error`.
   [[nodiscard]] static topology from_sysfs(const std::string& root = "/",
                                            sysfs_detail detail = sysfs_detail::all);
-  /// A recorded sysfs tree, read by hwloc.
+  /// A recorded sysfs tree, read by hwloc. Throws `error` if it cannot be read.
   [[nodiscard]] static topology from_sysfs_by_hwloc(const std::filesystem::path& root);
   /// A machine recorded by `lstopo file.xml` (hwloc 2.x). Throws `error` (input).
   [[nodiscard]] static topology from_xml(const std::filesystem::path& file);
@@ -57,10 +59,14 @@ class NODEWISE_API topology {
 
   /// Everything allowed but what `allowed_*` leave out.
   topology(nodewise::machine all, cpu_set allowed_cpus, node_set allowed_nodes);
+  /// Everything allowed.
   explicit topology(nodewise::machine all);
 
+  /// The machine.
   [[nodiscard]] const nodewise::machine& machine() const noexcept { return machine_; }
+  /// The processors that this process may run on.
   [[nodiscard]] const cpu_set& allowed_cpus() const noexcept { return allowed_cpus_; }
+  /// The nodes that it may have memory of.
   [[nodiscard]] const node_set& allowed_nodes() const noexcept { return allowed_nodes_; }
 
   /// Nodes that have allowed processors, with these; ascending by node number. Processors that no
@@ -70,6 +76,7 @@ class NODEWISE_API topology {
   [[nodiscard]] node_set memory_nodes() const;
   /// The node the processor belongs to, or `unknown_node`.
   [[nodiscard]] node_id node_of(cpu_id cpu) const noexcept;
+  /// The firmware's distance, 10 is local; nullopt if it publishes none or a node is not there.
   [[nodiscard]] std::optional<int> distance(node_id from, node_id to) const noexcept {
     return machine_.distance(from, to);
   }

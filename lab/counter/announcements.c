@@ -73,7 +73,7 @@ static bool begin_program(struct task* task, const char* text) {
   if (sscanf(text, "%" SCNu64 " %n", &pid, &name) != 1 || !is_pid(pid) ||
       !has_words(text + name, "n"))
     return false;
-  task_begins(task, program_begins(pid, 0, text + name));
+  task_begins(task, program_begins(pid, 0, text + name), pid);
   return true;
 }
 
@@ -88,16 +88,18 @@ static bool begin_fork(struct task* task, const char* text) {
       program_begins(pid, parent ? parent->key : parent_pid, parent ? parent->name : "-");
   if (parent)
     program_inherits(child, parent);
-  task_begins(task, child);
+  task_begins(task, child, pid);
   return true;
 }
 
 static bool begin_thread(struct task* task, const char* text) {
   uint64_t pid = 0;
-  if (sscanf(text, "%" SCNu64, &pid) != 1)
+  uint64_t tid = 0;
+  const int words = sscanf(text, "%" SCNu64 " %" SCNu64, &pid, &tid);
+  if (words < 1 || (words == 2 && !is_pid(tid)))
     return false;
   struct program* program = program_of(pid);
-  task_begins(task, program ? program : &nobody);
+  task_begins(task, program ? program : &nobody, tid);
   return true;
 }
 
@@ -238,6 +240,8 @@ static void end_message(struct processor* processor) {
     messages_lost++;
   if (task->program != before)
     forget_translations(processor);
+  if (!task->uses)
+    processor->executed = 0; // it may be another one's from before
   update_activity(processor);
   drop_message(task);
 }

@@ -7,7 +7,7 @@
 //   n NODE ADDRESS                       init: the next load from ADDRESS is from NODE
 //   x PID NAME                           this task begins a program
 //   f PID PARENT                         this task is a fork's child
-//   t PID                                this task is a new thread of the program
+//   t PID [TID]                          this task is a new thread of the program
 //   o ID START BYTES KIND MODULE OFFSET NAME    an object is there (numbers hexadecimal)
 //   d ID                                 it is gone
 //   M                                    the mappings that were told are no longer right

@@ -2,14 +2,15 @@
 #include "books.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "runs.h"
 #include "sharing.h"
 
 struct code* codes;
 uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX];
 
 static struct table code_table;
+static uint64_t codes_counted;
 static struct table pages;    // by program and number
 static struct page** page_in; // by page of guest memory
 static unsigned acting_cpu;   // whose access it is that sends lines back
@@ -41,6 +42,8 @@ static struct code_count* count_of(struct code* code, struct program* program) {
   else {
     count = allocate(sizeof *count);
     count->program = program;
+    count->code = code;
+    count->number = ++codes_counted;
   }
   count->next = code->counts;
   code->counts = count;
@@ -72,14 +75,19 @@ struct page* page_at(struct program* program, uint64_t number) {
   const uint64_t key = page_key(program, number);
   struct page* page = table_find(&pages, key);
   if (!page) {
-    page = allocate(sizeof *page + machine.nodes * sizeof page->used_from[0]);
+    page = allocate(sizeof *page);
     page->program = program;
     page->number = number;
+    page->thread = NO_THREAD;
     page->memory = -1;
     page->object = only_object(program, number);
     table_insert(&pages, key, page);
   }
   return page;
+}
+
+struct page* page_now(struct page* page) {
+  return page->ended ? page_at(page->program, page->number) : page;
 }
 
 void page_is_in(struct page* page, uint64_t frame) {
@@ -116,18 +124,22 @@ static void book(struct page* page, const struct account* to, enum phase phase, 
   add(object_amount(to->object, phase, from, to->memory), kind, count);
   if (to->region)
     add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
+  if (kind != KIND_WRITE_BACK && phase == PHASE_USE) {
+    book_page_use(&page->use, to, kind == KIND_STREAM, count);
+    book_object_code(to, count);
+  }
   if (kind != KIND_FILL)
     return;
   const bool remote = from != to->memory;
   to->code->fills[phase][remote] += count;
   page->fills[phase][remote] += count;
-  if (phase == PHASE_USE)
-    page->used_from[from] += count;
 }
 
 static void settle(struct page* page, enum phase phase) {
   for (unsigned i = 0; i < page->repeat_count; i++) {
     const struct repeat* each = &page->repeats[i];
+    if (phase == PHASE_USE && each->work > 0)
+      page->program->work[each->account.thread] += each->work;
     if (each->fills > 0)
       book(page, &each->account, phase, KIND_FILL, each->fills);
     if (each->write_backs > 0)
@@ -149,11 +161,10 @@ static struct repeat* repeat_of(struct page* page, const struct account* to) {
   for (unsigned i = 0; i < page->repeat_count; i++)
     if (is_same(&page->repeats[i].account, to))
       return &page->repeats[i];
-  const unsigned count = page->repeat_count++;
-  if ((count & (count - 1)) == 0) // grows at 0, 1, 2, 4, ...
-    page->repeats = reallocate(page->repeats, (count ? 2 * count : 1) * sizeof *page->repeats);
-  page->repeats[count] = (struct repeat){.account = *to};
-  return &page->repeats[count];
+  page->repeats = make_room(page->repeats, page->repeat_count, sizeof *page->repeats);
+  struct repeat* repeat = &page->repeats[page->repeat_count++];
+  *repeat = (struct repeat){.account = *to};
+  return repeat;
 }
 
 static void hold_back(struct page* page, const struct account* to, enum kind kind) {
@@ -161,6 +172,23 @@ static void hold_back(struct page* page, const struct account* to, enum kind kin
   repeat->fills += kind == KIND_FILL;
   repeat->write_backs += kind == KIND_WRITE_BACK;
   repeat->streams += kind == KIND_STREAM;
+}
+
+void book_work(const struct task* task, uint64_t* executed) {
+  if (task->thread != NO_THREAD)
+    task->program->work[task->thread] += *executed;
+  *executed = 0;
+}
+
+// The instructions that a thread needed to come to this line are of the line's phase.
+static void book_way_here(const struct access* access, const struct account* to, bool again) {
+  struct page* page = access->page;
+  access->task->uses = page->used || again;
+  if (page->used)
+    book_work(access->task, access->executed);
+  else if (again)
+    repeat_of(page, to)->work += *access->executed;
+  *access->executed = 0;
 }
 
 static void begin_use(struct page* page) {
@@ -185,8 +213,8 @@ static void book_by_phase(struct page* page, const struct account* to, enum kind
     book(page, to, PHASE_INIT, kind, 1);
 }
 
-static void notice_thread(struct page* page, uint64_t thread) {
-  if (page->thread == 0)
+static void notice_thread(struct page* page, uint32_t thread) {
+  if (page->thread == NO_THREAD)
     page->thread = thread;
   if (!page->used && (page->thread != thread || page->program->marked))
     begin_use(page);
@@ -198,21 +226,24 @@ static void book_from_memory(const struct access* access, enum kind kind) {
                                                     : object_at(page->program, access->address),
                              .code = count_of(access->code, page->program),
                              .region = page->program->charged,
+                             .thread = thread_of(access->task),
                              .cpu = (uint8_t)access->cpu,
                              .memory = (uint8_t)node_of_line(access->line)};
   page->memory = to.memory;
-  book_by_phase(page, &to, kind, mark(&page->seen, access->line));
+  const bool again = mark(&page->seen, access->line);
+  book_way_here(access, &to, again);
+  book_by_phase(page, &to, kind, again);
 }
 
 void book_access(const struct access* access, struct cache_answer answer) {
-  notice_thread(access->page, access->task->thread);
+  notice_thread(access->page, thread_of(access->task));
   if (answer.source == SOURCE_MEMORY)
     book_from_memory(access, KIND_FILL);
   book_sharing(access, answer);
 }
 
 void book_stream(const struct access* access) {
-  notice_thread(access->page, access->task->thread);
+  notice_thread(access->page, thread_of(access->task));
   book_from_memory(access, KIND_STREAM);
 }
 
@@ -231,42 +262,15 @@ void written_back(uint64_t line) {
   book_by_phase(page, &to, KIND_WRITE_BACK, mark(&page->returned, line));
 }
 
-static int most_frequent_user(const struct page* page) {
-  int most = -1;
-  for (unsigned node = 0; node < machine.nodes; node++)
-    if (page->used_from[node] > (most < 0 ? 0 : page->used_from[most]))
-      most = (int)node;
-  return most;
-}
-
-static void add_run(struct object* object, const struct page* page) {
-  const int user = most_frequent_user(page);
-  // Told in the object, which may be elsewhere later.
-  const uint64_t number =
-      object->id == REST_ID ? page->number : page->number - object->start / PAGE_BYTES;
-  struct page_run* last = object->run_count ? &object->runs[object->run_count - 1] : NULL;
-  if (!last || last->first + last->count != number || last->memory != page->memory ||
-      last->user != user) {
-    object->runs = reallocate(object->runs, (object->run_count + 1) * sizeof *object->runs);
-    last = &object->runs[object->run_count++];
-    *last = (struct page_run){.first = number, .memory = page->memory, .user = user};
-  }
-  last->count++;
-  for (unsigned phase = 0; phase < PHASES; phase++)
-    for (unsigned remote = 0; remote < 2; remote++)
-      last->fills[phase][remote] += page->fills[phase][remote];
-}
-
 // What it counted stays in its object's account.
 static void end_page(struct page* page) {
   settle(page, PHASE_USE);
-  struct object* object = page->object;
-  if (!object)
-    object = object_at(page->program, page->number * PAGE_BYTES);
-  add_run(object, page);
+  tell_page(page);
+  forget_page_use(&page->use);
   // Lines of it may still leave the caches: from here on they are nobody's in particular.
   page->object = &page->program->rest;
   page->used = true;
+  page->ended = true;
 }
 
 static int by_address(const void* a, const void* b) {
@@ -326,7 +330,7 @@ static void move_to_initialisation(struct amount* of_phases, size_t count) {
   }
 }
 
-static void move_fills_to_initialisation(uint64_t fills[PHASES][2]) {
+void move_fills_to_initialisation(uint64_t fills[PHASES][2]) {
   for (unsigned remote = 0; remote < 2; remote++) {
     fills[PHASE_INIT][remote] += fills[PHASE_USE][remote];
     fills[PHASE_USE][remote] = 0;
@@ -335,10 +339,8 @@ static void move_fills_to_initialisation(uint64_t fills[PHASES][2]) {
 
 static void begin_use_of_object(struct object* object) {
   move_to_initialisation(object->traffic, (size_t)machine.nodes * machine.nodes);
-  for (size_t i = 0; i < object->run_count; i++) {
-    move_fills_to_initialisation(object->runs[i].fills);
-    object->runs[i].user = -1;
-  }
+  forget_told_use(object);
+  forget_object_code(object);
 }
 
 static void begin_use_of_pages(const struct program* program) {
@@ -347,7 +349,7 @@ static void begin_use_of_pages(const struct program* program) {
   for (size_t i = 0; i < count; i++) {
     begin_use(all[i]);
     move_fills_to_initialisation(all[i]->fills);
-    memset(all[i]->used_from, 0, machine.nodes * sizeof all[i]->used_from[0]);
+    forget_page_use(&all[i]->use);
   }
   free(all);
 }
@@ -361,6 +363,8 @@ void books_begin_use(struct program* program) {
   for (struct object* object = program->all; object; object = object->next)
     begin_use_of_object(object);
   move_to_initialisation(program->cells, (size_t)machine.processors * machine.nodes);
+  for (uint32_t i = 0; i < program->thread_count; i++)
+    program->work[i] = 0;
   for (struct code* code = codes; code; code = code->next)
     for (struct code_count* count = code->counts; count; count = count->next)
       if (count->program == program)

@@ -10,12 +10,16 @@
 
 #include "caches.h"
 #include "programs.h"
+#include "uses.h"
 
 // Fills that an instruction made for one program.
 struct code_count {
   struct code_count* next;
   struct program* program;
-  uint64_t fills[PHASES][2]; // [1]: remote
+  const struct code* code;
+  uint64_t number;            // no two have the same
+  uint64_t fills[PHASES][2];  // [1]: remote
+  struct object_code* latest; // with the object it used last, or NULL
 };
 
 // What an instruction does to memory.
@@ -41,6 +45,7 @@ struct account {
   struct object* object;
   struct code_count* code; // NULL for what leaves the caches: no instruction asked for that
   struct region* region;   // NULL: none is open
+  uint32_t thread;         // that asked, of no meaning for what leaves the caches
   uint8_t cpu;
   uint8_t memory; // node
 };
@@ -51,27 +56,34 @@ struct repeat {
   uint32_t fills;
   uint32_t write_backs;
   uint32_t streams;
+  uint64_t work; // instructions
 };
 
 struct page {
   struct program* program;
   uint64_t number;       // address / PAGE_BYTES
   struct object* object; // that covers the whole page, or NULL: to be asked by address
-  uint64_t thread;       // that used it first, 0: none has
   uint64_t seen;         // a bit for each line that this thread has filled
   uint64_t returned;     // and for each that was written back since
+  uint32_t thread;       // that used it first, or NO_THREAD
   bool used;             // in its second phase
+  bool ended;            // and told
   int16_t memory;        // the node of the latest fill, -1: none yet
   uint32_t repeat_count;
   struct repeat* repeats;
   uint64_t fills[PHASES][2];
-  uint32_t used_from[]; // fills in use by the node of the processor
+  struct page_use use;
 };
 
 extern uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX]; // by the node of their memory, at the end
 
+// What was counted as use is initialisation.
+void move_fills_to_initialisation(uint64_t fills[PHASES][2]);
+
 void books_prepare(void);
 struct page* page_at(struct program*, uint64_t number);
+// The page itself, or once it has ended the one that is there now.
+struct page* page_now(struct page*);
 // The page of a program that is now in this page of guest memory, for what leaves the caches later.
 void page_is_in(struct page*, uint64_t frame);
 
@@ -81,8 +93,9 @@ struct access {
   uint64_t address;
   uint64_t line;
   struct page* page;
-  const struct task* task;
+  struct task* task;
   struct code* code;
+  uint64_t* executed; // instructions of the task that no line was charged with yet
 };
 
 // Who is at work: lines that leave the caches are booked to this processor.
@@ -91,6 +104,9 @@ void books_act_for(unsigned cpu);
 void book_access(const struct access*, struct cache_answer);
 // A line written past the caches.
 void book_stream(const struct access*);
+
+// Instructions that the task has done in the phase of use; none are left then.
+void book_work(const struct task*, uint64_t* executed);
 
 // The program says that its initialisation is over: all that it did before was that.
 void books_begin_use(struct program*);

@@ -9,6 +9,7 @@ struct core* cores;
 unsigned private_levels;
 static struct cache_level* shared; // one a node, or NULL: the cores' caches are the last ones
 static uint64_t cores_of_node[NODES_MAX];
+static uint64_t* watched; // a bit for each line
 
 static struct cache_level make_level(const struct cache_shape* shape) {
   struct cache_level level = {.ways = shape->ways};
@@ -41,6 +42,7 @@ void caches_prepare(void) {
     cores_of_node[cores[core].node] |= bit(core);
   }
   directory_prepare(shared != NULL);
+  watched = reserve(machine_memory_bytes() / LINE_BYTES / 8 + sizeof *watched);
 }
 
 static entry_t* find(const struct cache_level* level, uint64_t line) {
@@ -227,16 +229,27 @@ static enum line_source share_with_others(unsigned number, uint64_t line) {
   return source;
 }
 
-// A store to a line that the core has, but not alone.
-static void own_in_place(unsigned number, uint64_t line) {
+// Says in all levels of the core whether stores to the line may end in the first one.
+static void set_owned(unsigned number, uint64_t line, bool owned) {
   struct core* core = &cores[number];
   core_lock(core);
   for (unsigned i = 0; i < private_levels; i++) {
     entry_t* entry = find(&core->level[i], line);
     if (entry)
-      *entry |= ENTRY_OWNED;
+      *entry = (*entry & ~(entry_t)ENTRY_OWNED) | (owned ? ENTRY_OWNED : 0);
   }
   core_unlock(core);
+}
+
+void caches_watch(uint64_t line, bool watch) {
+  const uint64_t mask = UINT64_C(1) << (line % 64);
+  watched[line / 64] = (watched[line / 64] & ~mask) | (watch ? mask : 0);
+  for (uint64_t who = watch ? holders_of(line).cores : 0; who; who &= who - 1)
+    set_owned((unsigned)__builtin_ctzll(who), line, false);
+}
+
+bool caches_watches(uint64_t line) {
+  return watched[line / 64] >> (line % 64) & 1;
 }
 
 // From the node's own cache, if it has the line; else it has it from now on.
@@ -262,7 +275,8 @@ static bool first_level_has(struct core* core, uint64_t line) {
 
 static void use_first_level(struct core* core, uint64_t line, bool store) {
   core_lock(core);
-  (void)first_level_hit(&core->level[0], line, store);
+  entry_t* set = set_of(&core->level[0], line);
+  use_entry(set, way_of(&core->level[0], set, line), store ? ENTRY_DIRTY : 0);
   core_unlock(core);
 }
 
@@ -272,6 +286,7 @@ struct cache_answer caches_access(struct core* core, uint64_t line, bool store) 
   const unsigned level = first_level_has(core, line) ? 0 : use_outer_level(core, line);
   const bool here = level < private_levels;
   const bool alone = directory_has_alone(core->number, line);
+  const bool owns = (store || alone) && !caches_watches(line);
   enum line_source elsewhere = SOURCE_MEMORY;
   if (store && !alone)
     elsewhere = take_from_others(number, line, &answer);
@@ -279,9 +294,9 @@ struct cache_answer caches_access(struct core* core, uint64_t line, bool store) 
     elsewhere = share_with_others(number, line);
   if (!here)
     answer.source = fetch(core->node, line, elsewhere);
-  else if (store)
-    own_in_place(number, line);
-  const entry_t flags = (store || alone ? ENTRY_OWNED : 0) | (store ? ENTRY_DIRTY : 0);
+  else if (store && owns)
+    set_owned(number, line, true);
+  const entry_t flags = (owns ? ENTRY_OWNED : 0) | (store ? ENTRY_DIRTY : 0);
   if (level > 0)
     insert_private(number, (here ? level : private_levels) - 1, line, flags);
   else

@@ -140,6 +140,10 @@ void caches_prepare(void);
 struct cache_answer caches_access(struct core* core, uint64_t line, bool store);
 // For a store past the caches: the line leaves all of them.
 void caches_drop(uint64_t line);
+// Whether each store to the line is to come to caches_access(), also of a core that owns it. Loads
+// still end in the first level.
+void caches_watch(uint64_t line, bool watch);
+bool caches_watches(uint64_t line);
 // At the end: calls `each` for every line that is still modified, with the core that has it, or the
 // first one of the node whose shared cache does. Leaves the caches without the lines that cores
 // had.

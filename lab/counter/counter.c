@@ -6,9 +6,10 @@
 //   -plugin counter.so,machine=FILE,result=FILE
 //
 // How an access gets there: user-mode instructions are given a call-back when QEMU translates them.
-// Kernel code is left alone but for three things: the switch to another task, whoever forgets
-// translations, and marks (which only user programs make). No register and no memory of the guest
-// is ever read, so the oldest plug-in interface is enough.
+// Each of their blocks tells how many
+// instructions it has. Kernel code is left alone but for three things: the switch to another task,
+// whoever forgets translations, and marks (which only user programs make). No register and no
+// memory of the guest is ever read, so the oldest plug-in interface is enough.
 #include <string.h>
 
 #include "announcements.h"
@@ -84,6 +85,7 @@ static void prepare_kernel(const struct instruction* what) {
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   (void)id;
   const size_t count = qemu_plugin_tb_n_insns(block);
+  size_t of_user = 0;
   for (size_t i = 0; i < count; i++) {
     const struct instruction what = read_instruction(block, i);
     const bool of_kernel = what.address >> 47; // the upper half of the address space
@@ -91,7 +93,11 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
       prepare_kernel(&what);
     else
       prepare_user(&what);
+    of_user += !of_kernel;
   }
+  if (of_user > 0)
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void*)(uintptr_t)of_user);
 }
 
 static const char* value_of(const char* key, int count, char** arguments) {

@@ -33,12 +33,24 @@ void forget_all_translations(void) {
     forget_translations(&processors[i]);
 }
 
+// What a task does after the last line that it has asked for is use if that was. The rest waits for
+// its next line.
+static void set_aside(struct processor* processor) {
+  struct task* task = processor->task;
+  if (task && task->uses)
+    book_work(task, &processor->executed);
+  if (task)
+    task->executed = processor->executed;
+}
+
 void switch_task(struct processor* processor, uint64_t address) {
   lock_shared();
   struct task* task = task_at(address);
   if (!processor->task || processor->task->program != task->program)
     forget_translations(processor);
+  set_aside(processor);
   processor->task = task;
+  processor->executed = task->executed;
   update_activity(processor);
   unlock_shared();
 }
@@ -49,6 +61,9 @@ static inline uint64_t epoch_of(const struct processor* processor) {
 
 static bool translate(struct processor* processor, struct translation* into,
                       qemu_plugin_meminfo_t info, uint64_t address) {
+  // The kernel's memory: its stack, when the instruction is interrupted. A tag has no room for it.
+  if (address >= USER_BYTES)
+    return false;
   const uint64_t number = address >> PAGE_BITS;
   struct qemu_plugin_hwaddr* found = qemu_plugin_get_hwaddr(info, address);
   uint64_t position = UINT64_MAX;
@@ -94,7 +109,7 @@ static inline struct operation operation_of(struct code* code, qemu_plugin_memin
   return code->operation;
 }
 
-static struct access describe(const struct processor* processor, const struct translation* where,
+static struct access describe(struct processor* processor, const struct translation* where,
                               uint64_t address, struct operation operation, struct code* code) {
   return (struct access){.cpu = processor->cpu,
                          .operation = operation,
@@ -102,15 +117,17 @@ static struct access describe(const struct processor* processor, const struct tr
                          .line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE,
                          .page = where->page,
                          .task = processor->task,
-                         .code = code};
+                         .code = code,
+                         .executed = &processor->executed};
 }
 
-static void __attribute__((noinline)) miss(const struct processor* processor,
+static void __attribute__((noinline)) miss(struct processor* processor,
                                            const struct translation* where, uint64_t address,
                                            struct operation operation, struct code* code) {
-  const struct access access = describe(processor, where, address, operation, code);
+  struct access access = describe(processor, where, address, operation, code);
   lock_shared();
   if (state == STATE_COUNTING) {
+    access.page = page_now(access.page); // another processor may have ended it just now
     books_act_for(processor->cpu);
     book_access(&access, caches_access(processor->core, access.line, operation.store));
   }
@@ -173,6 +190,11 @@ static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminf
   return true;
 }
 
+// Only this processor and, under the lock, its task's books read or write the number.
+void on_block(unsigned vcpu, void* instructions) {
+  processors[vcpu].executed += (uintptr_t)instructions;
+}
+
 // Kept short: to save registers, for every access, costs as much as the rest of it.
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   if (!ends_in_front(&processors[vcpu], info, address, code))
@@ -206,11 +228,12 @@ static void stream(struct processor* processor, qemu_plugin_meminfo_t info, uint
   const struct translation* where = translation_of(processor, info, address);
   if (!where)
     return;
-  const struct access access = describe(processor, where, address, operation, code);
+  struct access access = describe(processor, where, address, operation, code);
   if (combine(processor, access.line, bytes_in_line(address, operation.bytes)))
     return;
   lock_shared();
   if (state == STATE_COUNTING) {
+    access.page = page_now(access.page);
     books_act_for(processor->cpu);
     caches_drop(access.line);
     book_stream(&access);

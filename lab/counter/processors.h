@@ -23,6 +23,7 @@ struct processor {
   uint64_t epoch;    // see forget_translations()
   struct task* task; // NULL: no switch was seen yet
   uint64_t accesses;
+  uint64_t executed;     // instructions of its task that no line was charged with yet
   uint64_t untranslated; // devices, or a page that went meanwhile
   struct translation translations[TRANSLATIONS];
   // Stores past the caches wait here until their line is complete, as in a real processor.
@@ -47,5 +48,7 @@ void forget_all_translations(void);
 // The kernel lets this processor run another task from now on.
 void switch_task(struct processor*, uint64_t task);
 
+// A block of so many instructions of a user program.
+void on_block(unsigned vcpu, void* instructions);
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);

@@ -18,10 +18,10 @@ struct program* programs;
 struct program nobody = {.rest = {.program = &nobody, .id = REST_ID}};
 uint64_t objects_left_out;
 uint64_t regions_left_out;
+uint64_t threads_left_out;
 
 static struct table tasks;
 static struct table latest; // program of a process
-static uint64_t threads_seen;
 static size_t objects_kept;
 static size_t regions_kept;
 static size_t mappings_kept;
@@ -31,16 +31,37 @@ struct task* task_at(uint64_t address) {
   struct task* task = table_find(&tasks, address);
   if (!task) {
     task = allocate(sizeof *task);
-    task_begins(task, &nobody);
+    task_begins(task, &nobody, 0);
     table_insert(&tasks, address, task);
   }
   return task;
 }
 
-void task_begins(struct task* task, struct program* program) {
-  task->thread = ++threads_seen;
+static uint32_t add_thread(struct program* program, uint64_t tid) {
+  if (program->thread_count == THREADS_MAX) {
+    threads_left_out++;
+    return THREADS_MAX - 1;
+  }
+  program->tids = make_room(program->tids, program->thread_count, sizeof *program->tids);
+  program->work = make_room(program->work, program->thread_count, sizeof *program->work);
+  program->work[program->thread_count] = 0;
+  program->tids[program->thread_count] =
+      program->thread_count == THREADS_MAX - 1 ? 0 : (uint32_t)tid;
+  return program->thread_count++;
+}
+
+void task_begins(struct task* task, struct program* program, uint64_t tid) {
+  task->thread = program == &nobody ? NO_THREAD : add_thread(program, tid);
   task->program = program;
   task->excluded = false;
+  task->uses = false;
+  task->executed = 0;
+}
+
+uint32_t thread_of(struct task* task) {
+  if (task->thread == NO_THREAD)
+    task->thread = add_thread(task->program, 0);
+  return task->thread;
 }
 
 struct program* program_of(uint64_t pid) {
@@ -123,6 +144,7 @@ struct object* object_begins(struct program* program, uint64_t id, uint64_t star
   struct object* object = allocate(sizeof *object);
   *object = (struct object){.program = program,
                             .id = id,
+                            .number = objects_kept,
                             .start = start,
                             .bytes = bytes,
                             .what = copy_text(what),

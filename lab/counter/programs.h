@@ -6,7 +6,10 @@
 
 #include "support.h"
 
-struct page;
+struct object_code;
+struct page_run;
+struct touched_run;
+struct user_run;
 
 enum phase { PHASE_INIT, PHASE_USE, PHASES };
 
@@ -17,26 +20,23 @@ struct amount {
   uint64_t streams; // written past the caches
 };
 
-// Neighbouring pages of which the same is to be said.
-struct page_run {
-  uint64_t first; // page number: in the object, or where there is none address / PAGE_BYTES
-  uint64_t count;
-  int memory;                // node, -1: no line of it was ever read from memory
-  int user;                  // the node that made most fills in use, -1: none did
-  uint64_t fills[PHASES][2]; // [1]: remote
-};
-
 struct object {
   struct program* program;
   struct object* next; // of the program's list of all
   uint64_t id;
+  uint64_t number; // no two have the same; 0: the memory of a program that no object covers
   uint64_t start;
   uint64_t bytes;
   char* what; // "KIND MODULE OFFSET NAME", as announced
   bool freed;
-  struct amount* traffic; // [PHASES][from node][to node]; NULL: none yet
-  struct page_run* runs;
+  struct amount* traffic;    // [PHASES][from node][to node]; NULL: none yet
+  struct object_code* codes; // in use
+  struct page_run* runs;     // as runs.h says, of pages that have ended
   size_t run_count;
+  struct touched_run* touched;
+  size_t touched_count;
+  struct user_run* user_runs;
+  size_t user_run_count;
 };
 
 enum { REGION_NAME_BYTES = 64 };
@@ -56,6 +56,9 @@ struct program {
   uint64_t parent;
   uint64_t pid;
   char* name;
+  uint32_t* tids; // of its threads in the order of their beginning, 0: unknown
+  uint64_t* work; // likewise: instructions of theirs in the phase of use
+  uint32_t thread_count;
   bool ended;
   bool marked;          // said that its initialisation is over
   struct object rest;   // the memory that no object covers
@@ -73,11 +76,17 @@ struct program {
 #define PROGRAM_GENERATION UINT64_C(10000000)
 #define REST_ID UINT64_MAX
 
+#define NO_THREAD UINT32_MAX
+// Of a program. The last one stands for all that are too many.
+enum { THREADS_MAX = 1 << 19 };
+
 enum { MESSAGE_BYTES_MAX = 4096 };
 
 struct task {
-  bool excluded;   // a helper
-  uint64_t thread; // never given twice, unlike the task's address
+  bool excluded;     // a helper
+  uint32_t thread;   // of the program, see thread_of()
+  bool uses;         // the last line that it asked for was use, or a repeat that may be
+  uint64_t executed; // while it does not run: as a processor's
   struct program* program;
   char* message;        // what has arrived of it, NULL: none is under way
   size_t message_bytes; // that have arrived, more than are kept of one too long
@@ -88,11 +97,16 @@ extern struct program* programs;  // all, the latest first
 extern struct program nobody;     // whoever has not announced itself
 extern uint64_t objects_left_out; // beyond what is kept
 extern uint64_t regions_left_out;
+extern uint64_t threads_left_out;
 
 // The task whose structure is at that address of the guest's kernel; made when first seen.
 struct task* task_at(uint64_t address);
-// A thread or program begins: what was counted for this task before was somebody else's.
-void task_begins(struct task*, struct program*);
+// A thread or program begins: what was counted for this task before was somebody else's. Its number
+// in the guest may be unknown, 0.
+void task_begins(struct task*, struct program*, uint64_t tid);
+// Its position among the program's threads, never given twice. A task that has not announced itself
+// gets one here: of most of the kernel's nothing is ever asked.
+uint32_t thread_of(struct task*);
 
 // Without a parent (0) it is its own.
 struct program* program_begins(uint64_t pid, uint64_t parent, const char* name);

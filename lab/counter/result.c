@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "announcements.h"
+#include "runs.h"
 #include "selftest.h"
 #include "sharing.h"
 
-enum { SHARED_LINES_TOLD = 1000 };
+enum { SHARED_LINES_TOLD = 1000, CODES_OF_OBJECT_TOLD = 16 };
 
 static FILE* file;
 static const char* const phase_names[PHASES] = {"init", "use"};
@@ -106,17 +107,63 @@ static void write_amounts(const struct object* object) {
       }
 }
 
-static void write_runs(const struct object* object) {
+// The beginning of a record of pages.
+static void write_pages_of(const char* kind, const struct object* object, uint64_t first,
+                           uint64_t count) {
   const bool rest = object->id == REST_ID;
+  fprintf(file, "%s %" PRIu64, kind, object->program->key);
+  write_id(object);
+  fprintf(file, rest ? " 0x%" PRIx64 : " %" PRIu64, rest ? first * PAGE_BYTES : first);
+  fprintf(file, " %" PRIu64, count);
+}
+
+static void write_runs(const struct object* object) {
   for (size_t i = 0; i < object->run_count; i++) {
     const struct page_run* run = &object->runs[i];
-    fprintf(file, "pages %" PRIu64, object->program->key);
-    write_id(object);
-    fprintf(file, rest ? " 0x%" PRIx64 : " %" PRIu64, rest ? run->first * PAGE_BYTES : run->first);
-    fprintf(file, " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n",
-            run->count, run->memory, run->fills[PHASE_INIT][0], run->fills[PHASE_INIT][1],
-            run->fills[PHASE_USE][0], run->fills[PHASE_USE][1], run->user);
+    write_pages_of("pages", object, run->first, run->count);
+    fprintf(file, " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n", run->memory,
+            run->fills[PHASE_INIT][0], run->fills[PHASE_INIT][1], run->fills[PHASE_USE][0],
+            run->fills[PHASE_USE][1], run->user);
   }
+  for (size_t i = 0; i < object->touched_count; i++) {
+    const struct touched_run* run = &object->touched[i];
+    write_pages_of("touched", object, run->first, run->count);
+    fprintf(file, " %" PRIu32 "\n", run->thread);
+  }
+  for (size_t i = 0; i < object->user_run_count; i++) {
+    const struct user_run* run = &object->user_runs[i];
+    write_pages_of("users", object, run->first, run->count);
+    fprintf(file, " %u", run->by[0].memory);
+    for (size_t j = 0; j < run->threads; j++)
+      fprintf(file, " %" PRIu32 ":%" PRIu64, run->by[j].thread, run->by[j].lines);
+    fputc('\n', file);
+  }
+}
+
+static int by_lines(const void* a, const void* b) {
+  const struct object_code* left = *(struct object_code* const*)a;
+  const struct object_code* right = *(struct object_code* const*)b;
+  if (left->lines != right->lines)
+    return left->lines > right->lines ? -1 : 1;
+  return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static void write_codes(const struct object* object) {
+  const struct object_code** all = NULL;
+  size_t count = 0;
+  for (const struct object_code* each = object->codes; each; each = each->next)
+    if (each->lines > 0) {
+      all = make_room(all, count, sizeof(struct object_code*));
+      all[count++] = each;
+    }
+  if (count > 0)
+    qsort(all, count, sizeof(struct object_code*), by_lines);
+  for (size_t i = 0; i < count && i < CODES_OF_OBJECT_TOLD; i++) {
+    fprintf(file, "codeuse %" PRIu64, object->program->key);
+    write_id(object);
+    fprintf(file, " 0x%" PRIx64 " %" PRIu64 "\n", all[i]->address, all[i]->lines);
+  }
+  free(all);
 }
 
 static void write_object(const struct object* object) {
@@ -130,6 +177,7 @@ static void write_object(const struct object* object) {
   }
   write_amounts(object);
   write_runs(object);
+  write_codes(object);
 }
 
 static void write_regions(const struct program* program) {
@@ -146,6 +194,20 @@ static void write_regions(const struct program* program) {
       }
 }
 
+static void write_threads(const struct program* program) {
+  for (uint32_t i = 0; i < program->thread_count; i++) {
+    fprintf(file, "thread %" PRIu64 " %" PRIu32, program->key, i);
+    if (program->tids[i])
+      fprintf(file, " %" PRIu32 "\n", program->tids[i]);
+    else
+      fputs(" -\n", file);
+  }
+  for (uint32_t i = 0; i < program->thread_count; i++)
+    if (program->work[i] > 0)
+      fprintf(file, "work %" PRIu64 " %" PRIu32 " %" PRIu64 "\n", program->key, i,
+              program->work[i]);
+}
+
 static void write_program(const struct program* program) {
   const char* name = program == &nobody ? "-" : program->name;
   fprintf(file, "program %" PRIu64 " %" PRIu64 " %s\n", program->key, program->parent, name);
@@ -153,6 +215,7 @@ static void write_program(const struct program* program) {
     fprintf(file, "mapping %" PRIu64 " %s\n", program->key, program->mappings[i]);
   if (program->ended)
     fprintf(file, "ended %" PRIu64 "\n", program->key);
+  write_threads(program);
   write_object(&program->rest);
   for (const struct object* object = program->all; object; object = object->next)
     write_object(object);
@@ -191,8 +254,8 @@ static void write_processors_of(uint64_t mask) {
 static int by_cost(const void* a, const void* b) {
   const struct shared_line* left = *(struct shared_line* const*)a;
   const struct shared_line* right = *(struct shared_line* const*)b;
-  const uint64_t costs[] = {left->transfers + left->invalidations,
-                            right->transfers + right->invalidations};
+  const uint64_t costs[] = {left->transfers + left->invalidations + rewrites_in_turn(left),
+                            right->transfers + right->invalidations + rewrites_in_turn(right)};
   return costs[0] > costs[1] ? -1 : costs[0] < costs[1];
 }
 
@@ -214,7 +277,8 @@ static void write_shared_lines(void) {
     fprintf(file, " %" PRIu64 " %" PRIu64, all[i]->transfers, all[i]->invalidations);
     write_processors_of(all[i]->writers);
     write_processors_of(all[i]->readers);
-    fprintf(file, " %d\n", all[i]->overlap);
+    fprintf(file, " %d %" PRIu64 " 0x%" PRIx64 "\n", all[i]->overlap, rewrites_in_turn(all[i]),
+            all[i]->code);
   }
   free(all);
 }
@@ -237,6 +301,9 @@ static void write_what_is_missing(void) {
   write_uncounted(untranslated, "accesses to devices, or to pages that went away meanwhile");
   write_uncounted(objects_left_out, "objects without an account of their own: there were too many");
   write_uncounted(regions_left_out, "regions without an account of their own: there were too many");
+  write_uncounted(threads_left_out, "threads that are told as one: there were too many");
+  write_uncounted(object_code_left_out,
+                  "lines used whose instruction and object are not told together");
   write_uncounted(messages_lost, "announcements of programs that were cut off or made no sense");
   write_uncounted(shared_lines_left_out, "transfers of lines beyond those that were watched");
   fprintf(file, "accesses %" PRIu64 "\n", accesses);

@@ -13,6 +13,10 @@ static uint64_t bytes_of(const struct access* access) {
   return mask << first;
 }
 
+static uint64_t line_address(const struct access* access) {
+  return access->address & ~(uint64_t)(LINE_BYTES - 1);
+}
+
 static struct shared_line* shared_line_of(const struct access* access) {
   struct shared_line* line = table_find(&shared_lines, access->line);
   if (line)
@@ -23,14 +27,16 @@ static struct shared_line* shared_line_of(const struct access* access) {
   }
   line = allocate(sizeof *line);
   line->program = access->page->program;
-  line->address = access->address & ~(uint64_t)(LINE_BYTES - 1);
+  line->address = line_address(access);
+  line->turn = SHARERS_TOLD;
   line->object =
       access->page->object ? access->page->object : object_at(line->program, access->address);
   table_insert(&shared_lines, access->line, line);
   return line;
 }
 
-static void note_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) {
+// The processor's place among those that are told, or SHARERS_TOLD.
+static unsigned place_of_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) {
   unsigned own = SHARERS_TOLD;
   for (unsigned i = 0; i < line->sharers; i++) {
     if (line->cpu[i] == cpu)
@@ -45,12 +51,62 @@ static void note_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) 
   if (own < SHARERS_TOLD)
     line->bytes[own] |= bytes;
   line->writers |= UINT64_C(1) << cpu;
+  return own;
+}
+
+static void note_code(struct shared_line* line, uint64_t address) {
+  if (line->votes == 0)
+    line->code = address;
+  if (line->code == address)
+    line->votes++;
+  else
+    line->votes--;
+}
+
+static void note_store(struct shared_line* line, const struct access* access) {
+  const uint64_t bytes = bytes_of(access);
+  const unsigned own = place_of_writer(line, access->cpu, bytes);
+  if (line->turn != own)
+    line->written = 0;
+  if (own < SHARERS_TOLD)
+    line->rewrites[own] += (bytes & ~line->written) == 0;
+  line->turn = own;
+  line->written |= bytes;
+  note_code(line, access->code->address);
+  const bool false_sharing = (line->writers & (line->writers - 1)) != 0 && !line->overlap;
+  if (false_sharing != caches_watches(access->line))
+    caches_watch(access->line, false_sharing);
+}
+
+// A store to a line that its processor has for itself.
+static void look_at(const struct access* access) {
+  struct shared_line* line = table_find(&shared_lines, access->line);
+  if (line->program == access->page->program && line->address == line_address(access))
+    note_store(line, access);
+  else
+    caches_watch(access->line, false); // other memory is there now
+}
+
+uint64_t rewrites_in_turn(const struct shared_line* line) {
+  uint64_t sum = 0;
+  uint64_t most = 0;
+  if (line->overlap)
+    return 0;
+  for (unsigned i = 0; i < line->sharers; i++) {
+    sum += line->rewrites[i];
+    most = line->rewrites[i] > most ? line->rewrites[i] : most;
+  }
+  const uint64_t others = sum - most;
+  return others < most ? 2 * others : sum;
 }
 
 void book_sharing(const struct access* access, struct cache_answer answer) {
   const bool moved = answer.source == SOURCE_NEAR_CORE || answer.source == SOURCE_FAR_CORE;
-  if (!moved && answer.invalidations == 0)
+  if (!moved && answer.invalidations == 0) {
+    if (access->operation.store && caches_watches(access->line))
+      look_at(access);
     return;
+  }
   struct transfers* sum = &transfers[access->cpu];
   sum->near += answer.source == SOURCE_NEAR_CORE;
   sum->far += answer.source == SOURCE_FAR_CORE;
@@ -60,8 +116,9 @@ void book_sharing(const struct access* access, struct cache_answer answer) {
     return;
   line->transfers += moved;
   line->invalidations += answer.invalidations;
+  line->written = 0;
   if (access->operation.store)
-    note_writer(line, access->cpu, bytes_of(access));
+    note_store(line, access);
   else
     line->readers |= UINT64_C(1) << access->cpu;
 }

@@ -36,6 +36,12 @@ void* reallocate(void* old, size_t bytes) {
   return made;
 }
 
+void* make_room(void* array, size_t count, size_t bytes_of_one) {
+  if ((count & (count - 1)) != 0)
+    return array;
+  return reallocate(array, (count ? 2 * count : 1) * bytes_of_one); // grows at 0, 1, 2, 4, ...
+}
+
 void* reserve(size_t bytes) {
   void* made =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

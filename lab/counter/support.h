@@ -23,6 +23,8 @@ _Noreturn void give_up(const char* format, ...) __attribute__((format(printf, 1,
 // Zeroed; never NULL.
 void* allocate(size_t bytes);
 void* reallocate(void* old, size_t bytes);
+// The array with room for one more behind `count` of them.
+void* make_room(void* array, size_t count, size_t bytes_of_one);
 // Zeroed, and not in memory before it is written; for tables as large as the guest's memory.
 void* reserve(size_t bytes);
 char* copy_text(const char* text);

@@ -274,6 +274,29 @@ team_layout team_layout::pinned(const topology& where, std::span<const cpu_id> c
   return layout;
 }
 
+team_layout team_layout::bound(const topology& where, std::span<const cpu_set> places) {
+  if (places.empty() || std::ranges::any_of(places, &cpu_set::empty)) {
+    throw error(error_kind::usage, "a layout of threads that are bound already",
+                "a thread without processors", "name those that each thread may run on");
+  }
+  team_layout layout;
+  std::map<cpu_id, std::size_t> threads_on;
+  for (const cpu_set& place : places) {
+    thread_place thread{place, std::nullopt, where.node_of(place.first())};
+    const memory_node* const node = where.machine().find_node(thread.node);
+    if (node == nullptr || !node->cpus.includes(place)) {
+      thread.node = unknown_node;
+    }
+    if (place.size() == 1) {
+      thread.cpu = place.first();
+      std::size_t& here = threads_on[place.first()];
+      layout.threads_per_cpu_ = std::max(layout.threads_per_cpu_, ++here);
+    }
+    layout.threads_.push_back(std::move(thread));
+  }
+  return layout;
+}
+
 std::vector<node_id> team_layout::owners() const {
   std::vector<node_id> nodes;
   for (const thread_place& thread : threads_) {

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "doctor/examine.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 #include <nodewise/id_set.hpp>
 
 #include "doctor/settings.hpp"
+#include "sys/node_memory.hpp"
 
 namespace nodewise::doctor {
 
@@ -206,27 +206,15 @@ class examiner {
   void free_memory(node_id node) {
     const std::string number = std::to_string(to_int(node));
     const std::string name = "free_memory_node_" + number;
-    const auto text =
-        kernel_.read_file(("/sys/devices/system/node/node" + number + "/meminfo").c_str());
-    const auto kib = [&](const char* what) -> std::optional<std::uint64_t> {
-      const std::string_view line = field(text.value, what);
-      std::uint64_t value = 0;
-      const auto [stop, code] = std::from_chars(line.data(), line.data() + line.size(), value);
-      return line.empty() || code != std::errc{} ? std::nullopt : std::optional(value);
-    };
-    const auto total = kib("MemTotal");
-    const auto free = kib("MemFree");
-    if (!total || !free) {
+    const auto now = sys::read_node_memory(kernel_, node);
+    if (!now) {
       add(unreadable(name));
       return;
     }
-    std::string found =
-        std::to_string(*free >> 10) + " MiB of " + std::to_string(*total >> 10) + " MiB";
-    const auto cache = kib("FilePages");
-    if (cache) {
-      found += ", page cache " + std::to_string(*cache >> 10) + " MiB";
-    }
-    if (*free >= *total / 20 || !several_nodes()) {
+    const std::string found = std::to_string(now->free_bytes >> 20) + " MiB of " +
+                              std::to_string(now->total_bytes >> 20) + " MiB, page cache " +
+                              std::to_string(now->cache_bytes >> 20) + " MiB";
+    if (now->free_bytes >= now->total_bytes / 20 || !several_nodes()) {
       add(fine(name, found));
     } else {
       add(doubtful(name, found + ": allocations here spill to other nodes",

@@ -4,6 +4,9 @@
 // status.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "doctor/finding.hpp"
 #include "doctor/surroundings.hpp"
 
@@ -23,6 +26,9 @@ struct memory_limit {
   bool readable = false;
   bool limited = false;
   unsigned long long bytes = 0; ///< if limited
+  /// What the group nearest to its limit may still take; nothing where no group has one, or none
+  /// says what it uses.
+  std::optional<unsigned long long> room_bytes;
 };
 [[nodiscard]] memory_limit read_memory_limit(sys::kernel& from);
 

@@ -18,6 +18,11 @@ struct settings {
   std::optional<std::string> thp_defrag;     ///< "madvise"
   /// "none", or the maker of the virtual machine as its firmware names it.
   std::optional<std::string> virtualisation;
+
+  /// Whether the kernel unmaps pages to see who uses them, and moves them there.
+  [[nodiscard]] bool balances() const noexcept {
+    return numa_balancing && (*numa_balancing & 1) != 0;
+  }
 };
 
 [[nodiscard]] settings read_settings(sys::kernel& from);

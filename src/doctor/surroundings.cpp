@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "sys/perf.hpp"
 
 namespace nodewise::doctor {
 
@@ -27,14 +28,12 @@ int close_again(long descriptor) {
 }
 
 int open_fault_counter_now() {
-  perf_event_attr what{};
-  what.type = PERF_TYPE_SOFTWARE;
-  what.size = sizeof what;
-  what.config = PERF_COUNT_SW_PAGE_FAULTS;
-  what.disabled = 1;
-  what.exclude_kernel = 1;
-  what.exclude_hv = 1;
-  return close_again(::syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  sys::perf_request what;
+  what.what = sys::perf_counter::any_faults;
+  what.period = 0;
+  what.cpu = sys::any_cpu;
+  what.disabled = true;
+  return sys::perf_event::open(what).errno_value;
 }
 
 int open_userfaultfd_now() {

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +14,7 @@
 namespace nodewise::launch {
 
 /// A large object of the program, and where its pages were when it was freed or the process ended.
-/// Counts are base pages.
+/// Counts are base pages. Times are CLOCK_MONOTONIC.
 struct object_report {
   struct share {
     node_id node = unknown_node;
@@ -24,6 +26,12 @@ struct object_report {
     content what = content::unknown;
     node_id node = unknown_node; ///< of more than half of its pages, if it is a node
   };
+  /// Resident pages in a row.
+  struct run {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    node_id node = unknown_node; ///< unknown: the kernel would not say
+  };
 
   enum class kind { heap, map, static_array, group };
 
@@ -32,6 +40,7 @@ struct object_report {
   std::string name;                ///< of a static array: its symbol
   std::uint64_t blocks = 1;        ///< of a group: the small blocks that make it up
   std::optional<std::size_t> rule; ///< position of the rule that decided
+  std::uint64_t start = 0;         ///< address, the last one if it moved
   std::uint64_t bytes = 0;
   std::uint64_t granule_bytes = 0; ///< edges of blocks are multiples of this
   std::uint64_t pages = 0;
@@ -49,20 +58,82 @@ struct object_report {
   bool reduced = false;     ///< asked page by page, perhaps not for all pages
   bool live_at_end = false;
   bool resized = false;
-  bool coarser = false;      ///< cyclic in larger granules than asked: the map limit
+  bool coarser = false;      ///< in larger granules or parts than asked: the map limit
   bool interleaved = false;  ///< cyclic asked, the kernel's interleave given: the map limit
   bool base_pages = false;   ///< huge pages were switched off: blocks are too short for them
   bool partly_gone = false;  ///< the program unmapped or moved a part of it
   bool many_threads = false; ///< a group that several threads allocate: left alone
   bool no_threads = false;   ///< a group, and no thread was started after it: left alone
   bool unasked = false;      ///< nobody asked for a placement: only observed
+  // Of an agent that was to witness:
+  std::uint64_t born_ns = 0;
+  std::uint64_t died_ns = 0;    ///< freed, or the end of the process
+  std::optional<int> maker_tid; ///< the thread that made it
+  std::uint32_t stack = 0;      ///< number of a `stack_report` of the process; 0: none
+  std::vector<run> where;       ///< ascending
+  bool where_cut = false;       ///< there are more of them
+  bool not_asked = false;       ///< where its pages are, since it is one of many that come and go
 
   /// Share of the pages whose place is known that lie on their owner, 0..1.
   [[nodiscard]] std::optional<double> locality() const noexcept;
 };
 
+/// An object when it was made, and again whenever it moved or changed its size: all there is of the
+/// objects of a process that did not end by itself.
+struct birth_report {
+  std::uint64_t sequence = 0;
+  object_report::kind what = object_report::kind::heap;
+  std::string name;
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t time_ns = 0;
+  int tid = 0;
+  std::string caller_module;
+  std::uint64_t caller_offset = 0;
+  std::uint32_t stack = 0;
+};
+
+/// Where an unwinder begins: the registers at an instruction inside the agent, and the stack from
+/// its pointer on.
+struct stack_report {
+  std::uint32_t number = 0;
+  int tid = 0;
+  std::uint64_t time_ns = 0;
+  std::uint32_t machine = 0; ///< EM_X86_64, EM_AARCH64
+  std::uint64_t caller = 0;  ///< return address into the program, which the chain contains
+  std::uint64_t ip = 0;
+  std::uint64_t sp = 0;
+  std::uint64_t end = 0; ///< of the thread's stack, beyond the bytes where these are cut off
+  std::array<std::optional<std::uint64_t>, 33> registers; ///< by their numbers in DWARF
+  std::string bytes;                                      ///< from `sp` on
+};
+
+/// Calls of read(), fread() and the like, of one place and one thread, that wrote into neighbouring
+/// bytes.
+struct write_report {
+  std::optional<std::uint64_t> sequence; ///< of the object; nothing for blocks of a group
+  std::uint64_t start = 0;               ///< address that `first` and `last` count from
+  std::uint64_t first = 0;
+  std::uint64_t last = 0; ///< half-open
+  std::uint64_t bytes = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t first_ns = 0; ///< when the first call returned
+  std::uint64_t last_ns = 0;
+  std::string caller_module; ///< who called read()
+  std::uint64_t caller_offset = 0;
+  int tid = 0;
+  std::uint32_t stack = 0;
+};
+
 /// The agent's own count of one process.
 struct process_totals {
+  /// What one rule decided about.
+  struct matched {
+    std::uint64_t objects = 0;
+    std::uint64_t placed = 0; ///< of these
+  };
+
+  std::uint64_t time_ns = 0; ///< when it ended
   std::uint64_t objects = 0;
   std::uint64_t placed = 0;
   std::uint64_t refused = 0;
@@ -70,12 +141,16 @@ struct process_totals {
   std::uint64_t left_out = 0; ///< objects without a report of their own: there were too many
   std::uint64_t lost = 0;     ///< records that could not be written
   int refused_errno = 0;
-  std::uint64_t own_threads = 0;  ///< started by the program itself, not by a runtime
-  std::uint64_t pinned = 0;       ///< of these, by the agent
-  std::uint64_t own_affinity = 0; ///< threads that the program bound itself
-  std::uint64_t stripped = 0;     ///< modules with large static memory and no symbols
-  std::uint64_t groups = 0;       ///< sites whose small blocks were put together
-  int pin_errno = 0;              ///< why a thread could not be bound
+  std::uint64_t own_threads = 0;     ///< started by the program itself, not by a runtime
+  std::uint64_t pinned = 0;          ///< of these, by the agent
+  std::uint64_t own_affinity = 0;    ///< threads that the program bound itself
+  std::uint64_t stripped = 0;        ///< modules with large static memory and no symbols
+  std::uint64_t groups = 0;          ///< sites whose small blocks were put together
+  int pin_errno = 0;                 ///< why a thread could not be bound
+  std::uint64_t births_left_out = 0; ///< there were too many of them, as of the following
+  std::uint64_t stacks_left_out = 0;
+  std::uint64_t writes_left_out = 0;
+  std::vector<matched> rules; ///< in their order; of all objects, also those that were left out
 };
 
 /// A thread that lived at the end, or that the agent had bound.
@@ -90,8 +165,17 @@ struct thread_report {
   bool own_affinity = false; ///< by the program, which wins
 };
 
+/// The agent's own thread, which keeps the kernel from moving pages that it samples accesses of.
+struct holder_report {
+  int tid = 0;             ///< none of the program's threads; 0: there is none
+  int refused_errno = 0;   ///< why pages were not held from some time on
+  std::uint64_t pages = 0; ///< that were held when their object ended
+};
+
 struct process_report {
   int pid = 0;
+  int parent = 0;            ///< process that made it; 0 if the record of its start is lost
+  std::uint64_t time_ns = 0; ///< of its start
   std::string program;
   std::string allocator;        ///< the library of its small blocks, if it is not the C library
   std::uint64_t page_bytes = 0; ///< 0 if the record of its start is lost
@@ -99,6 +183,10 @@ struct process_report {
   bool made_objects = false;    ///< at least one, told when it was made
   std::vector<object_report> objects;
   std::vector<thread_report> threads;
+  std::vector<birth_report> births; ///< of an agent that was to witness, as the following
+  std::vector<stack_report> stacks;
+  std::vector<write_report> writes;
+  std::optional<holder_report> holder; ///< where pages were to be held
   /// Nothing if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The agent's orders as the text that agent/protocol.h describes.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -69,6 +70,8 @@ std::string text_of(const agent_placement& where) {
     return "blocked";
   case memory_mode::cyclic:
     return "cyclic@" + std::to_string(where.granule_bytes) + "@" + run_lengths(where.owners);
+  case memory_mode::map:
+    return "map@" + run_lengths(where.owners);
   default:
     return "none";
   }
@@ -79,6 +82,9 @@ std::string text_of(const agent_rule& rule) {
   const auto add = [&](const std::string& condition) {
     text += (text.empty() ? "" : ",") + condition;
   };
+  if (!rule.kind.empty()) {
+    add("kind=" + rule.kind);
+  }
   add("least=" + std::to_string(rule.least_bytes));
   if (rule.most_bytes) {
     add("most=" + std::to_string(*rule.most_bytes));
@@ -89,6 +95,15 @@ std::string text_of(const agent_rule& rule) {
   for (const code_range& range : rule.code) {
     add("code=" + encoded(range.module) + "+" + std::to_string(range.first) + "-" +
         std::to_string(range.last));
+  }
+  for (const code_range& range : rule.above) {
+    add("above=" + encoded(range.module) + "+" + std::to_string(range.first) + "-" +
+        std::to_string(range.last));
+  }
+  if (rule.first || rule.last) {
+    constexpr auto end = std::numeric_limits<std::uint64_t>::max();
+    add("nth=" + std::to_string(rule.first.value_or(0)) + "-" +
+        std::to_string(rule.last.value_or(end)));
   }
   return text + ":" + text_of(rule.where);
 }
@@ -112,11 +127,64 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
     places += (places.empty() ? "" : "|") + place.to_string();
   }
   text += places.empty() ? "" : ";pin=" + places;
+  text += orders.main_works ? ";main" : "";
   text += orders.observe ? ";observe" : "";
+  text += orders.witness ? ";witness" : "";
+  text += orders.hold ? ";hold" : "";
   text += orders.announce ? ";announce" : "";
   text += orders.quiet ? ";quiet" : "";
   text += report.empty() ? "" : ";report=" + report;
   return text;
+}
+
+/// The kernel's limit of one variable, its name and its end included (MAX_ARG_STRLEN).
+constexpr std::size_t longest_variable = std::size_t{128} << 10;
+
+std::size_t count_runs(const std::vector<node_id>& owners) {
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    runs += i == 0 || owners[i] != owners[i - 1] ? 1U : 0U;
+  }
+  return runs;
+}
+
+[[noreturn]] void refuse(std::size_t wanted, const std::string& what, std::size_t most) {
+  throw error(error_kind::usage, "orders for the agent with " + std::to_string(wanted) + " " + what,
+              "it takes " + std::to_string(most) + " at most",
+              "give fewer objects a rule, or ask for coarser parts");
+}
+
+/// What the agent would not understand is not to be found out when the program runs.
+void check_limits(const agent_orders& orders) {
+  std::size_t runs = count_runs(orders.owners);
+  std::size_t code = 0;
+  std::size_t above = 0;
+  if (orders.standard) {
+    runs += count_runs(orders.standard->owners);
+  }
+  for (const agent_rule& rule : orders.rules) {
+    runs += count_runs(rule.where.owners);
+    code += rule.code.size();
+    above += rule.above.size();
+  }
+  if (orders.rules.size() > NODEWISE_AGENT_MAX_RULES) {
+    refuse(orders.rules.size(), "rules", NODEWISE_AGENT_MAX_RULES);
+  }
+  if (runs > NODEWISE_AGENT_MAX_RUNS) {
+    refuse(runs, "parts", NODEWISE_AGENT_MAX_RUNS);
+  }
+  if (std::max(code, above) > NODEWISE_AGENT_MAX_CODE) {
+    refuse(std::max(code, above), "places in code", NODEWISE_AGENT_MAX_CODE);
+  }
+}
+
+/// The agent, and behind it the library that hears of reads.
+std::string libraries_of(const agent_orders& orders) {
+  if (!orders.witness) {
+    return orders.library;
+  }
+  const std::string folder = orders.library.substr(0, orders.library.rfind('/') + 1);
+  return orders.library + ":" + folder + "libnodewise-witness.so";
 }
 
 } // namespace
@@ -130,11 +198,16 @@ std::vector<variable> agent_variables(const agent_orders& orders, const std::str
   }
   // In front of what the user preloads, which it calls: behind another malloc it would see nothing.
   const char* const others = get == nullptr ? std::getenv("LD_PRELOAD") : get("LD_PRELOAD");
-  std::string preload = orders.library;
+  std::string preload = libraries_of(orders);
   if (others != nullptr && *others != '\0') {
     preload += std::string(":") + others;
   }
-  return {{"LD_PRELOAD", preload}, {NODEWISE_AGENT_VARIABLE, settings_text(orders, report)}};
+  check_limits(orders);
+  const std::string settings = settings_text(orders, report);
+  if (settings.size() + sizeof NODEWISE_AGENT_VARIABLE + 1 > longest_variable) {
+    refuse(settings.size(), "bytes of text", longest_variable - sizeof NODEWISE_AGENT_VARIABLE - 1);
+  }
+  return {{"LD_PRELOAD", preload}, {NODEWISE_AGENT_VARIABLE, settings}};
 }
 
 } // namespace nodewise::launch

@@ -1,26 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-//
-// A child process that is stayed with: signals passed on, its end taken over.
 #pragma once
 
-#include <functional>
+#include "sys/child.hpp"
 
 namespace nodewise::launch {
 
-struct child_end {
-  int wait_status = 0;  ///< as waitpid gives it
-  bool started = false; ///< false: the child has said on stderr why not
-
-  /// 0..255, or 128 + N after signal N.
-  [[nodiscard]] int exit_code() const noexcept;
-};
-
-/// Runs `become`, which is to replace the process, in a child, and waits for its end. In the child
-/// process, what `become` throws leaves this function, too, so that errors are told and exit codes
-/// given in one place.
-[[nodiscard]] child_end run_child(const std::function<void()>& become);
-
-/// Ends this process as the child ended: with its exit code, or by the same signal.
-[[noreturn]] void end_as(const child_end& how);
+using sys::child_end;
+using sys::end_as;
+using sys::run_child;
 
 } // namespace nodewise::launch

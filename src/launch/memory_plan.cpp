@@ -22,7 +22,7 @@ node_set memory_nodes(const planning& now, const std::optional<typed_list>& list
 
 bool is_agents(memory_mode mode) {
   return mode == memory_mode::weighted || mode == memory_mode::blocked ||
-         mode == memory_mode::cyclic;
+         mode == memory_mode::cyclic || mode == memory_mode::map;
 }
 
 memory_policy preferred(const planning& now, const memory_choice& choice) {
@@ -46,6 +46,7 @@ std::optional<memory_policy> process_policy(const planning& now) {
   case memory_mode::weighted:
   case memory_mode::blocked:
   case memory_mode::cyclic:
+  case memory_mode::map:
     return std::nullopt;
   case memory_mode::local:
     return memory_policy{sys::policy::local, {}};
@@ -63,26 +64,6 @@ std::optional<memory_policy> process_policy(const planning& now) {
   return std::nullopt;
 }
 
-/// The node of each thread, in order: the blocks of memory are to meet them.
-std::vector<node_id> owners_of_blocks(const planning& now) {
-  const plan& so_far = now.into;
-  if (!so_far.layout && now.here.domains().size() > 1) {
-    now.cannot("--memory blocked", "without --bind its threads may run anywhere",
-               "give --bind close", "memory is placed as for threads bound close");
-  }
-  std::vector<node_id> nodes = so_far.layout ? so_far.layout->owners() : close_layout(now).owners();
-  const node_set usable = now.here.memory_nodes();
-  for (const node_id node : nodes) {
-    if (!usable.contains(node)) {
-      throw error(error_kind::usage, "memory of node " + std::to_string(to_int(node)),
-                  "threads run there, but this process may only use memory of " +
-                      usable.to_string(),
-                  "choose nodes with memory by -N");
-    }
-  }
-  return nodes;
-}
-
 /// Whose pages are whose if the program's loops are static; nothing where a thread has no node.
 std::vector<node_id> owners_to_count_by(const team_layout& layout) {
   std::vector<node_id> nodes;
@@ -93,25 +74,6 @@ std::vector<node_id> owners_to_count_by(const team_layout& layout) {
     nodes.push_back(thread.node);
   }
   return nodes;
-}
-
-/// Where the threads are that use the memory, each node once; or where they might be.
-node_set nodes_of_threads(const planning& now) {
-  node_set nodes;
-  if (now.into.layout) {
-    for (const thread_place& thread : now.into.layout->threads()) {
-      if (thread.node != unknown_node) {
-        nodes.insert(thread.node);
-      }
-    }
-  }
-  if (nodes.empty()) {
-    for (const domain& each : now.here.domains()) {
-      nodes.insert(each.node);
-    }
-  }
-  node_set with_memory = nodes & now.here.memory_nodes();
-  return with_memory.empty() ? now.here.memory_nodes() : with_memory;
 }
 
 std::vector<node_id> in_order(const node_set& nodes) {
@@ -213,11 +175,16 @@ agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
   return made;
 }
 
-bool needs_owners(const run_options& options) {
+/// Whether the command line gives blocks to threads.
+bool has_blocks(const run_options& options) {
   return options.memory.mode == memory_mode::blocked ||
          std::ranges::any_of(options.rules, [](const memory_rule& rule) {
            return rule.where.mode == memory_mode::blocked;
          });
+}
+
+bool needs_owners(const run_options& options) {
+  return has_blocks(options) || plan_needs_owners(options);
 }
 
 /// Where nothing is placed, an object has an account of its own from the size on at which the C
@@ -229,7 +196,8 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   agent_orders made;
   made.library = options.agent;
   if (needs_owners(options)) {
-    made.owners = owners_of_blocks(now);
+    made.owners =
+        owners_of_threads(now, has_blocks(options) ? "--memory blocked" : options.plan->shown());
   } else if (now.into.layout) {
     made.owners = owners_to_count_by(*now.into.layout);
   }
@@ -239,15 +207,22 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   for (const memory_rule& rule : options.rules) {
     made.rules.push_back(rule_for_agent(now, rule, program));
   }
+  if (options.plan) {
+    add_rules_of_plan(now, program, made);
+  }
   made.announce = is_counted(now.get);
+  made.witness = options.witness;
+  made.hold = options.witness && options.hold;
   made.observe = !made.places_memory() && (options.report || made.announce);
-  made.threshold_bytes = made.observe && made.announce ? counted_bytes : options.threshold_bytes;
+  made.threshold_bytes =
+      made.observe && (made.announce || made.witness) ? counted_bytes : options.threshold_bytes;
   made.group_bytes = options.group_bytes;
   made.quiet = options.quiet || now.into.supervised;
   if (now.into.layout) {
     for (const thread_place& thread : now.into.layout->threads()) {
       made.thread_places.push_back(thread.place);
     }
+    made.main_works = options.main_works;
   }
   return made;
 }
@@ -258,8 +233,11 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
     now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.cure,
                "its OpenMP threads are pinned, threads of its own making are not");
   }
-  if (!orders.rules.empty()) {
+  if (!now.options.rules.empty()) {
     now.cannot("--rule", why.why, why.cure, "its rules are left out");
+  }
+  if (now.options.plan && !now.options.plan->file.objects.empty()) {
+    now.cannot(now.options.plan->shown(), why.why, why.cure, "its objects are left alone");
   }
   if (orders.standard) {
     node_set nodes;
@@ -274,7 +252,7 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
                "its memory is interleaved over node " + nodes.to_string() + " instead");
     now.into.memory = {sys::policy::interleave, std::move(nodes)};
   } else if (now.options.report) {
-    now.cannot("--verify", why.why, why.cure, "it runs without");
+    now.cannot(now.options.witness ? "profile" : "--verify", why.why, why.cure, "it runs without");
   }
 }
 
@@ -295,7 +273,8 @@ void plan_memory(const planning& now) {
                "give --membind NODES, too", "it is left out");
   }
   now.into.memory = process_policy(now);
-  const bool places = is_agents(options.memory.mode) || !options.rules.empty();
+  const bool places = is_agents(options.memory.mode) || !options.rules.empty() ||
+                      (options.plan && !options.plan->file.objects.empty());
   const bool counted = is_counted(now.get);
   if (options.command.empty() || (!places && !options.report && !counted && !now.into.layout)) {
     return; // nothing to load an agent into

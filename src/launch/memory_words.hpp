@@ -25,6 +25,7 @@ enum class memory_mode {
   weighted, ///< granules in turn, as many on each node as its weight here says
   blocked,  ///< in equal parts over the nodes of the threads
   cyclic,   ///< granules of a given size in turn
+  map,      ///< in relative parts, each on a node of its own: of a plan file alone
 };
 
 /// A list of nodes or processors as typed, and how errors name the option that it came with.

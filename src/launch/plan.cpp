@@ -41,6 +41,11 @@ void planning::set(const char* name, std::string value) const {
   into.variables.push_back({name, std::move(value)});
 }
 
+bool planned_file::is_incomplete() const noexcept {
+  return !problem.empty() ||
+         std::ranges::any_of(entries, [](const entry& each) { return !each.left_out.empty(); });
+}
+
 sysfs_detail detail_for(const run_options& options) noexcept {
   if (options.places == place_kind::packages || options.ranks_per == place_kind::packages) {
     return sysfs_detail::all;
@@ -57,6 +62,7 @@ sysfs_detail detail_for(const run_options& options) noexcept {
 plan make_plan(const run_options& options, const topology& here, environment get) {
   plan made;
   made.command = options.command;
+  made.warnings = options.notes;
   const planning now{options, here, get == nullptr ? process_environment : get, made};
   plan_processors(now);
   plan_memory(now);

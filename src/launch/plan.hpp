@@ -3,6 +3,7 @@
 // From what was asked to what will be done: a value that can be printed, tested, or carried out.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,18 +38,25 @@ struct memory_policy {
 /// Where the agent puts an object.
 struct agent_placement {
   memory_mode mode = memory_mode::inherited;
-  std::vector<node_id> owners;   ///< of cyclic: in turn, several times in a row for a weight
+  std::vector<node_id> owners;   ///< of cyclic: in turn, several times in a row for a weight; of
+                                 ///< map: of each part
   std::size_t granule_bytes = 0; ///< of cyclic; 0: as the agent thinks fit
 
   friend bool operator==(const agent_placement&, const agent_placement&) = default;
 };
 
 struct agent_rule {
-  std::string text;             ///< as typed
-  std::vector<code_range> code; ///< the object was asked for in one of these; empty: anywhere
+  std::string text;                 ///< as typed, or of the entry of a plan file
+  std::optional<std::size_t> entry; ///< position in the plan file that it is of
+  std::string kind;                 ///< "heap", "map", "static", "group"; empty: any
+  std::vector<code_range> code;     ///< the object was asked for in one of these; empty: anywhere
+  std::vector<code_range> above; ///< returns that are on the stack above the caller, in this order
   std::optional<std::string> symbol;
   std::size_t least_bytes = 0;
   std::optional<std::size_t> most_bytes;
+  /// Of the objects that all else fits, only these in the order of their making, from 0; half-open.
+  std::optional<std::uint64_t> first;
+  std::optional<std::uint64_t> last;
   agent_placement where;
 };
 
@@ -60,13 +68,31 @@ struct agent_orders {
   std::optional<agent_placement> standard; ///< of large objects that no rule fits
   std::vector<agent_rule> rules;           ///< the first that fits decides
   bool observe = false;                    ///< place nothing, only report
+  bool witness = false;                    ///< tell more of each object, and who wrote into it
+  bool hold = false;                       ///< the kernel is not to move what it looks at
   bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;
   std::size_t group_bytes = 0; ///< smaller blocks make no group
   bool quiet = false;
   std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: left alone
+  bool main_works = false;            ///< the first of these places is the main thread's
 
   [[nodiscard]] bool places_memory() const noexcept;
+};
+
+/// A plan file as it is followed.
+struct planned_file {
+  struct entry {
+    std::string label;     ///< "solver.c:41"
+    std::string placement; ///< "blocked"
+    std::string left_out;  ///< why no rule of the agent's is made of it; mostly empty
+  };
+  std::string name;
+  std::string problem; ///< why none of it is followed; mostly empty
+  std::vector<entry> entries;
+
+  /// Something of it is not even tried.
+  [[nodiscard]] bool is_incomplete() const noexcept;
 };
 
 struct plan {
@@ -80,8 +106,14 @@ struct plan {
   bool widened = false;              ///< the affinity that the caller had set is left
   std::optional<int> rank;           ///< the local MPI rank whose part of the machine this is
   bool supervised = false;           ///< wait for the program and read the agent's report
+  std::optional<planned_file> planned;
   std::vector<std::string> warnings;
 };
+
+/// Where the plan file says how threads run and the command line does not, the options say it from
+/// here on; where both say something else, a note does. Throws `error` (usage) for --places or
+/// --smt on without any binding. Comes before `detail_for`.
+void take_threads_of_plan(run_options& options);
 
 /// How much of the machine `make_plan` has to know.
 [[nodiscard]] sysfs_detail detail_for(const run_options& options) noexcept;
@@ -92,7 +124,8 @@ struct plan {
                              environment get = nullptr);
 
 /// The agent's part of the environment: LD_PRELOAD and its settings. `report` is the file it writes
-/// to, or empty. Throws `error` (system) if LD_PRELOAD cannot carry the library's path.
+/// to, or empty. Throws `error`: system if LD_PRELOAD cannot carry the library's path, usage if
+/// there are more rules or parts than the agent takes.
 [[nodiscard]] std::vector<variable>
 agent_variables(const agent_orders& orders, const std::string& report, environment get = nullptr);
 

@@ -41,6 +41,16 @@ auto resolved(const typed_list& list, Resolve resolve) {
 void plan_processors(const planning& now);
 /// The layout that `--bind close` would give: where nothing binds threads, they are most likely so.
 [[nodiscard]] team_layout close_layout(const planning& now);
+/// The node of each thread, in order; where none is bound, as for threads bound close, which is
+/// said of `asked`. Throws `error` (usage) where a thread's node has no memory.
+[[nodiscard]] std::vector<node_id> owners_of_threads(const planning& now, const std::string& asked);
+/// Where the threads are that use the memory, each node once; or where they might be.
+[[nodiscard]] node_set nodes_of_threads(const planning& now);
+/// Whether the plan file places anything by threads.
+[[nodiscard]] bool plan_needs_owners(const run_options& options) noexcept;
+/// The entries of the plan file as rules behind those that `into` has (planned_rules.cpp). What
+/// cannot be done of it is said. `into.owners` must be there if `plan_needs_owners`.
+void add_rules_of_plan(const planning& now, const std::string& program, agent_orders& into);
 /// The memory policy, and the agent's orders; the layout must be there.
 void plan_memory(const planning& now);
 /// How much of the machine it has to know.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <nodewise/topology.hpp>
 
 #include "launch/memory_words.hpp"
+#include "plan/plan.hpp"
 
 namespace nodewise::launch {
 
@@ -27,6 +29,27 @@ struct code_range {
 using site_finder = std::function<std::vector<code_range>(const std::string& site,
                                                           const std::string& program_file)>;
 
+/// What the linker stamped the program's file with; empty if it has nothing of the kind.
+using build_id_reader = std::function<std::string(const std::string& program_file)>;
+
+/// The files that the loader will map with a program's file before it begins, by their last parts;
+/// empty where nobody can tell.
+using library_finder =
+    std::function<std::map<std::string, std::string>(const std::string& program_file)>;
+
+/// --plan, and which of its lines for threads the command line has answered itself.
+struct plan_choice {
+  std::string name; ///< of the file
+  plans::plan_file file;
+  std::string problem;      ///< why the file is not followed; then it is empty
+  bool own_binding = false; ///< --bind or --pin
+  bool own_places = false;  ///< --places
+  bool own_main = false;    ///< --main
+
+  /// "--plan app.plan.json"
+  [[nodiscard]] std::string shown() const { return "--plan " + name; }
+};
+
 /// What `nodewise run` was asked for.
 struct run_options {
   // Processors. Of the first two the one typed last counts, as with numactl; the other is left out.
@@ -40,18 +63,28 @@ struct run_options {
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
   std::optional<std::size_t> threads;
+  /// The main thread is one of those that work where the program starts threads without a runtime.
+  bool main_works = false;
 
   // Memory.
   memory_choice memory;
   std::vector<memory_rule> rules; ///< for objects that they fit, in front of `memory`
   std::size_t group_bytes = 256;  ///< smaller blocks make no group of their site; 0: none do
-  site_finder find_site;          ///< nothing where line tables cannot be read
-  bool balancing = false;         ///< with `bind`: the kernel may move pages between the nodes
+  std::optional<plan_choice> plan;
+  site_finder find_site;    ///< nothing where line tables cannot be read
+  build_id_reader build_id; ///< likewise
+  library_finder libraries; ///< likewise
+  bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
   std::size_t threshold_bytes = std::size_t{1} << 20;
+  bool witness = false; ///< observe for a profile: tell more of each object
+  /// With `witness`: the kernel's NUMA balancing is on, and is to sample accesses but to move
+  /// nothing.
+  bool hold = false;
   bool report = false; ///< wait for the program, ask the kernel where its pages were
   bool strict = false; ///< what cannot be done as asked is an error
   bool quiet = false;
-  std::string agent; ///< the file of the library to preload
+  std::string agent;              ///< the file of the library to preload
+  std::vector<std::string> notes; ///< what is worth a warning before there is a plan
   std::vector<std::string> command;
 };
 

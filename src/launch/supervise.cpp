@@ -24,18 +24,21 @@ void judge_team(const plan& what, const process_report& process, const std::stri
                      std::to_string(what.layout->size()) + ": give --threads " + ran);
 }
 
-/// A rule that fits nothing is most likely a typing error.
+/// A rule that fits nothing is most likely a typing error, an entry of a plan that does is of
+/// another program or input.
 void judge_rules(const plan& what, outcome& how) {
   for (std::size_t i = 0; i < what.agent->rules.size(); ++i) {
     const bool fitted = std::ranges::any_of(how.report.processes, [&](const auto& process) {
-      return std::ranges::any_of(process.objects,
-                                 [&](const object_report& object) { return object.rule == i; });
+      return objects_of_rule(process, i) != 0;
     });
     if (!fitted) {
       how.rules_fit = false;
-      how.warnings.push_back("--rule " + what.agent->rules[i].text + ": no array fits it");
+      const agent_rule& rule = what.agent->rules[i];
+      how.warnings.push_back((rule.entry ? "--plan " + what.planned->name + ": " : "--rule ") +
+                             rule.text + ": no array fits it");
     }
   }
+  how.rules_fit = how.rules_fit && !(what.planned && what.planned->is_incomplete());
 }
 
 void judge(const plan& what, outcome& how) {
@@ -77,6 +80,14 @@ void judge(const plan& what, outcome& how) {
 }
 
 } // namespace
+
+std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
+  const auto told = std::ranges::count_if(
+      process.objects, [&](const object_report& object) { return object.rule == rule; });
+  const bool more = process.totals && process.totals->left_out != 0;
+  return more && rule < process.totals->rules.size() ? process.totals->rules[rule].objects
+                                                     : static_cast<std::uint64_t>(told);
+}
 
 outcome supervise(const plan& what, sys::kernel& kernel) {
   const report_file report;

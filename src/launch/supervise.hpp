@@ -3,6 +3,8 @@
 // Running a program and staying with it: signals passed on, its end taken over, its report read.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,12 @@ namespace nodewise::launch {
 /// How a supervised run ended.
 struct outcome : child_end {
   run_report report;
-  bool rules_fit = true;             ///< each rule some array
+  bool rules_fit = true;             ///< each rule and each entry of the plan some array
   std::vector<std::string> warnings; ///< why the report is missing or incomplete
 };
+
+/// How many objects a rule decided about, also of those that have no report of their own.
+[[nodiscard]] std::uint64_t objects_of_rule(const process_report& process, std::size_t rule);
 
 /// Runs the plan's program to its end. In the child process, what `apply` and `become` throw leaves
 /// this function, too, so that errors are told and exit codes given in one place.

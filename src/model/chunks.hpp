@@ -9,19 +9,9 @@
 #include <vector>
 
 #include "model/loop.hpp"
+#include "model/random_numbers.hpp"
 
 namespace nodewise::model {
-
-/// Uniform numbers that are the same everywhere (splitmix64); the standard library's are not.
-class random_numbers {
- public:
-  explicit random_numbers(std::uint64_t seed) noexcept : state_(seed) {}
-  [[nodiscard]] std::uint64_t next() noexcept;
-  [[nodiscard]] double uniform() noexcept;     ///< 0 <= x < 1
-  [[nodiscard]] double exponential() noexcept; ///< of mean 1
- private:
-  std::uint64_t state_;
-};
 
 /// Iterations that stand for all of a loop with chunks: windows of whole rounds, evenly over the
 /// loop, with about so many chunks and pages together; or one window, the whole loop. Of guided

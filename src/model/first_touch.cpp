@@ -6,6 +6,7 @@
 
 #include "model/chunks.hpp"
 #include "model/loop.hpp"
+#include "model/random_numbers.hpp"
 
 namespace nodewise::model {
 

@@ -133,16 +133,17 @@ loop_prediction predict(const machine_costs& on, const loop& what) {
 }
 
 double seconds_by(const machine_costs& on, const loop& what, reading by, std::size_t pieces) {
+  const bool played = what.threads() <= most_players;
+  if (by == reading::in_step && played) {
+    return replay(on, what, pace::in_step, pieces).seconds;
+  }
   const double mixed =
       price(on, traffic_of(on, what), what.how.is_pooled() ? work::pooled : work::fixed).seconds;
   if (by == reading::mixed) {
     return mixed;
   }
-  if (what.threads() > most_players) {
-    return std::max(mixed, queued_seconds(on, what));
-  }
-  return by == reading::in_step ? replay(on, what, pace::in_step, pieces).seconds
-                                : std::max(mixed, replay(on, what, pace::drifting, pieces).seconds);
+  return std::max(mixed, played ? replay(on, what, pace::drifting, pieces).seconds
+                                : queued_seconds(on, what));
 }
 
 } // namespace nodewise::model

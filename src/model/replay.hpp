@@ -17,13 +17,16 @@ enum class pace {
   drifting, ///< each piece of work takes an exponentially distributed time of the same mean
 };
 
+/// Enough that another seed changes the time by less than a percent.
+inline constexpr std::size_t usual_pieces = 40'000;
+
 /// The whole loop; played are about so many pieces of it (`sample_of`): what lies on one page in
 /// every array. In step, the time until the last thread has ended. Drifting, at the rate that the
 /// threads had together until the first ran out of work: not for threads with unequal work, and not
 /// where `drifts` says no. Not for random access. Throws `error` (usage) as `check_loop`, (input)
 /// for arrays on nodes without memory.
 [[nodiscard]] prediction replay(const machine_costs& on, const loop& what, pace how,
-                                std::size_t pieces = 40'000, std::uint64_t seed = 1);
+                                std::size_t pieces = usual_pieces, std::uint64_t seed = 1);
 
 /// Whether threads have enough pieces of work to drift apart.
 [[nodiscard]] bool drifts(const loop& what) noexcept;

@@ -7,6 +7,7 @@
 
 #include "model/demand.hpp"
 #include "model/predict.hpp"
+#include "model/replay.hpp"
 
 namespace nodewise::model {
 
@@ -228,11 +229,10 @@ std::vector<alternative> alternatives(const machine_costs& on, const traffic& wh
 }
 
 std::vector<alternative> alternatives(const machine_costs& on, const loop& what, reading by) {
-  constexpr std::size_t pieces = 40'000; // as for the time itself
   const auto seconds = [&](const page_map& map) {
     loop other = what;
     other.maps.assign(what.arrays.size(), map);
-    return seconds_by(on, other, by, pieces);
+    return seconds_by(on, other, by, usual_pieces);
   };
   loop touching = what;
   if (what.how.is_pooled()) {

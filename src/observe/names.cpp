@@ -189,7 +189,7 @@ std::vector<named_range> name_finder::arrays(const std::vector<agent_object>& ob
 
 std::optional<std::uint64_t> name_finder::agent_view() {
   for (const auto& [id, loaded] : modules_) {
-    if (!symbols::last_part(loaded.path).starts_with("libnodewise-agent.so")) {
+    if (!last_part(loaded.path).starts_with("libnodewise-agent.so")) {
       continue;
     }
     const symbols::module* const file = cache_.get(loaded, pid_);

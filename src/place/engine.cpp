@@ -2,6 +2,7 @@
 #include "place/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include <sys/mman.h>
@@ -9,11 +10,6 @@
 namespace nodewise::engine {
 
 namespace {
-
-std::string describe(const extent& e) {
-  return "pages " + std::to_string(e.first_page) + ".." + std::to_string(e.last_page) +
-         " on node " + std::to_string(to_int(e.owner));
-}
 
 /// What helps against the errnos that the placement calls give.
 std::string cure_of(int errno_value) {
@@ -126,6 +122,16 @@ void place_by_migration(sys::kernel& kernel, const page_window& window, strictne
 }
 
 } // namespace
+
+std::string describe(const extent& e) {
+  return "pages " + std::to_string(e.first_page) + ".." + std::to_string(e.last_page) +
+         " on node " + std::to_string(to_int(e.owner));
+}
+
+std::uint64_t next_placement_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes) {
   const int failed = kernel.madvise(range.data(), range.size(), MADV_POPULATE_WRITE);

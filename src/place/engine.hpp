@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <nodewise/placement.hpp>
@@ -12,6 +14,9 @@
 #include "sys/kernel.hpp"
 
 namespace nodewise::engine {
+
+/// "pages 0..512 on node 1", for errors.
+[[nodiscard]] std::string describe(const extent& e);
 
 /// Above this many extents policies give way to migration, whatever vm.max_map_count allows: each
 /// extent costs a mapping, and every fault searches among them.
@@ -58,11 +63,20 @@ struct page_choice {
 [[nodiscard]] placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
                                       const extent_source& extents, place_options options);
 
+/// Whether the nodes have room for fresh memory of this placement, by what they have free or could
+/// free of files. Throws `error` (system, ENOMEM) with `must`, naming the extent: touched, its
+/// pages would have the kernel kill somebody. With `prefer` it is a note: what does not fit goes
+/// elsewhere.
+void require_room(sys::kernel& kernel, strictness how, placement& report);
+
 [[nodiscard]] migration migrate_extents(sys::kernel& kernel, std::span<std::byte> range,
                                         std::span<const extent> extents);
 
 [[nodiscard]] residency query_residency(sys::kernel& kernel, std::span<const std::byte> range,
                                         std::span<const extent> extents);
+
+/// For extents that somebody keeps: 1, 2 and so on. See `region::placement_number`.
+[[nodiscard]] std::uint64_t next_placement_number() noexcept;
 
 /// Brings every page into memory without changing what it holds.
 int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes);

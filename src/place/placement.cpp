@@ -3,6 +3,9 @@
 // The public functions: the engine with the running kernel.
 #include <nodewise/placement.hpp>
 
+#include <cstdint>
+#include <string>
+
 #include "place/engine.hpp"
 
 namespace nodewise::inline v0 {
@@ -46,6 +49,19 @@ placement place_extents(std::span<std::byte> range, const extent_source& extents
 
 migration migrate_extents(std::span<std::byte> range, std::span<const extent> extents) {
   return engine::migrate_extents(sys::real_kernel(), range, extents);
+}
+
+void populate(std::span<std::byte> range) {
+  sys::kernel& kernel = sys::real_kernel();
+  const std::size_t page_bytes = kernel.base_page_bytes();
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(range.data()) % page_bytes;
+  const std::size_t bytes = (before + range.size() + page_bytes - 1) / page_bytes * page_bytes;
+  const int failed = engine::populate(kernel, {range.data() - before, bytes}, page_bytes);
+  if (failed != 0) {
+    throw error(error_kind::system, "memory for " + std::to_string(range.size()) + " bytes",
+                "populating them", "ask for less, or free memory on the nodes that were asked",
+                failed);
+  }
 }
 
 residency query_residency(std::span<const std::byte> range, std::span<const extent> extents) {

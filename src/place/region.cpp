@@ -99,7 +99,10 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
   try {
     placed_ = engine::place_extents(kernel, {start_, mapped_bytes_}, extents, options);
     placed_.notes.insert(placed_.notes.begin(), notes.begin(), notes.end());
-    if (const std::size_t reserved = engine::reserved_page_bytes(options.pages); reserved != 0) {
+    const std::size_t reserved = engine::reserved_page_bytes(options.pages);
+    if (reserved == 0) {
+      engine::require_room(kernel, options.how, placed_);
+    } else {
       // A fault that finds no huge page on its node is a SIGBUS; asked in advance, it is an error.
       const int failed = engine::populate(kernel, {start_, mapped_bytes_}, reserved);
       if (failed != 0) {
@@ -111,11 +114,13 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
     release();
     throw;
   }
+  number_ = engine::next_placement_number();
 }
 
 region::region(region&& other) noexcept
     : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
-      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)), placed_(std::move(other.placed_)) {}
+      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
+      number_(std::exchange(other.number_, 0)), placed_(std::move(other.placed_)) {}
 
 region& region::operator=(region&& other) noexcept {
   if (this != &other) {
@@ -123,6 +128,7 @@ region& region::operator=(region&& other) noexcept {
     start_ = std::exchange(other.start_, nullptr);
     bytes_ = std::exchange(other.bytes_, 0);
     mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
+    number_ = std::exchange(other.number_, 0);
     placed_ = std::move(other.placed_);
   }
   return *this;
@@ -139,6 +145,12 @@ void region::release() noexcept {
   }
 }
 
+void unmap_region(void* start, std::size_t bytes) noexcept {
+  sys::kernel& kernel = sys::real_kernel();
+  const std::size_t page = kernel.base_page_bytes();
+  kernel.unmap(start, (bytes + page - 1) / page * page);
+}
+
 residency region::where() const {
   return query_residency({start_, mapped_bytes_}, placed_.asked);
 }
@@ -147,6 +159,7 @@ migration region::migrate_to(std::vector<extent> extents) {
   migration result = migrate_extents({start_, mapped_bytes_}, extents);
   placed_.asked = std::move(extents);
   placed_.refused = result.refused;
+  number_ = engine::next_placement_number();
   return result;
 }
 

@@ -204,10 +204,10 @@ bool debug_lines::any() {
   });
 }
 
-std::optional<source_place> debug_lines::locate(Dwarf_Addr address) {
+std::vector<source_place> debug_lines::places(Dwarf_Addr address) {
   unit* const in = unit_of(address);
   if (in == nullptr) {
-    return std::nullopt;
+    return {};
   }
   index(*in);
   source_place place;
@@ -216,19 +216,18 @@ std::optional<source_place> debug_lines::locate(Dwarf_Addr address) {
     place.file = file != nullptr ? file : "";
     (void)dwarf_lineno(row, &place.line);
   }
-  std::size_t at = innermost(*in, address);
-  if (at == none) {
-    return place.file.empty() ? std::nullopt : std::optional(place);
+  std::vector<source_place> all;
+  // Outwards, from callee to where it was called.
+  for (std::size_t at = innermost(*in, address); at != none; at = in->instances[at].parent) {
+    const instance& here = in->instances[at];
+    place.function = here.function;
+    all.push_back(std::move(place));
+    place = {{}, here.call_file, here.call_line};
   }
-  // Outwards, from callee to where it was called, until it is somebody's own program.
-  source_place own = place;
-  while (is_library_header(own.file) && in->instances[at].parent != none) {
-    own.file = in->instances[at].call_file;
-    own.line = in->instances[at].call_line;
-    at = in->instances[at].parent;
+  if (all.empty() && !place.file.empty()) {
+    all.push_back(std::move(place));
   }
-  own.function = in->instances[at].function;
-  return own;
+  return all;
 }
 
 std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int line) {

@@ -21,7 +21,8 @@ class debug_lines {
   explicit debug_lines(Dwarf* from) : dwarf_(from) {}
 
   [[nodiscard]] bool any();
-  [[nodiscard]] std::optional<source_place> locate(Dwarf_Addr address);
+  /// Innermost first; empty where nothing is known.
+  [[nodiscard]] std::vector<source_place> places(Dwarf_Addr address);
   [[nodiscard]] std::vector<code_range> of_line(std::string_view file_suffix, int line);
   [[nodiscard]] std::vector<code_range> of_function(std::string_view name);
 

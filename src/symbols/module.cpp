@@ -6,79 +6,17 @@
 #include <tuple>
 #include <utility>
 
-#include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
+#include "base/library_header.hpp"
 #include "symbols/debug_lines.hpp"
+#include "symbols/elf_file.hpp"
 #include "symbols/names.hpp"
 
 namespace nodewise::symbols {
 
 namespace {
-
-/// An open ELF file; null where it could not be opened.
-class elf_file {
- public:
-  elf_file() = default;
-  explicit elf_file(const std::string& name) {
-    ::elf_version(EV_CURRENT);
-    fd_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-    elf_ = fd_ < 0 ? nullptr : ::elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
-    if (elf_ != nullptr && ::elf_kind(elf_) != ELF_K_ELF) {
-      ::elf_end(std::exchange(elf_, nullptr));
-    }
-  }
-  elf_file(const elf_file&) = delete;
-  elf_file& operator=(const elf_file&) = delete;
-  ~elf_file() {
-    if (dwarf_ != nullptr) {
-      ::dwarf_end(dwarf_);
-    }
-    if (elf_ != nullptr) {
-      ::elf_end(elf_);
-    }
-    if (fd_ >= 0) {
-      ::close(fd_);
-    }
-  }
-
-  [[nodiscard]] Elf* get() const noexcept { return elf_; }
-  [[nodiscard]] Dwarf* dwarf() {
-    if (!asked_) {
-      asked_ = true;
-      dwarf_ = elf_ == nullptr ? nullptr : ::dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
-    }
-    return dwarf_;
-  }
-
- private:
-  int fd_ = -1;
-  Elf* elf_ = nullptr;
-  Dwarf* dwarf_ = nullptr;
-  bool asked_ = false;
-};
-
-bool is_mapped_program(Elf* elf) {
-  GElf_Ehdr header;
-  return elf != nullptr && ::gelf_getehdr(elf, &header) != nullptr &&
-         (header.e_type == ET_EXEC || header.e_type == ET_DYN);
-}
-
-template <class F>
-void for_each_segment(Elf* elf, GElf_Word type, F&& f) {
-  std::size_t count = 0;
-  if (::elf_getphdrnum(elf, &count) != 0) {
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    GElf_Phdr segment;
-    if (::gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr && segment.p_type == type) {
-      f(segment);
-    }
-  }
-}
 
 std::optional<std::uint64_t> lowest_address(Elf* elf) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -126,24 +64,6 @@ bool has_symbol_table(Elf* elf) {
   return elf != nullptr && section_of_type(elf, SHT_SYMTAB, header) != nullptr;
 }
 
-/// Where distributions put debug information that is kept apart.
-std::string debug_file_of(Elf* elf) {
-  const void* bits = nullptr;
-  const ssize_t bytes = ::dwelf_elf_gnu_build_id(elf, &bits);
-  if (bytes < 2) {
-    return {};
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string name = "/usr/lib/debug/.build-id/";
-  for (ssize_t i = 0; i < bytes; ++i) {
-    const auto byte = static_cast<const unsigned char*>(bits)[i];
-    name += digits[byte >> 4];
-    name += digits[byte & 15];
-    name += i == 0 ? "/" : "";
-  }
-  return name + ".debug";
-}
-
 struct function_symbol {
   std::uint64_t first;
   std::uint64_t last; ///< first: of unknown length
@@ -163,7 +83,8 @@ bool is_better_name(const std::string& name, bool is_public, const std::string& 
 } // namespace
 
 struct module::contents {
-  explicit contents(const std::string& file) : own(file), separate(name_of_separate()) {}
+  explicit contents(const std::string& file)
+      : own(file), separate(name_of_separate()), code(own.get()) {}
 
   [[nodiscard]] std::string name_of_separate() const {
     return own.get() == nullptr ? std::string{} : debug_file_of(own.get());
@@ -189,6 +110,7 @@ struct module::contents {
 
   elf_file own;
   elf_file separate;
+  segment_addresses code;
   std::uint64_t base = 0;
 
  private:
@@ -338,10 +260,21 @@ std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
 }
 
 std::optional<source_place> module::locate(std::uint64_t offset) const {
+  std::vector<source_place> all = inlined_places(offset);
+  if (all.empty()) {
+    return std::nullopt;
+  }
+  // From callee to caller, until it is somebody's own program.
+  const auto own = std::ranges::find_if_not(
+      all, [](const source_place& p) { return is_library_header(p.file); });
+  return own != all.end() ? *own : all.back();
+}
+
+std::vector<source_place> module::inlined_places(std::uint64_t offset) const {
   const std::uint64_t address = offset + all_->base;
-  auto place = all_->lines().locate(address);
-  if (place && !place->function.empty()) {
-    return place;
+  std::vector<source_place> all = all_->lines().places(address);
+  if (!all.empty() && !all.front().function.empty()) {
+    return all;
   }
   const auto& functions = all_->functions();
   const auto after = std::ranges::upper_bound(functions, address, {}, &function_symbol::first);
@@ -349,12 +282,16 @@ std::optional<source_place> module::locate(std::uint64_t offset) const {
     const function_symbol& found = *std::prev(after);
     // Hand-written code often has no length: it reaches to the next function.
     if (address < found.last || found.last == found.first) {
-      source_place named = place.value_or(source_place{});
-      named.function = demangle(found.name.c_str());
-      return named;
+      all.resize(1);
+      all.front().function = demangle(found.name.c_str());
     }
   }
-  return place;
+  return all;
+}
+
+std::optional<std::uint64_t> module::offset_at(std::uint64_t file_offset) const {
+  const auto address = all_->code.at(file_offset);
+  return address ? std::optional(*address - all_->base) : std::nullopt;
 }
 
 namespace {

@@ -61,6 +61,11 @@ class module {
   /// compiler's own headers, and the line in it. A symbol's name alone where there is no DWARF;
   /// nullopt where there is no symbol either. Of a return address ask for the byte before.
   [[nodiscard]] std::optional<source_place> locate(std::uint64_t offset) const;
+  /// The same with all functions that were inlined there, innermost first, each with the line that
+  /// it is at or calls the one before from. Empty where `locate` knows nothing.
+  [[nodiscard]] std::vector<source_place> inlined_places(std::uint64_t offset) const;
+  /// The offset of code by its place in the file; nullopt where that is no code.
+  [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t file_offset) const;
   /// The machine code of a source line, ascending; "solver.c" stands for ".../solver.c", too.
   [[nodiscard]] std::vector<code_range> ranges_of_line(std::string_view file_suffix,
                                                        int line) const;

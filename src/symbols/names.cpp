@@ -132,16 +132,6 @@ bool path_ends_in(std::string_view path, std::string_view suffix) noexcept {
           path[path.size() - suffix.size() - 1] == '/');
 }
 
-bool is_library_header(std::string_view path) noexcept {
-  for (const std::string_view folder :
-       {"/include/c++/", "/c++/v1/", "/lib/gcc/", "/lib/clang/", "/libstdc++-v3/"}) {
-    if (path.find(folder) != path.npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string short_name(const source_place& of) {
   return of.file.empty() || of.line == 0
              ? of.function

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/hexadecimal.hpp"
+#include "base/last_part.hpp"
 
 namespace nodewise::symbols {
 
@@ -27,18 +28,10 @@ struct source_place;
 /// Whether the path is `suffix` or ends in it after a slash.
 [[nodiscard]] bool path_ends_in(std::string_view path, std::string_view suffix) noexcept;
 
-/// A header of the C++ library or of the compiler: no place in anybody's program.
-[[nodiscard]] bool is_library_header(std::string_view path) noexcept;
-
 /// "solver.c:41"; the function where the line is unknown; empty where that is unknown, too.
 [[nodiscard]] std::string short_name(const source_place& of);
 
-// These two are inline: the launcher, which does without ELF and DWARF, needs them, too.
-
-/// A path without its folders.
-[[nodiscard]] inline std::string_view last_part(std::string_view path) noexcept {
-  return path.substr(path.rfind('/') + 1);
-}
+// Inline: the launcher, which does without ELF and DWARF, needs it, too.
 
 /// "libsolver.so+0x1234": code that no symbol names. `path`: the module's.
 [[nodiscard]] inline std::string module_and_offset(std::string_view path, std::uint64_t offset) {

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "sys/kernel.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <vector>
@@ -93,7 +94,7 @@ class linux_kernel final : public kernel {
       std::vector<unsigned long> mask(words);
       const long result = raw::sched_getaffinity(tid, words * sizeof(unsigned long), mask.data());
       if (result >= 0) {
-        return {set_of(mask), 0};
+        return {set_of(std::span(mask).first(static_cast<std::size_t>(result) / sizeof(long))), 0};
       }
       if (result != -EINVAL) {
         return {{}, to_errno(result)};
@@ -149,11 +150,12 @@ class linux_kernel final : public kernel {
   }
 
  private:
+  /// Only the bits that are set cost anything: loops ask for the mask before they bind.
   static cpu_set set_of(std::span<const unsigned long> mask) {
     cpu_set cpus;
-    for (std::size_t bit = 0; bit < mask.size() * cpu_set::word_bits; ++bit) {
-      if ((mask[bit / cpu_set::word_bits] >> (bit % cpu_set::word_bits) & 1UL) != 0) {
-        cpus.insert(cpu_id{static_cast<int>(bit)});
+    for (std::size_t word = 0; word < mask.size(); ++word) {
+      for (unsigned long rest = mask[word]; rest != 0; rest &= rest - 1) {
+        cpus.insert(cpu_id{static_cast<int>(word * cpu_set::word_bits) + std::countr_zero(rest)});
       }
     }
     return cpus;

@@ -116,6 +116,13 @@ int json_field::small_number(int lowest, int highest) const {
       whole_number(static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest)));
 }
 
+bool json_field::truth() const {
+  if (!value_->is_boolean()) {
+    refuse(what_it_is() + " where true or false is meant", "write true or false");
+  }
+  return value_->get<bool>();
+}
+
 double json_field::number() const {
   if (!value_->is_number() || !std::isfinite(value_->get<double>())) {
     refuse(what_it_is() + " where a number is meant", "write a number, such as 8.2");

@@ -61,6 +61,7 @@ class json_field {
                                            std::uint64_t highest = std::uint64_t{1} << 62) const;
   [[nodiscard]] int small_number(int lowest, int highest) const;
   [[nodiscard]] double number() const;
+  [[nodiscard]] bool truth() const; ///< true or false
   /// A list in the kernel's format, "0-3,8".
   template <class Id>
   [[nodiscard]] id_set<Id> ids() const {

@@ -79,6 +79,17 @@ struct program {
   bool ended = false; ///< it said so; otherwise it was killed or became another program
 };
 
+/// A thread of a program, by the order of their beginning: 0, 1, ...; of what did not announce
+/// itself in the order of their first use of memory.
+using thread_ordinal = std::uint64_t;
+
+struct thread {
+  process_key pid = 0;
+  thread_ordinal index = 0;
+  int tid = 0;                    ///< in the guest; 0: unknown
+  std::uint64_t instructions = 0; ///< in the phase of use; 0: unknown
+};
+
 struct mapping {
   process_key pid = 0;
   std::uint64_t start = 0;
@@ -133,6 +144,42 @@ struct page_run {
   node_id user = unknown_node; ///< that made most fills in use
 };
 
+/// Lines that a thread asked for.
+struct thread_lines {
+  thread_ordinal thread = 0;
+  std::uint64_t lines = 0; ///< at least 1
+  friend bool operator==(const thread_lines&, const thread_lines&) = default;
+};
+
+/// Who used pages in a row, and how much: lines of the phase of use, filled or streamed. Pages that
+/// several threads used are together only where each thread used the same of every page. `first` as
+/// in `page_run`. Of a page that the kernel has moved there is one for each memory it was in.
+struct user_run {
+  process_key pid = 0;
+  std::optional<object_id> object;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  node_id to = unknown_node;    ///< where the pages were when these lines were asked for
+  std::vector<thread_lines> by; ///< of all the pages; ascending by thread, not empty
+};
+
+/// Pages in a row that the same thread used first, in either phase. `first` as in `page_run`.
+struct touched_run {
+  process_key pid = 0;
+  std::optional<object_id> object;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  thread_ordinal thread = 0;
+};
+
+/// Lines of an object that one instruction asked for in the phase of use.
+struct code_use {
+  process_key pid = 0;
+  std::optional<object_id> object;
+  std::uint64_t pc = 0;
+  std::uint64_t lines = 0;
+};
+
 /// Fills by one instruction.
 struct code_traffic {
   process_key pid = 0;
@@ -152,6 +199,9 @@ struct shared_line {
   cpu_set writers;
   cpu_set readers;
   bool overlap = false; ///< several wrote the same bytes: true sharing; else false sharing
+  /// Of false sharing: stores that may be transfers where processors do not take long turns.
+  std::uint64_t rewrites = 0;
+  std::uint64_t pc = 0; ///< the instruction that stored most; 0: none was seen
 };
 
 struct region_traffic {
@@ -192,12 +242,16 @@ struct counts {
   std::vector<processor> processors; ///< ascending
   std::vector<node_id> memories;     ///< ascending
   std::vector<program> programs;
+  std::vector<thread> threads; ///< of each program ascending
   std::vector<mapping> mappings;
   std::vector<object> objects; ///< ascending by process and id
   std::vector<cell> cells;
   std::vector<transfer> transfers;
   std::vector<object_traffic> by_object;
   std::vector<page_run> pages;
+  std::vector<user_run> page_users;
+  std::vector<touched_run> touched;
+  std::vector<code_use> object_code; ///< of each object most lines first
   std::vector<code_traffic> code;
   std::vector<shared_line> shared; ///< worst first
   std::vector<region_traffic> regions;

@@ -175,6 +175,23 @@ class grouping {
 
 } // namespace
 
+std::vector<thread_flow> thread_flows(const counts& of) {
+  using key = std::tuple<process_key, std::optional<object_id>, thread_ordinal, node_id>;
+  std::map<key, std::uint64_t> lines;
+  for (const user_run& run : of.page_users) {
+    for (const thread_lines& one : run.by) {
+      lines[{run.pid, run.object, one.thread, run.to}] += one.lines;
+    }
+  }
+  std::vector<thread_flow> all;
+  all.reserve(lines.size());
+  for (const auto& [way, sum] : lines) {
+    const auto& [pid, object, thread, to] = way;
+    all.push_back({pid, object, thread, to, sum});
+  }
+  return all;
+}
+
 std::vector<site> sites_of(const counts& of) {
   grouping groups(of);
   for (const object_traffic& t : of.by_object) {

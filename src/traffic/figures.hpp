@@ -86,6 +86,18 @@ struct site {
 /// Worst first: by remote lines in the phase that is judged, then by all lines.
 [[nodiscard]] std::vector<site> sites_of(const counts& of);
 
+/// Lines of an object that a thread asked a memory for, in the phase of use.
+struct thread_flow {
+  process_key pid = 0;
+  std::optional<object_id> object; ///< nothing: memory that no object covers
+  thread_ordinal thread = 0;
+  node_id to = unknown_node;
+  std::uint64_t lines = 0;
+};
+/// Ascending by process, object, thread and memory, without those of no lines. Of an object their
+/// sum to a memory is what `by_object` has in that phase.
+[[nodiscard]] std::vector<thread_flow> thread_flows(const counts& of);
+
 /// Whether `a` is to be looked at before `b`.
 [[nodiscard]] bool is_worse(const locality& a, const locality& b) noexcept;
 

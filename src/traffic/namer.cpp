@@ -96,7 +96,7 @@ source namer::object(const site& which) {
   }
   const std::string otherwise = symbols::module_and_offset(which.module, which.offset);
   for (const mapping& m : of_.mappings) {
-    if (m.pid == which.pid && is_file(m.name) && symbols::last_part(m.name) == which.module &&
+    if (m.pid == which.pid && is_file(m.name) && last_part(m.name) == which.module &&
         which.offset != 0) {
       return located(m.name, which.offset - 1, otherwise); // the call is before its return
     }
@@ -104,12 +104,12 @@ source namer::object(const site& which) {
   return {otherwise, {}, 0, {}};
 }
 
-/// Empty if no module covers it.
-std::string namer::static_name(const loaded& below, std::uint64_t address) {
+/// Without a name where the module has none there; nothing if no module covers it.
+std::optional<namer::variable> namer::variable_in(const loaded& below, std::uint64_t address) {
   const opened* const file = below.path.empty() ? nullptr : open(below.path);
   const std::uint64_t offset = address - below.start;
   if (file == nullptr || offset >= file->module->mapped_bytes()) {
-    return {};
+    return std::nullopt;
   }
   // Of several variables in the line the one that has most of it.
   const symbols::data_object* most = nullptr;
@@ -122,11 +122,17 @@ std::string namer::static_name(const loaded& below, std::uint64_t address) {
       had = last - first;
     }
   }
-  if (most == nullptr) {
-    return symbols::module_and_offset(below.path, offset);
+  return most == nullptr ? variable()
+                         : variable{most->name, below.start + most->offset, most->bytes};
+}
+
+std::optional<namer::variable> namer::variable_at(process_key pid, std::uint64_t address) {
+  const mapping* const where = mapping_at(pid, address);
+  if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
+    return std::nullopt;
   }
-  return offset <= most->offset ? most->name
-                                : most->name + "+" + std::to_string(offset - most->offset);
+  std::optional<variable> found = variable_in(module_below(pid, address), address);
+  return found && found->name.empty() ? std::nullopt : found;
 }
 
 std::string namer::data(process_key pid, std::uint64_t address) {
@@ -134,9 +140,12 @@ std::string namer::data(process_key pid, std::uint64_t address) {
   if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
     return where->name;
   }
-  std::string name = static_name(module_below(pid, address), address);
-  if (!name.empty()) {
-    return name;
+  const loaded below = module_below(pid, address);
+  if (const std::optional<variable> in = variable_in(below, address)) {
+    if (in->name.empty()) {
+      return symbols::module_and_offset(below.path, address - below.start);
+    }
+    return address <= in->start ? in->name : in->name + "+" + std::to_string(address - in->start);
   }
   return where == nullptr || where->name.empty()
              ? hexadecimal(address)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ class namer {
   /// Of an address that no object covers: a static variable, with the offset in it; "[heap]", the
   /// mapped file, or the address itself.
   [[nodiscard]] std::string data(process_key pid, std::uint64_t address);
+  /// The static variable that has most of the line at this address; `start` is an address.
+  struct variable {
+    std::string name;
+    std::uint64_t start = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::optional<variable> variable_at(process_key pid, std::uint64_t address);
 
  private:
   struct loaded {
@@ -45,7 +53,7 @@ class namer {
   [[nodiscard]] const mapping* mapping_at(process_key pid, std::uint64_t address) const;
   /// Without a path if there is none.
   [[nodiscard]] loaded module_below(process_key pid, std::uint64_t address) const;
-  [[nodiscard]] std::string static_name(const loaded& below, std::uint64_t address);
+  [[nodiscard]] std::optional<variable> variable_in(const loaded& below, std::uint64_t address);
   [[nodiscard]] std::uint64_t start_of(process_key pid, const std::string& path) const;
   struct opened {
     std::unique_ptr<symbols::module> module; ///< nullptr if it cannot be opened

@@ -47,7 +47,7 @@ class reader {
     std::string_view kind;
     taker take;
   };
-  static const std::array<row, 23> rows;
+  static const std::array<row, 28> rows;
 
   static void check_ends(std::string_view text) {
     const std::string_view first = text.substr(0, text.find('\n'));
@@ -152,6 +152,23 @@ class reader {
     }
   }
   void ended(record& line) { ended_.insert(line.pid()); }
+  void thread_line(record& line) {
+    thread& to = all_.threads.emplace_back();
+    to.pid = line.pid();
+    to.index = line.count();
+    to.tid = line.tid();
+    if (to.index != threads_[to.pid]++) {
+      throw line.wrong("threads do not ascend by one");
+    }
+  }
+  void work(record& line) {
+    const process_key pid = line.pid();
+    const thread_ordinal index = line.count();
+    require_thread(line, pid, index);
+    const auto of = std::ranges::find_if(
+        all_.threads, [&](const thread& each) { return each.pid == pid && each.index == index; });
+    of->instructions = line.count();
+  }
   void object_line(record& line) {
     object& to = all_.objects.emplace_back();
     to.pid = line.pid();
@@ -201,17 +218,46 @@ class reader {
   }
   void pages(record& line) {
     page_run& to = all_.pages.emplace_back();
-    to.pid = line.pid();
-    to.object = line.object();
-    expect_object(line, to.pid, to.object);
-    to.first = to.object ? line.number() : line.address();
-    to.count = line.count();
+    pages_of(line, to);
     to.to = line.node();
     for (std::size_t when = 0; when < phases; ++when) {
       to.local[when] = line.count();
       to.remote[when] = line.count();
     }
     to.user = line.node();
+  }
+  /// Of a record of pages, everything up to their number.
+  template <class Pages>
+  void pages_of(record& line, Pages& to) {
+    to.pid = line.pid();
+    to.object = line.object();
+    expect_object(line, to.pid, to.object);
+    to.first = to.object ? line.number() : line.address();
+    to.count = line.count();
+    if (to.count == 0) {
+      throw line.wrong("no pages");
+    }
+  }
+  void page_users(record& line) {
+    user_run& to = all_.page_users.emplace_back();
+    pages_of(line, to);
+    to.to = line.node();
+    to.by = line.users();
+    require_thread(line, to.pid, to.by.back().thread);
+  }
+  void touched(record& line) {
+    touched_run& to = all_.touched.emplace_back();
+    pages_of(line, to);
+    to.thread = line.number();
+    require_thread(line, to.pid, to.thread);
+  }
+  void object_code(record& line) {
+    code_use& to = all_.object_code.emplace_back();
+    to.pid = line.pid();
+    to.object = line.object();
+    expect_object(line, to.pid, to.object);
+    to.pc = line.address();
+    to.lines = line.count();
   }
   void code(record& line) {
     code_traffic& to = all_.code.emplace_back();
@@ -231,6 +277,8 @@ class reader {
     to.writers = line.cpus();
     to.readers = line.cpus();
     to.overlap = line.flag();
+    to.rewrites = line.count();
+    to.pc = line.address();
   }
   void region(record& line) {
     region_traffic& to = all_.regions.emplace_back();
@@ -260,6 +308,14 @@ class reader {
   void expect_object(const record& line, process_key pid, std::optional<object_id> id) {
     if (id) {
       expected_.try_emplace({pid, *id}, line.line());
+    }
+  }
+  /// Which come before all that names them.
+  void require_thread(const record& line, process_key pid, thread_ordinal thread) const {
+    const auto found = threads_.find(pid);
+    if (found == threads_.end() || thread >= found->second) {
+      throw line.wrong("process " + std::to_string(pid) + " has no thread " +
+                       std::to_string(thread));
     }
   }
   void check_objects() const {
@@ -301,10 +357,11 @@ class reader {
   std::set<object_key> freed_;
   std::map<object_key, std::size_t> expected_; ///< and the line that named it first
   std::set<process_key> begun_;
+  std::map<process_key, thread_ordinal> threads_; ///< how many
   std::set<process_key> ended_;
 };
 
-const std::array<reader::row, 23> reader::rows = {{
+const std::array<reader::row, 28> reader::rows = {{
     {"refused", &reader::refused},
     {"selftest", &reader::selftest},
     {"line_bytes", &reader::line_bytes},
@@ -316,12 +373,17 @@ const std::array<reader::row, 23> reader::rows = {{
     {"program", &reader::program_line},
     {"mapping", &reader::mapping_line},
     {"ended", &reader::ended},
+    {"thread", &reader::thread_line},
+    {"work", &reader::work},
     {"object", &reader::object_line},
     {"freed", &reader::freed},
     {"cell", &reader::cell_line},
     {"transfers", &reader::transfers},
     {"traffic", &reader::traffic_line},
     {"pages", &reader::pages},
+    {"users", &reader::page_users},
+    {"touched", &reader::touched},
+    {"codeuse", &reader::object_code},
     {"code", &reader::code},
     {"shared", &reader::shared},
     {"region", &reader::region},

@@ -137,6 +137,36 @@ cpu_set record::cpus() {
   }
 }
 
+int record::tid() {
+  const std::string_view taken = word();
+  const std::uint64_t value = taken == "-" ? 0 : in_base(taken, 10, taken);
+  if (value >= program_generation || (value == 0 && taken != "-")) {
+    throw wrong(quoted(taken) + " is no thread");
+  }
+  return static_cast<int>(value);
+}
+
+std::vector<thread_lines> record::users() {
+  std::vector<thread_lines> all;
+  do {
+    const std::string_view taken = word();
+    const std::size_t colon = taken.find(':');
+    if (colon == std::string_view::npos) {
+      throw wrong(quoted(taken) + " is no thread with its lines");
+    }
+    const thread_lines one{in_base(taken.substr(0, colon), 10, taken),
+                           in_base(taken.substr(colon + 1), 10, taken)};
+    if (one.lines == 0 || one.lines > largest_count) {
+      throw wrong(quoted(taken) + " is no number of lines that can be");
+    }
+    if (!all.empty() && all.back().thread >= one.thread) {
+      throw wrong("threads do not ascend");
+    }
+    all.push_back(one);
+  } while (more_);
+  return all;
+}
+
 std::string_view record::one_of(std::initializer_list<std::string_view> words) {
   const std::string_view taken = word();
   if (std::ranges::find(words, taken) == words.end()) {

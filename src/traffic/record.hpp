@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nodewise/error.hpp>
 #include <nodewise/id.hpp>
@@ -44,6 +45,9 @@ class record {
   volume lines();
   bool flag();
   cpu_set cpus();
+  int tid(); ///< "-" is 0
+  /// All the rest of the line: INDEX:LINES, one or more, ascending.
+  std::vector<thread_lines> users();
   std::string_view one_of(std::initializer_list<std::string_view> words);
   std::string name();
   /// All the rest of the line, which is not empty.

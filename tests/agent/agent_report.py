@@ -5,11 +5,12 @@ import dataclasses
 import struct
 
 HEADER = struct.Struct("=IHHIIii")
-MAGIC, VERSION = 0x4744574E, 2
-START, OBJECT, END, MADE, THREAD = 1, 2, 3, 4, 5
+MAGIC, VERSION = 0x4744574E, 3
+START, OBJECT, END, MADE, THREAD, BORN, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
 HEAP, MAP, STATIC, GROUP = 0, 1, 2, 3
 PINNED, OWN_AFFINITY, MAIN = 1, 2, 4
-PLACED, LIVE_AT_END, PARTLY_GONE = 1, 8, 256
+PLACED, MAP_LIMIT, LIVE_AT_END, COARSER, PARTLY_GONE, RUNS_CUT, NOT_ASKED = 1, 2, 8, 32, 256, 4096, 8192
+NO_SEQUENCE = 2**64 - 1
 
 
 @dataclasses.dataclass
@@ -35,6 +36,58 @@ class Object:
     rule: int
     name: str
     shares: dict
+    sequence: int
+    start: int
+    extents: int
+    maker: int
+    stack: int
+    born_ns: int
+    died_ns: int
+    runs: list  # of (first page, pages, node)
+
+
+@dataclasses.dataclass
+class Birth:
+    pid: int
+    sequence: int
+    start: int
+    bytes: int
+    time_ns: int
+    kind: int
+    stack: int
+    module: str
+    offset: int
+    name: str
+    tid: int
+
+
+@dataclasses.dataclass
+class Stack:
+    pid: int
+    tid: int
+    number: int
+    caller: int
+    ip: int
+    sp: int
+    end: int
+    bytes: bytes
+
+
+@dataclasses.dataclass
+class Writes:
+    pid: int
+    sequence: int
+    start: int
+    first: int
+    last: int
+    bytes: int
+    calls: int
+    first_ns: int
+    last_ns: int
+    module: str
+    offset: int
+    tid: int
+    stack: int
 
 
 @dataclasses.dataclass
@@ -43,6 +96,8 @@ class Start:
     foreign_malloc: int
     program: str
     allocator: str
+    parent: int
+    time_ns: int
 
 
 @dataclasses.dataclass
@@ -55,6 +110,8 @@ class End:
     own_affinity: int
     stripped: int
     pin_errno: int
+    left_out: dict
+    rules: list  # of (objects, placed)
 
 
 def text(raw):
@@ -74,25 +131,49 @@ def read_thread(pid, body):
 
 
 def read_object(pid, body):
-    fixed = struct.Struct("=8Q64sIIII128sIIQiI64s")
-    (_, size, _, pages, resident, on_owner, _, _, _, _, flags, _, _, _, shares, kind, _, rule, _,
-     name) = fixed.unpack_from(body)
+    fixed = struct.Struct("=9Q64sIIII128sIIQi64siIIQQ")
+    (sequence, start, size, _, pages, resident, on_owner, _, _, _, _, flags, extents, _, _, shares, kind, _, rule, name,
+     maker, stack, runs, born_ns, died_ns) = fixed.unpack_from(body)
     on = {}
     for i in range(shares):
         count, node, _ = struct.unpack_from("=QiI", body, fixed.size + 16 * i)
         on[node] = count
-    return Object(pid, size, pages, resident, on_owner, flags, kind, rule, text(name), on)
+    rest = body[fixed.size + 16 * shares:]
+    assert len(rest) == 16 * runs
+    return Object(pid, size, pages, resident, on_owner, flags, kind, rule, text(name), on, sequence, start, extents, maker,
+                  stack, born_ns, died_ns, list(struct.iter_unpack("=QIi", rest)))
+
+
+def read_birth(pid, body):
+    sequence, start, size, time_ns, offset, kind, stack, module, name, tid, _ = struct.unpack("=5QII64s64siI", body)
+    return Birth(pid, sequence, start, size, time_ns, kind, stack, text(module), offset, text(name), tid)
+
+
+def read_stack(pid, tid, body):
+    fixed = struct.Struct("=6Q33Q4I")
+    _, end, caller, ip, sp, _, *_, number, _, size, _ = fixed.unpack_from(body)
+    assert len(body) == fixed.size + size
+    return Stack(pid, tid, number, caller, ip, sp, end, body[fixed.size:])
+
+
+def read_writes(pid, body):
+    *numbers, offset, module, tid, stack = struct.unpack("=8QQ64siI", body)
+    return Writes(pid, *numbers, text(module), offset, tid, stack)
 
 
 def read_start(pid, body):
-    _, foreign_malloc, _, program, allocator = struct.unpack("=QII64s64s", body)
-    return Start(pid, foreign_malloc, text(program), text(allocator))
+    _, time_ns, foreign_malloc, parent, program, allocator = struct.unpack("=QQIi64s64s", body)
+    return Start(pid, foreign_malloc, text(program), text(allocator), parent, time_ns)
 
 
 def read_end(pid, body):
-    (objects, placed, _, _, _, _, own_threads, pinned, own_affinity, stripped, _, _,
-     pin_errno) = struct.unpack("=11QII", body)
-    return End(pid, objects, placed, own_threads, pinned, own_affinity, stripped, pin_errno)
+    fixed = struct.Struct("=15Q4I")
+    (_, objects, placed, _, _, left_out, lost, own_threads, pinned, own_affinity, stripped, _, births, stacks, writes, _,
+     pin_errno, rules, _) = fixed.unpack_from(body)
+    assert len(body) == fixed.size + 16 * rules
+    left = {"objects": left_out, "lost": lost, "births": births, "stacks": stacks, "writes": writes}
+    return End(pid, objects, placed, own_threads, pinned, own_affinity, stripped, pin_errno, left,
+               list(struct.iter_unpack("=QQ", body[fixed.size:])))
 
 
 @dataclasses.dataclass
@@ -101,6 +182,9 @@ class Report:
     objects: list
     ends: list
     starts: list
+    births: list = dataclasses.field(default_factory=list)
+    stacks: list = dataclasses.field(default_factory=list)
+    writes: list = dataclasses.field(default_factory=list)
 
     def static(self, name):
         """The one static array of this name."""
@@ -109,14 +193,15 @@ class Report:
 
     def of(self, pid):
         return Report(*([each for each in records if each.pid == pid]
-                        for records in (self.threads, self.objects, self.ends, self.starts)))
+                        for records in (self.threads, self.objects, self.ends, self.starts, self.births, self.stacks,
+                                      self.writes)))
 
 
 def read(data):
     report = Report([], [], [], [])
     at = 0
     while at < len(data):
-        magic, version, kind, size, sum_, pid, _ = HEADER.unpack_from(data, at)
+        magic, version, kind, size, sum_, pid, tid = HEADER.unpack_from(data, at)
         assert (magic, version) == (MAGIC, VERSION), (hex(magic), version)
         assert sum_ == checksum(data[at + 16:at + size]), "a checksum is wrong"
         body = data[at + HEADER.size:at + size]
@@ -128,5 +213,11 @@ def read(data):
             report.objects.append(read_object(pid, body))
         elif kind == END:
             report.ends.append(read_end(pid, body))
+        elif kind == BORN:
+            report.births.append(read_birth(pid, body))
+        elif kind == STACK:
+            report.stacks.append(read_stack(pid, tid, body))
+        elif kind == WROTE:
+            report.writes.append(read_writes(pid, body))
         at += size
     return report

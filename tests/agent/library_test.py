@@ -7,7 +7,8 @@ import re
 import subprocess
 import unittest
 
-AGENT = pathlib.Path(os.environ["NODEWISE_BUILD"]) / "lib/nodewise/libnodewise-agent.so"
+FOLDER = pathlib.Path(os.environ["NODEWISE_BUILD"]) / "lib/nodewise"
+AGENT, WITNESS = FOLDER / "libnodewise-agent.so", FOLDER / "libnodewise-witness.so"
 ALLOCATION = {
     "malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign", "valloc",
     "pvalloc", "malloc_usable_size", "mmap", "mmap64", "munmap", "mremap",
@@ -21,7 +22,7 @@ OPERATORS = {
     for name in ("dlPv", "daPv")
     for rest in ("", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t")
 }
-THREADS = {"pthread_create", "thrd_create", "pthread_setaffinity_np", "sched_setaffinity"}
+THREADS = {"pthread_create", "thrd_create", "pthread_join", "thrd_join", "pthread_setaffinity_np", "sched_setaffinity"}
 PROCESS = {"_exit", "_Exit", "dlclose", "setrlimit", "setrlimit64", "prlimit", "prlimit64"}
 JEMALLOC = {"dallocx", "sdallocx", "sallocx", "xallocx", "rallocx"}
 LOOPS = ("static", "dynamic", "guided", "runtime")
@@ -32,7 +33,13 @@ REGIONS = {
 } | {f"GOMP_parallel_loop_{kind}" for kind in LOOPS} | {f"GOMP_parallel_loop_{kind}_start" for kind in LOOPS} | {
     f"GOMP_parallel_loop_nonmonotonic_{kind}" for kind in ("dynamic", "guided", "runtime")
 }
-INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | JEMALLOC | REGIONS | {"nodewise_agent_view"}
+OUR_OWN = {"nodewise_agent_gives_back", "nodewise_agent_view", "nodewise_agent_wrote"}
+INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | JEMALLOC | REGIONS | OUR_OWN
+READERS = {
+    "madvise",
+    "read", "pread", "pread64", "readv", "preadv", "preadv64", "recv", "recvfrom", "recvmsg", "fread", "fread_unlocked",
+    "__read_chk", "__pread_chk", "__pread64_chk", "__recv_chk", "__recvfrom_chk", "__fread_chk", "__fread_unlocked_chk",
+}
 
 
 def output(*command):
@@ -41,16 +48,19 @@ def output(*command):
 
 class Library(unittest.TestCase):
     def test_it_needs_the_c_library_only(self):
-        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", str(AGENT)))
-        self.assertLessEqual(set(needed), {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
+        for library, ours in ((AGENT, set()), (WITNESS, {AGENT.name})):
+            needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", str(library)))
+            self.assertLessEqual(set(needed), {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"} | ours)
 
     def test_nothing_of_a_cxx_runtime_is_missing_from_it(self):
-        undefined = output("nm", "-D", "--undefined-only", str(AGENT)).split()
-        self.assertEqual([name for name in undefined if name.startswith(("_Z", "__cxa_guard", "__gxx"))], [])
+        for library in (AGENT, WITNESS):
+            undefined = output("nm", "-D", "--undefined-only", str(library)).split()
+            self.assertEqual([name for name in undefined if name.startswith(("_Z", "__cxa_guard", "__gxx"))], [])
 
     def test_it_shows_what_it_interposes_and_nothing_else(self):
-        defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", str(AGENT)).splitlines()}
-        self.assertEqual(defined, INTERPOSED)
+        for library, shown in ((AGENT, INTERPOSED), (WITNESS, READERS)):
+            defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", str(library)).splitlines()}
+            self.assertEqual(defined, shown)
 
 
 if __name__ == "__main__":

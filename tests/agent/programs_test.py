@@ -38,7 +38,7 @@ def run(command, settings=None, **options):
 class Torture(unittest.TestCase):
     def check(self, command, report=False):
         with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
-            settings = f"v2;threshold=1048576;group=256;owners={owners()};default=blocked"
+            settings = f"v3;threshold=1048576;group=256;owners={owners()};default=blocked"
             done = run(command, settings + (f";report={file.name}" if report else ""))
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
             size = os.path.getsize(file.name)
@@ -67,7 +67,7 @@ class Torture(unittest.TestCase):
     def test_pages_are_on_the_nodes_of_their_owners(self):
         for mib in (1, 7, 64, 96):
             with self.subTest(mib=mib, nodes=nodes()):
-                done = run([PROGRAMS / "placed", nodes(), mib], f"v2;threshold=1048576;owners={owners(3)};default=blocked")
+                done = run([PROGRAMS / "placed", nodes(), mib], f"v3;threshold=1048576;owners={owners(3)};default=blocked")
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 
@@ -79,7 +79,7 @@ class Degraded(unittest.TestCase):
         self.assertRegex(done.stderr.decode(), r"\A" + pattern + r"\n\Z")
 
     def test_settings_that_make_no_sense(self):
-        for settings in ("v1;threshold=1", "v2;nonsense", "", "v2;threshold=1048576;owners=0*4;quiet=2"):
+        for settings in ("v2;threshold=1", "v3;nonsense", "", "v3;threshold=1048576;owners=0*4;quiet=2"):
             done = run([PROGRAMS / "malloc_family"], settings)
             self.expect_line(done, r"nodewise: nothing is placed: .* in NODEWISE_AGENT")
 
@@ -89,31 +89,31 @@ class Degraded(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_a_node_that_is_not_there(self):
-        done = run([PROGRAMS / "malloc_family"], "v2;threshold=1048576;owners=1023;default=blocked")
+        done = run([PROGRAMS / "malloc_family"], "v3;threshold=1048576;owners=1023;default=blocked")
         self.expect_line(done, r"nodewise: malloc_family\[\d+\]: (\d+) of \1 large objects not placed: mbind answered "
                                r"EINVAL \(.*\); .*")
-        done = run([PROGRAMS / "malloc_family"], "v2;threshold=1048576;owners=1023;default=blocked;quiet")
+        done = run([PROGRAMS / "malloc_family"], "v3;threshold=1048576;owners=1023;default=blocked;quiet")
         self.assertEqual((done.stdout, done.stderr), (b"ok\n", b""))
 
     def test_mbind_forbidden(self):
-        settings = f"v2;threshold=1048576;group=256;owners={owners()};default=blocked"
+        settings = f"v3;threshold=1048576;group=256;owners={owners()};default=blocked"
         done = run([DENY, "mbind", "EPERM", "--", "env", f"LD_PRELOAD={AGENT}", f"NODEWISE_AGENT={settings}",
                     PROGRAMS / "malloc_family"])
         self.expect_line(done, r"nodewise: malloc_family\[\d+\]: .* mbind answered EPERM .*")
 
     def test_a_program_with_its_own_malloc(self):
-        done = run([PROGRAMS / "own_malloc"], "v2;threshold=1048576;owners=0;default=blocked")
+        done = run([PROGRAMS / "own_malloc"], "v3;threshold=1048576;owners=0;default=blocked")
         self.expect_line(done, r"nodewise: nothing is placed: own_malloc brings its own malloc")
 
     def test_a_report_that_cannot_be_written_harms_nobody(self):
         for report in ("/dev/full", "/nonexistent/report", "/"):
             done = run([PROGRAMS / "processes", PROGRAMS / "plugin.so"],
-                       f"v2;threshold=1048576;owners=0;default=blocked;report={report}")
+                       f"v3;threshold=1048576;owners=0;default=blocked;report={report}")
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_little_address_space(self):
         command = ["bash", "-c", f"ulimit -v 200000; exec {PROGRAMS}/placed 1 100"]
-        done = run(command, f"v2;threshold=1048576;owners={'0*4' if nodes() == 1 else '0'};default=blocked")
+        done = run(command, f"v3;threshold=1048576;owners={'0*4' if nodes() == 1 else '0'};default=blocked")
         self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
 
 
@@ -153,8 +153,8 @@ class SystemPrograms(unittest.TestCase):
 
     def same(self, make_command, **options):
         outputs = []
-        for settings in (None, f"v2;threshold=65536;group=256;owners={owners()};default=blocked",
-                         f"v2;threshold=65536;group=64;default=cyclic@65536@{owners()}"):
+        for settings in (None, f"v3;threshold=65536;group=256;owners={owners()};default=blocked",
+                         f"v3;threshold=65536;group=64;default=cyclic@65536@{owners()}"):
             with tempfile.TemporaryDirectory(prefix="nodewise-") as folder:
                 done = run(make_command(folder), settings, **options)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -187,7 +187,7 @@ class RandomOperations(unittest.TestCase):
     """A million operations of malloc, new and mmap on four threads, forks among them."""
 
     def check(self, settings):
-        done = run([PROGRAMS / "torture", 1, 1_000_000], f"v2;threshold=65536;group=64;{settings}")
+        done = run([PROGRAMS / "torture", 1, 1_000_000], f"v3;threshold=65536;group=64;{settings}")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"ok\n", b""))
 
     def test_the_program_holds_without_the_agent(self):
@@ -211,8 +211,8 @@ class Acceptance(unittest.TestCase):
     """All that programs show (acceptance.py), with and without the agent, over three allocators."""
 
     SCALE = 10
-    SETTINGS = (f"v2;threshold=65536;group=64;owners={owners()};default=blocked",
-                f"v2;threshold=1048576;default=cyclic@65536@{owners()}")
+    SETTINGS = (f"v3;threshold=65536;group=64;owners={owners()};default=blocked",
+                f"v3;threshold=1048576;default=cyclic@65536@{owners()}")
     NAMES = ["python", "sort", "xz", "gcc", "sqlite", "redis", "habits", "plugins", "torture"]
 
     def shown(self, names, preloaded=(), settings=None, report=None):

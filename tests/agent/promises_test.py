@@ -10,8 +10,8 @@ import unittest
 from programs_test import AGENT, PROGRAMS, library
 
 PROMISES = PROGRAMS / "promises"
-SETTINGS = ("v2;threshold=65536;group=64;owners=0*2,0*2;default=blocked",
-            "v2;threshold=65536;group=64;default=cyclic@65536@0*2,0*2")
+SETTINGS = ("v3;threshold=65536;group=64;owners=0*2,0*2;default=blocked",
+            "v3;threshold=65536;group=64;default=cyclic@65536@0*2,0*2")
 NO_USERFAULTFD = b"userfaultfd is not permitted\n"
 
 LIMITS_ITSELF = """

@@ -84,6 +84,21 @@ static void c11(size_t count) {
   print(count);
 }
 
+/* Teams one after the other, the main thread among them. */
+static void teams(size_t count) {
+  for (int team = 0; team < 2; ++team) {
+    pthread_t thread[most];
+    for (size_t i = 1; i < count; ++i) {
+      CHECK(pthread_create(&thread[i], NULL, work, (void*)i) == 0);
+    }
+    note(0);
+    for (size_t i = 1; i < count; ++i) {
+      CHECK(pthread_join(thread[i], NULL) == 0);
+    }
+    print(count);
+  }
+}
+
 /* Threads that live to the process's end. */
 static void staying(size_t count, void* (*run)(void*)) {
   pthread_t thread;
@@ -180,6 +195,8 @@ int main(int argc, char** argv) {
     with_attributes(count);
   } else if (strcmp(mode, "child") == 0) {
     in_a_child(count);
+  } else if (strcmp(mode, "teams") == 0) {
+    teams(count);
   } else if (strcmp(mode, "short-lived") == 0) {
     short_lived(count);
   } else {

@@ -23,7 +23,7 @@ NOWHERE = "8191"
 def run(command, settings=None, **options):
     env = dict(os.environ)
     if settings is not None:
-        env |= {"LD_PRELOAD": str(AGENT), "NODEWISE_AGENT": f"v2;threshold=1048576;{settings}"}
+        env |= {"LD_PRELOAD": str(AGENT), "NODEWISE_AGENT": f"v3;threshold=1048576;{settings}"}
     return subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True, timeout=300,
                           check=False, **options)
 
@@ -78,6 +78,29 @@ class Places(unittest.TestCase):
                 self.assertEqual(lines(output), [FIRST, LAST, FIRST, LAST, FIRST])
                 self.assertEqual(report.ends[0].own_threads, report.ends[0].pinned)
                 self.assertEqual((report.ends[0].own_affinity, report.ends[0].pin_errno), (0, 0))
+
+    def test_a_main_thread_that_works_has_the_first_place(self):
+        output, report = reported([PROGRAMS / "thread_places", "teams", 2], f"{PLACES};main")
+        self.assertEqual(lines(output), [FIRST, LAST] * 2)
+        main = next(thread for thread in report.threads if thread.flags & MAIN)
+        self.assertEqual((main.flags, main.cpus), (MAIN | PINNED, FIRST))
+        self.assertEqual((report.ends[0].own_threads, report.ends[0].pinned), (2, 2))
+
+    def test_a_main_thread_that_waits_is_left_alone(self):
+        output, _ = reported([PROGRAMS / "thread_places", "teams", 2], PLACES)
+        everywhere = ",".join(map(str, CPUS))
+        self.assertEqual(lines(output), [everywhere, FIRST, everywhere, LAST])  # one alone is no team
+
+    def test_threads_behind_others_that_were_joined_have_their_places(self):
+        output, report = reported([PROGRAMS / "thread_places", "teams", 4], PLACES)
+        self.assertEqual(lines(output)[1:4] + lines(output)[5:], [FIRST, LAST, FIRST] * 2)
+        self.assertEqual(sorted(thread.ordinal for thread in report.threads if thread.ordinal >= 0), [0, 0, 1, 1, 2, 2])
+
+    def test_a_witness_tells_of_threads_that_have_ended(self):
+        _, report = reported([PROGRAMS / "thread_places", "posix", 3], "observe;witness")
+        self.assertEqual(sorted(thread.ordinal for thread in report.threads if thread.ordinal >= 0), [0, 1, 2])
+        _, report = reported([PROGRAMS / "thread_places", "posix", 3], "observe")
+        self.assertEqual([thread for thread in report.threads if thread.ordinal >= 0], [])
 
     def test_a_place_may_be_several_processors(self):
         output, report = reported([PROGRAMS / "thread_places", "staying", 2],

@@ -69,6 +69,7 @@ class guest {
   void store(unsigned cpu, std::uint64_t address, unsigned bytes = 8, std::uint64_t by = pc) {
     rig_access(cpu, 1, bytes, address, by);
   }
+  void execute(unsigned cpu, unsigned instructions) { rig_execute(cpu, instructions); }
   void stream(unsigned cpu, std::uint64_t address, unsigned bytes = 8) {
     rig_stream(cpu, bytes, address, pc);
   }

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "counter/counted.hpp"
 
+#include <map>
 #include <random>
 
 namespace nodewise::counter_test {
@@ -132,6 +133,15 @@ COUNTER_TEST(Nonsense, OfAllKindsIsSurvived) {
   }
   g.run(0, 50);
   EXPECT_THAT(g.records("complete"), ElementsAre(""));
+  std::map<std::string, unsigned long> threads;
+  for (const std::string& each : g.records("thread")) {
+    ++threads[each.substr(0, each.find(' '))];
+  }
+  for (const std::string& each : g.records("touched")) {
+    EXPECT_LT(std::stoul(each.substr(each.rfind(' '))), threads[each.substr(0, each.find(' '))])
+        << each;
+  }
+  EXPECT_GT(threads.size(), 2U);
   for (const std::string& each : g.lines()) {
     for (const char byte : each) {
       ASSERT_TRUE(byte >= ' ' && byte <= '~') << each;

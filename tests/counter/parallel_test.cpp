@@ -17,6 +17,7 @@ COUNTER_TEST(Parallel, ProcessorsCountEachLineOnce) {
   for (unsigned cpu = 1; cpu < 4; ++cpu) {
     g.say(cpu, "t100");
   }
+  g.say(0, "u");
   constexpr unsigned lines = 4096;
   std::vector<std::thread> threads;
   for (unsigned cpu = 0; cpu < 4; ++cpu) {
@@ -27,7 +28,7 @@ COUNTER_TEST(Parallel, ProcessorsCountEachLineOnce) {
         g.store(cpu, on_node1 + random() % 16 * 8);                    // everybody's
         if (i % 256 == 0) {
           rig_forget(cpu);
-          g.say(cpu, "o" + std::to_string(cpu + 1) + " 300000 1000 heap prog 0x1 -");
+          g.say(cpu, "o" + std::to_string(cpu + 1) + " 100000 1001000 heap prog 0x1 -");
         }
         if (i % 256 == 128) {
           g.say(cpu, "d" + std::to_string(cpu + 1));
@@ -52,6 +53,21 @@ COUNTER_TEST(Parallel, ProcessorsCountEachLineOnce) {
     }
   }
   EXPECT_EQ(fills, 3 * lines);
+  std::uint64_t used = 0;
+  for (const std::string& each : g.records("traffic")) {
+    unsigned long n[2];
+    if (std::sscanf(each.c_str(), "%*u %*s use %*u %*u %lu %*u %lu", &n[0], &n[1]) == 2) {
+      used += n[0] + n[1];
+    }
+  }
+  std::uint64_t of_threads = 0;
+  for (const std::string& each : g.records("users")) {
+    for (std::size_t at = each.find(':'); at != std::string::npos; at = each.find(':', at + 1)) {
+      of_threads += std::stoull(each.substr(at + 1));
+    }
+  }
+  EXPECT_EQ(of_threads, used);
+  EXPECT_GT(used, 0U);
   EXPECT_THAT(g.records("accesses"), testing::ElementsAre(std::to_string(8 * lines)));
   EXPECT_THAT(g.records("shared"), testing::Not(testing::IsEmpty()));
 }

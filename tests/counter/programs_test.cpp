@@ -76,6 +76,20 @@ COUNTER_TEST(Programs, HaveTheirThreadsOnEveryProcessor) {
   EXPECT_THAT(g.records("traffic"), ElementsAre("100 - init 1 0 1 0 0"));
 }
 
+COUNTER_TEST(Programs, DoNotOwnTheKernelsMemory) {
+  guest g(machine);
+  g.say(0, "x100 prog");
+  constexpr std::uint64_t stack = 0xffff888005459000;
+  fake_map(stack, on_node0);
+  g.store(0, stack); // by the processor, when it is interrupted
+  g.run(0, 5);
+  g.store(0, stack + 2 * line);
+  g.load(0, on_node0 + page);
+  EXPECT_THAT(g.records("traffic"), ElementsAre("0 - init 0 0 1 0 0"));
+  EXPECT_THAT(g.records("touched"), ElementsAre("0 - 0x101000 1 0"));
+  EXPECT_THAT(g.records("uncounted"), IsEmpty());
+}
+
 COUNTER_TEST(Programs, DoNotCountTheirHelpers) {
   guest g(machine);
   g.say(0, "x100 prog");

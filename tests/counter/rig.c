@@ -37,6 +37,10 @@ void rig_access(unsigned vcpu, int store, unsigned bytes, uint64_t address, uint
   on_access(vcpu, fake_info(store, bytes), address, translated(pc));
 }
 
+void rig_execute(unsigned vcpu, unsigned instructions) {
+  on_block(vcpu, (void*)(uintptr_t)instructions);
+}
+
 void rig_stream(unsigned vcpu, unsigned bytes, uint64_t address, uint64_t pc) {
   on_streaming_store(vcpu, fake_info(1, bytes), address, translated(pc));
 }

@@ -19,6 +19,8 @@ void rig_switch(unsigned vcpu, uint64_t task);
 void rig_forget(unsigned vcpu);
 void rig_mark(unsigned vcpu, int code);
 void rig_access(unsigned vcpu, int store, unsigned bytes, uint64_t address, uint64_t pc);
+/* A block of a program, of so many instructions. */
+void rig_execute(unsigned vcpu, unsigned instructions);
 void rig_stream(unsigned vcpu, unsigned bytes, uint64_t address, uint64_t pc);
 
 /* What QEMU answers: a page's place. Pages that were not named are at their own address. */

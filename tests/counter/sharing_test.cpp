@@ -112,7 +112,7 @@ COUNTER_TEST(Sharing, IsFalseIfTheBytesAreOthers) {
     g.store(0, on_node0 + 48);
     g.store(1, on_node0 + 56);
   }
-  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0-1 - 0"));
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0-1 - 0 0 0x401000"));
 }
 
 COUNTER_TEST(Sharing, IsTrueIfTheBytesAreTheSame) {
@@ -121,7 +121,7 @@ COUNTER_TEST(Sharing, IsTrueIfTheBytesAreTheSame) {
     g.store(0, on_node0 + 48, 16);
     g.store(3, on_node0 + 56);
   }
-  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0,3 - 1"));
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0,3 - 1 0 0x401000"));
 }
 
 COUNTER_TEST(Sharing, NamesThoseWhoOnlyRead) {
@@ -133,7 +133,7 @@ COUNTER_TEST(Sharing, NamesThoseWhoOnlyRead) {
   }
   // Each round: one transfer to processor 1, a fill for processor 2; then two copies invalidated.
   EXPECT_THAT(g.records("transfers"), ElementsAre("0 0 0 4", "1 3 0 0"));
-  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 3 4 0 1 0"));
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 3 4 0 1 0 0 0x401000"));
 }
 
 COUNTER_TEST(Sharing, OfAResultThatIsHandedOverOnceIsNoFinding) {
@@ -141,6 +141,60 @@ COUNTER_TEST(Sharing, OfAResultThatIsHandedOverOnceIsNoFinding) {
   g.store(0, on_node0);
   g.load(1, on_node0);
   EXPECT_THAT(g.records("shared"), IsEmpty());
+}
+
+// An emulated processor has a line for all of its turn. The stores are looked at as soon as two
+// processors have taken the line, so not the first turn of each.
+void count_in_turn(guest& g, unsigned rounds, unsigned often_by_0, unsigned often_by_1) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (unsigned i = 0; i < often_by_0; ++i) {
+      g.store(0, on_node0 + 48, 8, 0x402000);
+    }
+    for (unsigned i = 0; i < often_by_1; ++i) {
+      g.store(1, on_node0 + 56);
+    }
+  }
+}
+
+COUNTER_TEST(Sharing, CountsStoresThatOthersMayComeBetween) {
+  guest g(apart);
+  count_in_turn(g, 2, 100, 100);
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 3 3 0-1 - 0 198 0x401000"));
+}
+
+COUNTER_TEST(Sharing, NamesTheInstructionThatStoresMost) {
+  guest g(apart);
+  count_in_turn(g, 3, 100, 60);
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0-1 - 0 236 0x402000"));
+}
+
+COUNTER_TEST(Sharing, OfALineThatOneHardlyWritesIsHardlyInTurn) {
+  guest g(apart);
+  count_in_turn(g, 3, 2, 100);
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0-1 - 0 4 0x401000"));
+}
+
+COUNTER_TEST(Sharing, OfALineThatIsWalkedOverIsCountedAsItIs) {
+  guest g(apart);
+  for (unsigned round = 0; round < 3; ++round) {
+    for (const unsigned byte : {0U, 8U, 16U, 24U}) {
+      g.store(0, on_node0 + byte);
+    }
+    for (const unsigned byte : {32U, 40U, 48U, 56U}) {
+      g.store(1, on_node0 + byte);
+    }
+  }
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 5 5 0-1 - 0 0 0x401000"));
+}
+
+COUNTER_TEST(Sharing, OfOtherMemoryInTheSamePlaceIsNotThatOfBefore) {
+  guest g(apart);
+  count_in_turn(g, 2, 100, 100);
+  g.say(0, "x100 a"); // another program, whose page is in the same place
+  for (unsigned i = 0; i < 100; ++i) {
+    g.store(0, on_node0 + 48);
+  }
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100000 - 4 4 0-1 - 0 198 0x401000"));
 }
 
 COUNTER_TEST(Sharing, TellsTheWorstLineFirst) {
@@ -151,8 +205,8 @@ COUNTER_TEST(Sharing, TellsTheWorstLineFirst) {
       g.store(cpu, on_node0 + line);
     }
   }
-  EXPECT_THAT(g.records("shared"),
-              ElementsAre("0 0x100040 - 7 7 0-1 - 1", "0 0x100000 - 3 3 0-1 - 1"));
+  EXPECT_THAT(g.records("shared"), ElementsAre("0 0x100040 - 7 7 0-1 - 1 0 0x401000",
+                                               "0 0x100000 - 3 3 0-1 - 1 0 0x401000"));
 }
 
 } // namespace

@@ -52,7 +52,24 @@ std::vector<std::string> fuzz::seeds() {
                                  std::string(reinterpret_cast<const char*>(&share), sizeof share));
   const std::string begin = record(start, NODEWISE_AGENT_START);
   const std::string end = record(nodewise_agent_end{}, NODEWISE_AGENT_END);
-  return {begin + one + end, one + one, begin, end + begin + one, ""};
+  nodewise_agent_object witnessed = object;
+  witnessed.shares = 0;
+  witnessed.runs = 2;
+  const nodewise_agent_run runs[] = {{0, 5, 0}, {7, 3, -2}};
+  const std::string two = record(witnessed, NODEWISE_AGENT_OBJECT,
+                                 std::string(reinterpret_cast<const char*>(runs), sizeof runs));
+  nodewise_agent_stack stack{};
+  stack.bytes = 4;
+  nodewise_agent_end totals{};
+  totals.rules = 1;
+  const nodewise_agent_matched matched{3, 2};
+  const std::string rest =
+      record(nodewise_agent_born{}, NODEWISE_AGENT_BORN) +
+      record(stack, NODEWISE_AGENT_STACK, "abcd") +
+      record(nodewise_agent_writes{}, NODEWISE_AGENT_WROTE) + two +
+      record(totals, NODEWISE_AGENT_END,
+             std::string(reinterpret_cast<const char*>(&matched), sizeof matched));
+  return {begin + rest, rest, begin + one + end, one + one, begin, end + begin + one, ""};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -64,6 +81,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)launch::completeness_of(report, i);
     for (const launch::object_report& object : report.processes[i].objects) {
       fuzz::require(object.locality().value_or(0) >= 0 && object.locality().value_or(0) <= 1);
+      std::uint64_t end = 0;
+      for (const auto& run : object.where) {
+        fuzz::require(run.first >= end && run.count <= object.pages - run.first);
+        end = run.first + run.count;
+      }
     }
   }
   return 0;

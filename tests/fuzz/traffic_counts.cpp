@@ -12,14 +12,18 @@ std::vector<std::string> fuzz::seeds() {
   const std::string head =
       "nodewise-counts 1\nselftest 4 17\nline_bytes 64\npage_bytes 4096\ncoherence 1\n"
       "cache 2 unified 1048576 16 core\nprocessor 0 0\nprocessor 1 1\nmemory 0\nmemory 1\n";
-  return {head + "program 7 7 a%20b\nmapping 7 0x1000 0x2000 0 /bin/a\nended 7\n"
-                 "object 7 1 0x3000 4096 heap a 0x12 -\nfreed 7 1\ncell 1 0 use 1 2 3 4\n"
-                 "transfers 1 2 3 4\ntraffic 7 1 use 1 0 1 2 3\npages 7 1 0 1 0 1 2 3 4 -1\n"
-                 "complete\n",
-          head + "traffic 7 - init 1 -1 1 2 3\npages 7 - 0x1000 1 0 1 2 3 4 1\n"
-                 "code 7 0x1010 use 1 2\nshared 7 0x40 - 1 2 0-1 - 1\nregion 7 r 0 1 1 2 3\n"
-                 "uncounted 1 why%20not\naccesses 9\ncomplete\n",
-          "nodewise-counts 1\nrefused why\ncomplete\n", ""};
+  return {
+      head + "program 7 7 a%20b\nthread 7 0 7\nthread 7 1 -\nobject 7 1 0x3000 4096 heap a 0x12 -\n"
+             "touched 7 1 0 3 0\nusers 7 1 0 2 1 0:64 1:12\nusers 7 - 0x9000 1 -1 1:1\n"
+             "codeuse 7 1 0x1010 64\ncodeuse 7 - 0x1010 1\ncomplete\n",
+      head + "program 7 7 a%20b\nmapping 7 0x1000 0x2000 0 /bin/a\nended 7\n"
+             "object 7 1 0x3000 4096 heap a 0x12 -\nfreed 7 1\ncell 1 0 use 1 2 3 4\n"
+             "transfers 1 2 3 4\ntraffic 7 1 use 1 0 1 2 3\npages 7 1 0 1 0 1 2 3 4 -1\n"
+             "complete\n",
+      head + "traffic 7 - init 1 -1 1 2 3\npages 7 - 0x1000 1 0 1 2 3 4 1\n"
+             "code 7 0x1010 use 1 2\nshared 7 0x40 - 1 2 0-1 - 0 5 0x1010\nregion 7 r 0 1 1 2 3\n"
+             "uncounted 1 why%20not\naccesses 9\ncomplete\n",
+      "nodewise-counts 1\nrefused why\ncomplete\n", ""};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -32,6 +36,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     traffic::totals(all, when).where.total());
       fuzz::require(traffic::imbalance(traffic::memory_loads(all, when)).value_or(1) >= 1);
     }
+    std::uint64_t of_pages = 0;
+    for (const traffic::user_run& run : all.page_users) {
+      for (const traffic::thread_lines& one : run.by) {
+        of_pages += one.lines;
+      }
+    }
+    for (const traffic::thread_flow& flow : traffic::thread_flows(all)) {
+      of_pages -= flow.lines;
+    }
+    fuzz::require(of_pages == 0);
     for (const traffic::site& site : traffic::sites_of(all)) {
       fuzz::require(site.where(traffic::phase::use).share().value_or(0) <= 1);
     }

@@ -28,7 +28,7 @@ under() {{
   shift 2
   : > /tmp/report
   echo "=== $name"
-  env LD_PRELOAD={AGENT} "NODEWISE_AGENT=v2;threshold=1048576;$settings;report=/tmp/report" "$@" || echo "status $?"
+  env LD_PRELOAD={AGENT} "NODEWISE_AGENT=v3;threshold=1048576;$settings;report=/tmp/report" "$@" || echo "status $?"
   echo "--- report"
   base64 /tmp/report
 }}

@@ -6,7 +6,8 @@ import unittest
 from dataclasses import dataclass
 
 import lab
-from traffic_counts import FOUR, NODES, TWO_SMALL, Count, TrafficTest, lines
+from batch import Fills, run_batch
+from traffic_counts import FOUR, NODES, TWO_SMALL, Count, TrafficTest
 
 EXAMPLES = lab.BUILD / "examples"
 
@@ -25,16 +26,11 @@ LOCAL = 0.0
 SPREAD = None
 
 ROWS = (
-    Row("file-read/file-read", "usual.c:26", SPREAD),
     Row("file-read/file-read-cured", "cured.c:25", LOCAL),
-    Row("vector/vector", "usual.cpp:25", SPREAD),
     Row("vector/vector-cured", "cured.cpp:33", LOCAL),
-    Row("new-array/new-array", "usual.cpp:25", SPREAD),
     Row("new-array/new-array-cured", "cured.cpp:29", LOCAL),
     Row("triangular/triangular-misplaced 2048", "misplaced.c:28", SPREAD, 0.03),
     Row("triangular/triangular-cured 2048", "cured.c:26", LOCAL),
-    Row("process-per-node/process-per-node", "usual.c:30", SPREAD),
-    Row("process-per-node/process-per-node-cured", "usual.c:30", LOCAL),
     # Loop and first touch by the same schedule, and by others: chunks from 8 elements to 8 pages.
     Row("schedules/schedules blocked static 32", "schedules.c:78", LOCAL),
     Row("schedules/schedules pages static,512 32", "schedules.c:78", LOCAL),
@@ -45,6 +41,16 @@ ROWS = (
     Row("schedules/schedules pages static,4096 32", "schedules.c:78", SPREAD, 0.03),
 )
 
+# In a virtual machine each: several processes, and shares that are exact only where physical pages lie side
+# by side. In memory that others had before, some sets of the modelled caches keep what they hold.
+ALONE = (
+    Row("file-read/file-read", "usual.c:26", SPREAD),
+    Row("vector/vector", "usual.cpp:25", SPREAD),
+    Row("new-array/new-array", "usual.cpp:25", SPREAD),
+    Row("process-per-node/process-per-node", "usual.c:30", SPREAD),
+    Row("process-per-node/process-per-node-cured", "usual.c:30", LOCAL),
+)
+
 
 class ExampleTest(TrafficTest):
     def counted(self, machine: str, command: str) -> Count:
@@ -53,36 +59,47 @@ class ExampleTest(TrafficTest):
 
 
 class Shares(ExampleTest):
-    def check(self, machine: str, row: Row) -> None:
-        counted = self.counted(machine, row.command)
-        arrays = counted.arrays(0.05)
+    """All in one virtual machine, but those that need one of their own."""
+
+    def check(self, machine: str, row: Row, arrays: dict[str, Fills]) -> None:
         self.assertEqual(set(arrays), set(row.arrays.split()))
-        fills = sum(lines(a, "use") for a in arrays.values())
-        remote = sum(a["use"]["remote_lines"] for a in arrays.values()) / fills
+        remote = sum(a.remote for a in arrays.values()) / sum(a.all for a in arrays.values())
         nodes = NODES[machine]
         wanted = (nodes - 1) / nodes if row.remote is None else row.remote
         self.assertLessEqual(abs(remote - wanted), row.tolerance, f"{remote:.4f}, not {wanted:.4f}")
 
-    def test_on_two_nodes(self) -> None:
-        for row in ROWS:
+    def check_all(self, machine: str) -> None:
+        commands = [[str(EXAMPLES / program), *rest] for program, *rest in (r.command.split() for r in ROWS)]
+        for row, counted in zip(ROWS, run_batch(machine, commands, self.directory)):
             with self.subTest(row.command):
-                self.check(TWO_SMALL, row)
+                self.assertEqual(counted.status, 0)
+                self.check(machine, row, counted.arrays(0.05))
+
+    def test_on_two_nodes(self) -> None:
+        self.check_all(TWO_SMALL)
 
     def test_on_four_nodes(self) -> None:
-        for row in ROWS:
-            with self.subTest(row.command):
-                self.check(FOUR, row)
+        self.check_all(FOUR)
+
+    def test_in_fresh_memory(self) -> None:
+        for machine in (TWO_SMALL, FOUR):
+            for row in ALONE:
+                found = self.counted(machine, row.command).arrays(0.05)
+                arrays = {
+                    name: Fills(each["use"]["local_lines"], each["use"]["remote_lines"])
+                    for name, each in found.items()
+                }
+                with self.subTest(row.command, machine=machine):
+                    self.check(machine, row, arrays)
 
 
 class Others(ExampleTest):
     """Where the point is another one than the share, or the share is a chance."""
 
     def test_dynamic_chunks_of_a_page_are_remote_by_chance(self) -> None:
+        command = [str(EXAMPLES / "schedules/schedules"), *"blocked dynamic,512 32 8".split()]
         for machine in (TWO_SMALL, FOUR):
-            shares = [
-                self.counted(machine, "schedules/schedules blocked dynamic,512 32 8").remote()
-                for _ in range(5)
-            ]
+            shares = [each.use.share for each in run_batch(machine, [command] * 5, self.directory)]
             nodes = NODES[machine]
             with self.subTest(machine, shares=shares):
                 self.assertAlmostEqual(statistics.mean(shares), (nodes - 1) / nodes, delta=0.05)
@@ -115,6 +132,8 @@ class Others(ExampleTest):
                 self.assertEqual(
                     (worst["name"], worst["sharing"], worst["writers"]), ("counters", "false", "0-7")
                 )
+                # Each thread's million but the first one's, which nobody has looked at yet.
+                self.assertGreater(worst["rewrites"], 5_000_000)
                 names = [line["name"] for line in cured.document["shared"]]
                 self.assertNotIn("counters", names)
 

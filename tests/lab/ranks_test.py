@@ -4,16 +4,18 @@
 The programs are no MPI programs: a launcher starts anything, and tells each process its rank.
 """
 
+import json
 import os
 import re
 import unittest
 
-from lab import LabTest
+from lab import BUILD, LabTest
 from lines import PROBE, in_guest, tables, with_probe
 
 # As root Open MPI wants to be told that this is meant; it counts processors, not slots.
 OPEN_MPI = "mpirun.openmpi --oversubscribe" + (" --allow-run-as-root" if os.getuid() == 0 else "")
 MPICH = "mpiexec.hydra"
+FIRST_TOUCH = BUILD / "examples/first-touch/first-touch"
 
 
 def installed(line):
@@ -64,6 +66,19 @@ class Ranks(LabTest):
         self.assertIn("--bind-to none", bound.err)
         self.assertEqual(unknown.status, 2)
         self.assertIn("OMPI_COMM_WORLD_LOCAL_RANK", unknown.err)
+
+
+class ProfiledRanks(LabTest):
+    def test_a_profile_a_rank_and_one_of_all(self):
+        run = f"nodewise profile -q --threads 2 --bind close -o /tmp/prof-%r.json -- {FIRST_TOUCH} 2 2"
+        done, all_of_them = in_guest([
+            f"{OPEN_MPI} --bind-to none -n 4 {run}",
+            "nodewise profile --json " + " ".join(f"/tmp/prof-{rank}.json" for rank in range(4)),
+        ])
+        self.assertEqual(done.status, 0, done)
+        self.assertEqual(all_of_them.status, 0, all_of_them)
+        names = [o["name"] for o in json.loads(all_of_them.out)["objects"]]
+        self.assertGreaterEqual(len(names), 3, names)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The agent's extents are those of the library's distributions.
+#include <cerrno>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 #include "agent/extents.hpp"
 #include "agent/placement.hpp"
-#include "agent/settings.hpp"
+#include "unit/parsed_settings.hpp"
 
 namespace nodewise::agent {
 namespace {
@@ -38,6 +39,14 @@ std::vector<nodewise::extent> extents_of(const object& what, std::size_t unit) {
   return found;
 }
 
+std::size_t count(const object& what) {
+  std::size_t all = 0;
+  extent_cursor each(what);
+  for (extent now{}; each.next(now); ++all) {
+  }
+  return all;
+}
+
 std::vector<node_id> nodes_of(const owner_list& owners) {
   std::vector<node_id> nodes;
   for (std::size_t run = 0; run < owners.runs; ++run) {
@@ -51,9 +60,8 @@ const char* const owner_texts[] = {"0", "0*4,1*4", "0,1,2,3", "3*2,1*5,0*1", "0*
 
 TEST(AgentExtents, BlocksAreTheLibrarysBlocks) {
   for (const std::string owners : owner_texts) {
-    settings asked{};
-    const std::string text = "v2;threshold=1;default=blocked;owners=" + owners;
-    ASSERT_EQ(parse(text.c_str(), asked), nullptr);
+    const parsed all("v3;threshold=1;default=blocked;owners=" + owners);
+    const settings& asked = all.read;
     const blocked library(nodes_of(asked.owners));
     for (const std::size_t granule : {page_bytes(), std::size_t{2} << 20}) {
       for (std::size_t pages = 1; pages < 200; ++pages) {
@@ -65,30 +73,97 @@ TEST(AgentExtents, BlocksAreTheLibrarysBlocks) {
   }
 }
 
+/// Whatever the threads' owners are.
+TEST(AgentExtents, AMapHasTheLibrarysWeights) {
+  for (const std::string owners : owner_texts) {
+    const parsed all("v3;threshold=1;owners=7;default=map@" + owners);
+    const owner_list& parts = all.read.standard.owners;
+    for (const std::size_t granule : {page_bytes(), std::size_t{2} << 20}) {
+      for (std::size_t pages = 1; pages < 200; ++pages) {
+        const object what = large(pages * granule, all.read.standard, granule);
+        std::vector<nodewise::extent> wanted;
+        for (std::size_t slot = 0; slot < parts.slots; ++slot) {
+          const auto range = arithmetic::weighted(slot, 1, parts.slots, pages);
+          nodewise::detail::append(wanted, range, nodes_of(parts)[slot]);
+        }
+        ASSERT_EQ(extents_of(what, granule), wanted) << owners << ", " << pages;
+        ASSERT_LE(count(what), count_extents(what));
+      }
+    }
+  }
+}
+
+/// As many parts as the object had pages when it was looked at: each page has its own.
+TEST(AgentExtents, AMapByPagesIsRightForAnObjectOfAnySize) {
+  const parsed all("v3;threshold=1;default=map@0*100,1*300,2*200");
+  for (const std::size_t pages : {6U, 60U, 600U, 900U, 6000U}) {
+    const auto found =
+        extents_of(large(pages * page_bytes(), all.read.standard, page_bytes()), page_bytes());
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].last_page, pages / 6);
+    EXPECT_EQ(found[1].last_page, pages * 2 / 3);
+  }
+}
+
+/// In parts of at least so many owners; of those that are joined the longest decides.
+TEST(AgentExtents, ACoarserMapHasFewerParts) {
+  const parsed all("v3;threshold=1;default=map@0*1,1*2,2*1,3*4,0*1");
+  object what = large(90 * page_bytes(), all.read.standard, page_bytes());
+  EXPECT_EQ(count(what), 5U);
+  what.coarse_slots = 2; // 0 and 1; 2 and 3; 0
+  const auto found = extents_of(what, page_bytes());
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].owner, node_id{1});
+  EXPECT_EQ(found[0].last_page, 30U);
+  EXPECT_EQ(found[1].owner, node_id{3});
+  EXPECT_EQ(found[1].last_page, 80U);
+  EXPECT_EQ(found[2].owner, node_id{0});
+  EXPECT_EQ(count_extents(what), 3U);
+  what.coarse_slots = 16;
+  EXPECT_EQ(extents_of(what, page_bytes()).size(), 1U);
+  EXPECT_EQ(count_extents(what), 1U);
+}
+
+TEST(AgentExtents, AMapOfThousandsOfPartsIsMadeToFitTheMappings) {
+  std::string text = "v3;threshold=1;default=map@";
+  for (int i = 0; i < NODEWISE_AGENT_MAX_RUNS; ++i) {
+    text += (i == 0 ? "" : ",") + std::to_string(i % 2) + "*1";
+  }
+  const parsed all(text);
+  const std::size_t bytes = NODEWISE_AGENT_MAX_RUNS * page_bytes();
+  object what = large(bytes, all.read.standard, page_bytes());
+  EXPECT_EQ(count_extents(what), std::size_t{NODEWISE_AGENT_MAX_RUNS});
+  what.start = map(bytes, 1);
+  ASSERT_NE(what.start, nullptr);
+  place(what, present_pages::stay); // where there is one node, it is refused after the first part
+  EXPECT_NE(what.flags & NODEWISE_AGENT_COARSER, 0U);
+  EXPECT_EQ(what.flags & NODEWISE_AGENT_MAP_LIMIT, 0U);
+  EXPECT_GT(what.coarse_slots, 1U);
+  EXPECT_LT(count_extents(what), std::size_t{NODEWISE_AGENT_MAX_RUNS} / 2);
+  EXPECT_TRUE((what.flags & NODEWISE_AGENT_PLACED) != 0 || what.refused_errno == EINVAL);
+  reset(what);
+  unmap(what.start, bytes);
+  // A small object has but as many parts as pages.
+  EXPECT_EQ(count_extents(large(3 * page_bytes(), all.read.standard, page_bytes())), 3U);
+}
+
 TEST(AgentExtents, GranulesAreTheLibrarysBlockCycles) {
   for (const std::string owners : owner_texts) {
-    settings asked{};
-    const std::string text = "v2;threshold=1;default=cyclic@65536@" + owners;
-    ASSERT_EQ(parse(text.c_str(), asked), nullptr);
+    const parsed all("v3;threshold=1;default=cyclic@65536@" + owners);
+    const settings& asked = all.read;
     const std::size_t granule = 65536;
     const block_cyclic library(nodes_of(asked.standard.owners), granule / page_bytes());
     for (std::size_t pages = 1; pages < 600; pages += 7) {
       const object what = large(pages * page_bytes(), asked.standard, granule);
       ASSERT_EQ(extents_of(what, page_bytes()), library.extents(pages))
           << owners << ", " << pages << " pages";
-      extent_cursor all(what);
-      std::size_t count = 0;
-      for (extent each{}; all.next(each); ++count) {
-      }
-      EXPECT_LE(count, count_extents(what));
+      EXPECT_LE(count(what), count_extents(what));
     }
   }
 }
 
-/// Blocks of different size belong to the owners by their number, not by their bytes.
-TEST(AgentExtents, AGroupIsDividedByTheOrderOfItsBlocks) {
-  settings asked{};
-  ASSERT_EQ(parse("v2;threshold=1;default=blocked;owners=0,1", asked), nullptr);
+/// The page at which the second half begins of a group with blocks of different sizes.
+std::size_t second_half_of_a_group(const settings& asked) {
   // 8 blocks: 4 of one page, then 4 of three pages; the first page of each begins it.
   std::vector<std::uint32_t> first_block(17, 0);
   std::uint32_t block = 0;
@@ -105,17 +180,22 @@ TEST(AgentExtents, AGroupIsDividedByTheOrderOfItsBlocks) {
   group.blocks = 8;
   group.first_block = first_block.data();
   const auto found = extents_of(group, page_bytes());
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].last_page, 4U); // half of the blocks, a quarter of the pages
+  EXPECT_EQ(found.size(), 2U);
+  return found.empty() ? 0 : found[0].last_page;
+}
+
+TEST(AgentExtents, AGroupIsDividedByTheOrderOfItsBlocksAndByAMapOfItsPages) {
+  const parsed blocked("v3;threshold=1;default=blocked;owners=0,1");
+  EXPECT_EQ(second_half_of_a_group(blocked.read), 4U); // half of the blocks, a quarter of the pages
+  const parsed map("v3;threshold=1;default=map@0*8,1*8");
+  EXPECT_EQ(second_half_of_a_group(map.read), 8U);
 }
 
 TEST(AgentExtents, TheShortestBlockDecidesAboutHugePages) {
-  settings asked{};
-  ASSERT_EQ(parse("v2;threshold=1;default=blocked;owners=0*3,1*1", asked), nullptr);
-  EXPECT_EQ(shortest_block_bytes(large(4 << 20, asked.standard, page_bytes())), 1U << 20);
-  settings cyclic{};
-  ASSERT_EQ(parse("v2;threshold=1;default=cyclic@65536@0*3,1*2", cyclic), nullptr);
-  EXPECT_EQ(shortest_block_bytes(large(4 << 20, cyclic.standard, 65536)), 2U * 65536);
+  const parsed blocks("v3;threshold=1;default=blocked;owners=0*3,1*1");
+  EXPECT_EQ(shortest_block_bytes(large(4 << 20, blocks.read.standard, page_bytes())), 1U << 20);
+  const parsed cyclic("v3;threshold=1;default=cyclic@65536@0*3,1*2");
+  EXPECT_EQ(shortest_block_bytes(large(4 << 20, cyclic.read.standard, 65536)), 2U * 65536);
 }
 
 } // namespace

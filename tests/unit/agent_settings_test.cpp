@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -6,26 +7,14 @@
 #include "agent/placement.hpp"
 #include "agent/rules.hpp"
 #include "agent/settings.hpp"
+#include "unit/parsed_settings.hpp"
 
 namespace nodewise::agent {
 namespace {
 
-/// Settings point into themselves, so they stay where they are.
-struct parsed {
-  explicit parsed(std::string text) : text_(std::move(text)) {
-    EXPECT_EQ(parse(text_.c_str(), read), nullptr) << text_;
-  }
-  parsed(const parsed&) = delete;
-
-  settings read{};
-
- private:
-  std::string text_;
-};
-
 TEST(AgentSettings, AreRead) {
-  const parsed all("v2;threshold=1048576;group=256;owners=0*4,1*4,1,255*2;default=blocked;"
-                   "pin=0|1-2,5|3;quiet;report=/tmp/a;b=c");
+  const parsed all("v3;threshold=1048576;group=256;owners=0*4,1*4,1,255*2;default=blocked;"
+                   "pin=0|1-2,5|3;main;quiet;report=/tmp/a;b=c");
   const settings& read = all.read;
   EXPECT_EQ(read.threshold_bytes, 1048576U);
   EXPECT_EQ(read.group_bytes, 256U);
@@ -38,70 +27,123 @@ TEST(AgentSettings, AreRead) {
   EXPECT_EQ(read.standard.kind, placement_kind::blocked);
   EXPECT_EQ(read.standard.owners.slots, 11U);
   EXPECT_EQ(std::string(read.pin).substr(0, 9), "0|1-2,5|3");
+  EXPECT_TRUE(read.main_works);
   EXPECT_TRUE(read.quiet);
   EXPECT_STREQ(read.report, "/tmp/a;b=c");
 }
 
 TEST(AgentSettings, OnlyWatchingNeedsNoOwners) {
-  EXPECT_TRUE(parsed("v2;threshold=1;observe").read.observe);
-  EXPECT_EQ(parsed("v2;threshold=1;observe").read.owners.runs, 0U);
-  EXPECT_EQ(parsed("v2;threshold=1;observe;owners=0*4,1*4").read.owners.runs, 2U);
+  EXPECT_TRUE(parsed("v3;threshold=1;observe").read.observe);
+  EXPECT_EQ(parsed("v3;threshold=1;observe").read.owners.runs, 0U);
+  EXPECT_EQ(parsed("v3;threshold=1;observe;owners=0*4,1*4").read.owners.runs, 2U);
 }
 
 TEST(AgentSettings, PlacementsAreRead) {
-  EXPECT_EQ(parsed("v2;threshold=1;default=local").read.standard.kind, placement_kind::local);
-  EXPECT_EQ(parsed("v2;threshold=1;default=none").read.standard.kind, placement_kind::none);
-  const parsed cyclic("v2;threshold=1;default=cyclic@65536@0*3,1*1");
+  EXPECT_EQ(parsed("v3;threshold=1;default=local").read.standard.kind, placement_kind::local);
+  EXPECT_EQ(parsed("v3;threshold=1;default=none").read.standard.kind, placement_kind::none);
+  const parsed cyclic("v3;threshold=1;default=cyclic@65536@0*3,1*1");
   EXPECT_EQ(cyclic.read.standard.kind, placement_kind::cyclic);
   EXPECT_EQ(cyclic.read.standard.granule_bytes, 65536U);
   EXPECT_EQ(cyclic.read.standard.owners.slots, 4U);
-  const parsed bind("v2;threshold=1;default=bind@2,5");
+  const parsed bind("v3;threshold=1;default=bind@2,5");
   EXPECT_EQ(bind.read.standard.kind, placement_kind::bind);
   EXPECT_EQ(bind.read.standard.owners.run[1].node, 5);
 }
 
+TEST(AgentSettings, MapsHaveOwnersOfTheirOwn) {
+  const parsed map("v3;threshold=1;owners=0*4;default=map@0*3,1*5,0*1");
+  EXPECT_EQ(map.read.standard.kind, placement_kind::map);
+  EXPECT_EQ(map.read.standard.owners.slots, 9U);
+  EXPECT_EQ(map.read.standard.owners.runs, 3U);
+  EXPECT_EQ(map.read.standard.owners.shortest, 1U);
+  EXPECT_EQ(map.read.owners.shortest, 4U);
+  std::string text = "v3;threshold=1;default=map@";
+  for (int i = 0; i < NODEWISE_AGENT_MAX_RUNS; ++i) {
+    text += i == 0 ? "0*3" : i % 2 == 0 ? ",0*3" : ",1*3";
+  }
+  EXPECT_EQ(parsed(text).read.standard.owners.runs, std::size_t{NODEWISE_AGENT_MAX_RUNS});
+}
+
+TEST(AgentSettings, ConditionsAreRead) {
+  const parsed all("v3;threshold=1;witness;rule=above=a+16-17,code=b+1-2,above=c+5-9,code=d+3-4,"
+                   "nth=2-18446744073709551615,kind=heap,kind=map:local;rule=above=e+1-2:local");
+  EXPECT_TRUE(all.read.witness);
+  ASSERT_EQ(all.read.rule_count, 2U);
+  const rule& first = all.read.rules[0];
+  EXPECT_EQ(first.codes, 2U);
+  EXPECT_EQ(all.read.code[first.first_code + 1].first, 3U);
+  EXPECT_EQ(first.aboves, 2U);
+  EXPECT_EQ(all.read.above[first.first_above + 1].first, 5U);
+  EXPECT_TRUE(first.counts);
+  EXPECT_EQ(first.first_nth, 2U);
+  EXPECT_EQ(first.last_nth, UINT64_MAX);
+  EXPECT_EQ(first.kinds, 1U << NODEWISE_AGENT_HEAP | 1U << NODEWISE_AGENT_MAP);
+  EXPECT_EQ(all.read.rules[1].first_above, 2U);
+  EXPECT_FALSE(all.read.rules[1].counts);
+  EXPECT_FALSE(parsed("v3;threshold=1;observe").read.witness);
+  EXPECT_FALSE(all.read.hold);
+  EXPECT_TRUE(parsed("v3;threshold=1;observe;witness;hold").read.hold);
+}
+
 TEST(AgentSettings, NonsenseIsRefusedAndAsksForNothing) {
-  std::string too_many = "v2;threshold=1;owners=0";
+  std::string too_many = "v3;threshold=1;owners=0";
   for (int i = 1; i <= NODEWISE_AGENT_MAX_RUNS; ++i) {
     too_many += "," + std::to_string(i % 2);
   }
-  std::string too_many_rules = "v2;threshold=1";
+  std::string too_many_rules = "v3;threshold=1";
   for (int i = 0; i <= NODEWISE_AGENT_MAX_RULES; ++i) {
     too_many_rules += ";rule=least=1:local";
   }
-  for (const std::string& text : {std::string(),
-                                  std::string("v2"),
-                                  std::string("v1;threshold=1;owners=0"),
-                                  std::string("v20;threshold=1"),
-                                  std::string("v2;owners=0"),
-                                  std::string("v2;threshold=0"),
-                                  std::string("v2;threshold=x"),
-                                  std::string("v2;threshold=1;owners="),
-                                  std::string("v2;threshold=1;owners=1024"),
-                                  std::string("v2;threshold=1;owners=-1"),
-                                  std::string("v2;threshold=1;owners=0*0"),
-                                  std::string("v2;threshold=1;owners=0*"),
-                                  std::string("v2;threshold=1;owners=0,"),
-                                  std::string("v2;threshold=1;owners=0*99999999"),
-                                  std::string("v2;threshold=1;colour=red"),
-                                  std::string("v2;threshold=1;default=blocked"),
-                                  std::string("v2;threshold=1;default=red"),
-                                  std::string("v2;threshold=1;default=cyclic@@0"),
-                                  std::string("v2;threshold=1;default=cyclic@x@0"),
-                                  std::string("v2;threshold=1;default=cyclic@64"),
-                                  std::string("v2;threshold=1;default=bind@"),
-                                  std::string("v2;threshold=1;rule=local"),
-                                  std::string("v2;threshold=1;rule=least=x:local"),
-                                  std::string("v2;threshold=1;rule=least=1:"),
-                                  std::string("v2;threshold=1;rule=code=a+2-1:local"),
-                                  std::string("v2;threshold=1;rule=kind=boat:local"),
-                                  std::string("v2;threshold=1;rule=least=1:blocked"),
-                                  std::string("v2;;"),
-                                  std::string("v2threshold=1"),
-                                  std::string("v2;threshold=99999999999999999999"),
-                                  too_many,
-                                  too_many_rules}) {
-    settings read{};
+  std::string too_many_above = "v3;threshold=1;rule=least=1";
+  for (int i = 0; i <= NODEWISE_AGENT_MAX_CODE; ++i) {
+    too_many_above += ",above=a+1-2";
+  }
+  too_many_above += ":local";
+  for (const std::string& text :
+       {std::string(),
+        std::string("v3"),
+        std::string("v2;threshold=1;owners=0"),
+        std::string("v30;threshold=1"),
+        std::string("v3;owners=0"),
+        std::string("v3;threshold=0"),
+        std::string("v3;threshold=x"),
+        std::string("v3;threshold=1;owners="),
+        std::string("v3;threshold=1;owners=1024"),
+        std::string("v3;threshold=1;owners=-1"),
+        std::string("v3;threshold=1;owners=0*0"),
+        std::string("v3;threshold=1;owners=0*"),
+        std::string("v3;threshold=1;owners=0,"),
+        std::string("v3;threshold=1;owners=0*99999999"),
+        std::string("v3;threshold=1;colour=red"),
+        std::string("v3;threshold=1;default=blocked"),
+        std::string("v3;threshold=1;default=red"),
+        std::string("v3;threshold=1;default=cyclic@@0"),
+        std::string("v3;threshold=1;default=cyclic@x@0"),
+        std::string("v3;threshold=1;default=cyclic@64"),
+        std::string("v3;threshold=1;default=bind@"),
+        std::string("v3;threshold=1;rule=local"),
+        std::string("v3;threshold=1;rule=least=x:local"),
+        std::string("v3;threshold=1;rule=least=1:"),
+        std::string("v3;threshold=1;rule=code=a+2-1:local"),
+        std::string("v3;threshold=1;rule=kind=boat:local"),
+        std::string("v3;threshold=1;rule=least=1:blocked"),
+        std::string("v3;;"),
+        std::string("v3threshold=1"),
+        std::string("v3;threshold=99999999999999999999"),
+        std::string("v3;threshold=1;default=map@"),
+        std::string("v3;threshold=1;default=map"),
+        std::string("v3;threshold=1;default=map@0*2,"),
+        std::string("v3;threshold=1;rule=above=a+2-2:local"),
+        std::string("v3;threshold=1;rule=above=a:local"),
+        std::string("v3;threshold=1;rule=above=+1-2:local"),
+        std::string("v3;threshold=1;rule=nth=3:local"),
+        std::string("v3;threshold=1;rule=nth=3-3:local"),
+        std::string("v3;threshold=1;rule=nth=0-18446744073709551616:local"),
+        too_many,
+        too_many_above,
+        too_many_rules}) {
+    const auto owned = std::make_unique<settings>();
+    settings& read = *owned;
     EXPECT_NE(parse(text.c_str(), read), nullptr) << text;
     EXPECT_EQ(read.threshold_bytes, 0U);
     EXPECT_EQ(read.rule_count, 0U);
@@ -125,7 +167,7 @@ object large(std::size_t bytes, std::uint32_t kind = NODEWISE_AGENT_HEAP) {
 }
 
 TEST(AgentRules, TheFirstThatFitsDecides) {
-  const parsed all("v2;threshold=1000;owners=0,1;default=blocked;rule=least=5000,most=6000:local;"
+  const parsed all("v3;threshold=1000;owners=0,1;default=blocked;rule=least=5000,most=6000:local;"
                    "rule=least=4000:bind@1;rule=kind=static,symbol=field_:interleave@0,1");
   object what = large(5500);
   ASSERT_TRUE(choose(all.read, what));
@@ -159,7 +201,7 @@ TEST(AgentRules, TheFirstThatFitsDecides) {
 }
 
 TEST(AgentRules, ARuleWithASizeMayGoBelowTheThreshold) {
-  const parsed all("v2;threshold=1000;rule=least=500,most=600:local;rule=symbol=x:local");
+  const parsed all("v3;threshold=1000;rule=least=500,most=600:local;rule=symbol=x:local");
   EXPECT_EQ(least_bytes(all.read), 500U);
   object what = large(550);
   EXPECT_TRUE(choose(all.read, what));
@@ -180,11 +222,11 @@ TEST(AgentRules, ACallerIsFoundByItsModule) {
   const auto caller = reinterpret_cast<const char*>(&here) + 1;
   object what = large(2000);
   what.caller = caller;
-  const parsed nobody("v2;threshold=1000;rule=code=no-such-module+0-999999999:local");
+  const parsed nobody("v3;threshold=1000;rule=code=no-such-module+0-999999999:local");
   ASSERT_TRUE(choose(nobody.read, what));
   EXPECT_EQ(what.rule, -1);
   const std::string me = program_invocation_short_name;
-  const parsed mine("v2;threshold=1000;rule=code=x+1-2,code=" + me + "+0-999999999:local");
+  const parsed mine("v3;threshold=1000;rule=code=x+1-2,code=" + me + "+0-999999999:local");
   what = large(2000);
   what.caller = caller;
   ASSERT_TRUE(choose(mine.read, what));

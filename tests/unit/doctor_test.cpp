@@ -147,11 +147,12 @@ TEST(DoctorSettings, AFullNodeIsAWarning) {
   who.files["/sys/devices/system/node/online"] = "0,2";
   who.files["/sys/devices/system/node/has_memory"] = "0,2";
   who.files["/sys/devices/system/node/node0/meminfo"] =
-      "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree:        524288 kB\n";
+      "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree:        524288 kB\n"
+      "Node 0 FilePages:         1024 kB\n";
   who.files["/sys/devices/system/node/node2/meminfo"] =
       "Node 2 MemTotal:       1048576 kB\nNode 2 MemFree:          2048 kB\n"
       "Node 2 FilePages:       921600 kB\n";
-  EXPECT_EQ(setting(who, "free_memory_node_0").found, "512 MiB of 1024 MiB");
+  EXPECT_EQ(setting(who, "free_memory_node_0").found, "512 MiB of 1024 MiB, page cache 1 MiB");
   const finding full = setting(who, "free_memory_node_2");
   EXPECT_EQ(full.verdict, verdict::warning);
   EXPECT_THAT(full.found, HasSubstr("2 MiB of 1024 MiB, page cache 900 MiB"));
@@ -184,6 +185,10 @@ TEST(DoctorMemoryLimit, LowestOfTheGroupsAbove) {
   who.files["/sys/fs/cgroup/batch/job/memory.max"] = "1073741824";
   who.files["/sys/fs/cgroup/batch/memory.max"] = "4294967296";
   EXPECT_EQ(setting(who, "memory_limit").found, "1024 MiB (control group)");
+  EXPECT_EQ(read_memory_limit(who).room_bytes, std::nullopt) << "nobody says what is used";
+  who.files["/sys/fs/cgroup/batch/job/memory.current"] = "73741824";
+  who.files["/sys/fs/cgroup/batch/memory.current"] = "3794967296";
+  EXPECT_EQ(read_memory_limit(who).room_bytes, 500'000'000U) << "the group above is nearer to its";
   who.files["/sys/fs/cgroup/batch/job/memory.max"] = "max";
   who.files["/sys/fs/cgroup/batch/memory.max"] = "max";
   EXPECT_EQ(setting(who, "memory_limit").found, "none");

@@ -30,4 +30,12 @@ inline machine grid(int nodes, int cores, int smt = 1, std::vector<int> node_num
   return made;
 }
 
+/// A memory without processors: CXL, HBM.
+inline memory_node memory_only(int number) {
+  memory_node node;
+  node.id = node_id{number};
+  node.memory_bytes = std::uint64_t{1} << 30;
+  return node;
+}
+
 } // namespace nodewise::test

@@ -16,9 +16,13 @@ namespace {
 
 using testing::IsEmpty;
 
+template <class Item>
+std::string bytes_of(const std::vector<Item>& items) {
+  return {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item)};
+}
+
 template <class Record>
-std::string sealed(Record record, nodewise_agent_kind kind, int pid,
-                   const std::vector<nodewise_agent_share>& shares = {}) {
+std::string sealed(Record record, nodewise_agent_kind kind, int pid, const std::string& rest = {}) {
   record.header = {NODEWISE_AGENT_MAGIC,
                    NODEWISE_AGENT_RECORDS,
                    static_cast<std::uint16_t>(kind),
@@ -26,11 +30,9 @@ std::string sealed(Record record, nodewise_agent_kind kind, int pid,
                    0,
                    pid,
                    pid};
-  record.header.bytes =
-      static_cast<std::uint32_t>(sizeof record + shares.size() * sizeof(nodewise_agent_share));
+  record.header.bytes = static_cast<std::uint32_t>(sizeof record + rest.size());
   std::string bytes(reinterpret_cast<const char*>(&record), sizeof record);
-  bytes.append(reinterpret_cast<const char*>(shares.data()),
-               shares.size() * sizeof(nodewise_agent_share));
+  bytes += rest;
   const std::uint32_t sum = nodewise_agent_checksum(bytes.data(), bytes.size());
   std::memcpy(bytes.data() + offsetof(nodewise_agent_header, checksum), &sum, sizeof sum);
   return bytes;
@@ -55,15 +57,27 @@ std::string object(int pid, std::uint64_t sequence) {
   record.strip[0] = 1;
   record.strip[1] = NODEWISE_AGENT_CELL_EMPTY;
   record.strip[2] = NODEWISE_AGENT_CELL_UNKNOWN;
+  record.start = 0x10000;
+  record.born_ns = 5;
+  record.died_ns = 9;
+  record.maker = 70;
+  record.stack = 3;
   record.shares = 2;
-  return sealed(record, NODEWISE_AGENT_OBJECT, pid, {{6, 0, 0}, {2, 255, 0}});
+  record.runs = 3;
+  return sealed(record, NODEWISE_AGENT_OBJECT, pid,
+                bytes_of<nodewise_agent_share>({{6, 0, 0}, {2, 255, 0}}) +
+                    bytes_of<nodewise_agent_run>(
+                        {{0, 4, 0}, {4, 1, 255}, {7, 3, NODEWISE_AGENT_CELL_UNKNOWN}}));
 }
 
 std::string end(int pid) {
   nodewise_agent_end record{};
   record.objects = 2;
   record.placed = 2;
-  return sealed(record, NODEWISE_AGENT_END, pid);
+  record.writes_left_out = 6;
+  record.rules = 2;
+  return sealed(record, NODEWISE_AGENT_END, pid,
+                bytes_of<nodewise_agent_matched>({{2, 1}, {0, 0}}));
 }
 
 std::size_t objects_in(const run_report& report) {
@@ -95,6 +109,95 @@ TEST(AgentReport, IsReadBack) {
   EXPECT_EQ(first.strip[2].what, object_report::cell::content::unknown);
   EXPECT_DOUBLE_EQ(*first.locality(), 0.75);
   EXPECT_EQ(report.damaged_bytes, 0U);
+}
+
+TEST(AgentReport, AWitnessTellsMoreOfEachObject) {
+  const auto report = read_agent_report(start(7, "solver") + object(7, 0) + end(7));
+  const object_report& first = report.processes.at(0).objects.at(0);
+  EXPECT_EQ(first.start, 0x10000U);
+  EXPECT_EQ(first.born_ns, 5U);
+  EXPECT_EQ(first.died_ns, 9U);
+  EXPECT_EQ(first.maker_tid, 70);
+  EXPECT_EQ(first.stack, 3U);
+  ASSERT_EQ(first.where.size(), 3U);
+  EXPECT_EQ(first.where[1].first, 4U);
+  EXPECT_EQ(first.where[1].node, node_id{255});
+  EXPECT_EQ(first.where[2].count, 3U);
+  EXPECT_EQ(first.where[2].node, unknown_node);
+  EXPECT_FALSE(first.where_cut);
+  const process_totals& totals = *report.processes[0].totals;
+  EXPECT_EQ(totals.writes_left_out, 6U);
+  ASSERT_EQ(totals.rules.size(), 2U);
+  EXPECT_EQ(totals.rules[0].objects, 2U);
+  EXPECT_EQ(totals.rules[0].placed, 1U);
+}
+
+std::string birth(int pid, std::uint64_t sequence) {
+  nodewise_agent_born record{};
+  record.sequence = sequence;
+  record.start = 0x4000;
+  record.bytes = 12;
+  record.time_ns = 34;
+  record.object_kind = NODEWISE_AGENT_STATIC;
+  record.tid = 56;
+  record.stack = 78;
+  std::strncpy(record.name, "field", sizeof record.name - 1);
+  return sealed(record, NODEWISE_AGENT_BORN, pid);
+}
+
+std::string stack(int pid, const std::string& bytes) {
+  nodewise_agent_stack record{};
+  record.number = 9;
+  record.sp = 0x7000;
+  record.ip = 0x1234;
+  record.caller = 0x4321;
+  record.known = 1U << 3 | 1U << 16;
+  record.registers[3] = 33;
+  record.registers[16] = 0x1234;
+  record.bytes = static_cast<std::uint32_t>(bytes.size());
+  return sealed(record, NODEWISE_AGENT_STACK, pid, bytes);
+}
+
+std::string write(int pid, std::uint64_t sequence) {
+  nodewise_agent_writes record{};
+  record.sequence = sequence;
+  record.start = 0x4000;
+  record.first = 8;
+  record.last = 12;
+  record.bytes = 40;
+  record.calls = 10;
+  record.tid = 5;
+  return sealed(record, NODEWISE_AGENT_WROTE, pid);
+}
+
+TEST(AgentReport, AProcessThatWasKilledHasItsBirths) {
+  const auto report =
+      read_agent_report(start(7, "solver") + stack(7, "abc") + birth(7, 1) +
+                        write(7, NODEWISE_AGENT_NO_SEQUENCE) + write(7, 1) + birth(7, 1));
+  EXPECT_EQ(report.damaged_bytes, 0U);
+  const process_report& process = report.processes.at(0);
+  EXPECT_FALSE(process.totals);
+  ASSERT_EQ(process.births.size(), 2U);
+  const birth_report& born = process.births[0];
+  EXPECT_EQ(born.what, object_report::kind::static_array);
+  EXPECT_EQ(born.name, "field");
+  EXPECT_EQ(born.start, 0x4000U);
+  EXPECT_EQ(born.bytes, 12U);
+  EXPECT_EQ(born.time_ns, 34U);
+  EXPECT_EQ(born.tid, 56);
+  EXPECT_EQ(born.stack, 78U);
+  ASSERT_EQ(process.stacks.size(), 1U);
+  const stack_report& copy = process.stacks[0];
+  EXPECT_EQ(copy.bytes, "abc");
+  EXPECT_EQ(copy.sp, 0x7000U);
+  EXPECT_EQ(copy.registers[3], 33U);
+  EXPECT_EQ(copy.registers[16], 0x1234U);
+  EXPECT_EQ(copy.registers[4], std::nullopt);
+  ASSERT_EQ(process.writes.size(), 2U);
+  EXPECT_EQ(process.writes[0].sequence, std::nullopt);
+  EXPECT_EQ(process.writes[1].sequence, 1U);
+  EXPECT_EQ(process.writes[1].last, 12U);
+  EXPECT_EQ(process.writes[1].calls, 10U);
 }
 
 TEST(AgentReport, LocalityNeedsALocatedPage) {
@@ -158,11 +261,36 @@ TEST(AgentReport, CountsThatLieAreNotBelieved) {
   record.cells = 0;
   record.shares = 0xffffffff;
   EXPECT_EQ(objects_in(read_agent_report(sealed(record, NODEWISE_AGENT_OBJECT, 1))), 0U);
+  record.shares = 0;
+  record.runs = 0xffffffff;
+  EXPECT_EQ(objects_in(read_agent_report(sealed(record, NODEWISE_AGENT_OBJECT, 1))), 0U);
+  record.pages = 10;
+  record.runs = 2;
+  using runs = std::vector<nodewise_agent_run>;
+  for (const runs& lie : {runs{{0, 5, 0}, {4, 1, 0}}, runs{{0, 5, 0}, {5, 6, 0}},
+                          runs{{0, 5, 0}, {UINT64_MAX, 1, 0}}}) {
+    EXPECT_EQ(objects_in(read_agent_report(
+                  sealed(record, NODEWISE_AGENT_OBJECT, 1, bytes_of<nodewise_agent_run>(lie)))),
+              0U);
+  }
+  nodewise_agent_stack copy{};
+  copy.bytes = 1;
+  nodewise_agent_end last{};
+  last.rules = 0xffffffff;
+  nodewise_agent_writes backwards{};
+  backwards.first = 1;
+  for (const std::string& lie :
+       {sealed(copy, NODEWISE_AGENT_STACK, 1), sealed(last, NODEWISE_AGENT_END, 1),
+        sealed(backwards, NODEWISE_AGENT_WROTE, 1)}) {
+    EXPECT_THAT(read_agent_report(lie).processes, IsEmpty());
+    EXPECT_EQ(read_agent_report(lie).damaged_bytes, lie.size());
+  }
   nodewise_agent_header header{};
   struct {
     nodewise_agent_header header;
   } bare{header};
-  for (const auto kind : {NODEWISE_AGENT_START, NODEWISE_AGENT_OBJECT, NODEWISE_AGENT_END}) {
+  for (const auto kind : {NODEWISE_AGENT_START, NODEWISE_AGENT_OBJECT, NODEWISE_AGENT_END,
+                          NODEWISE_AGENT_BORN, NODEWISE_AGENT_STACK, NODEWISE_AGENT_WROTE}) {
     EXPECT_THAT(read_agent_report(sealed(bare, kind, 1)).processes, IsEmpty());
   }
 }

@@ -148,7 +148,7 @@ TEST_F(MemoryPlan, RulesComeWithTheProcesssOwnPolicy) {
   options.rules = {rule("size>=8M:interleave"), rule("symbol=a b:bind:1")};
   const plan what = make();
   EXPECT_EQ(what.memory->mode, sys::policy::bind);
-  EXPECT_EQ(settings(), "v2;threshold=1048576;group=256;rule=least=8388608:interleave@0,1;"
+  EXPECT_EQ(settings(), "v3;threshold=1048576;group=256;rule=least=8388608:interleave@0,1;"
                         "rule=least=0,symbol=a%20b:bind@1");
 }
 
@@ -182,7 +182,7 @@ TEST_F(MemoryPlan, ASiteOfAReportIsTakenAsItIs) {
 
 TEST_F(MemoryPlan, ThreadsAloneLeaveMemoryAlone) {
   options.bind = bind_policy::close;
-  EXPECT_EQ(settings(), "v2;threshold=9223372036854775807;owners=0*2,1*2;pin=0|1|2|3");
+  EXPECT_EQ(settings(), "v3;threshold=9223372036854775807;owners=0*2,1*2;pin=0|1|2|3");
 }
 
 TEST_F(MemoryPlan, WithoutTheAgentRulesAreLeftOutAndThatIsSaid) {

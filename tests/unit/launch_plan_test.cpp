@@ -268,7 +268,7 @@ TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
   EXPECT_THAT(what.agent->owners, ElementsAre(node_id{0}, node_id{0}, node_id{1}));
   EXPECT_THAT(what.warnings, IsEmpty());
   EXPECT_FALSE(what.supervised);
-  EXPECT_THAT(shell_text(what), HasSubstr("NODEWISE_AGENT='v2;threshold=1048576;group=256;"
+  EXPECT_THAT(shell_text(what), HasSubstr("NODEWISE_AGENT='v3;threshold=1048576;group=256;"
                                           "owners=0*2,1*1;default=blocked;pin=0|1|2'"));
 }
 
@@ -294,7 +294,7 @@ TEST_F(Plan, ReportingAloneObserves) {
   EXPECT_THAT(agent_variables(*what.agent, "/tmp/r", lookup),
               ElementsAre(variable{"LD_PRELOAD", "/bin/sh"},
                           variable{"NODEWISE_AGENT",
-                                   "v2;threshold=1048576;group=256;observe;quiet;report=/tmp/r"}));
+                                   "v3;threshold=1048576;group=256;observe;quiet;report=/tmp/r"}));
 }
 
 TEST_F(Plan, ReportingOnBoundThreadsCountsByThem) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "model/predict.hpp"
+#include "model/random_numbers.hpp"
 #include "unit/model_machines.hpp"
 
 namespace nodewise {

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "model/chunks.hpp"
 #include "model/predict.hpp"
+#include "model/random_numbers.hpp"
 #include "model/replay.hpp"
 #include "unit/model_machines.hpp"
 

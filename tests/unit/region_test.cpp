@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -61,6 +62,22 @@ TEST(Region, NamesTheExtentAndTheErrnoOfANodeThatDoesNotExist) {
     EXPECT_NE(e.errno_value(), 0);
     EXPECT_NE(e.asked().find("node 1000"), std::string::npos) << e.what();
   }
+}
+
+/// Bytes of address space that this process has mapped.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * sys::real_kernel().base_page_bytes();
+}
+
+TEST(Region, NothingStaysMappedAfterARefusal) {
+  constexpr std::size_t bytes = std::size_t{1} << 30;
+  const std::size_t before = mapped_bytes();
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_THROW(region(bytes, bound(node_id{1000}), {strictness::must}), error);
+  }
+  EXPECT_LT(mapped_bytes(), before + bytes);
 }
 
 TEST(Region, TakesReservedHugePagesOrSaysWhatItTookInstead) {

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/build_id.hpp"
 #include "symbols/names.hpp"
 #include "unit/symbols_programs.hpp"
 
@@ -54,6 +55,13 @@ TEST_F(Symbols, static_arrays_are_those_of_nm) {
     EXPECT_FALSE(has("constant_array")) << "not writable";
     EXPECT_FALSE(has("own_array")) << "thread-local: no static address";
   }
+}
+
+TEST_F(Symbols, the_build_id_is_the_linker_s) {
+  EXPECT_EQ(build_id(build("a.c", c_source, "-Wl,--build-id=0xAB0012ff")), "ab0012ff");
+  EXPECT_EQ(build_id(build("a.c", c_source, "-Wl,--build-id=none")), "");
+  EXPECT_EQ(build_id("/etc/passwd"), "");
+  EXPECT_EQ(build_id("/nonexistent"), "");
 }
 
 TEST_F(Symbols, names_of_cpp_and_fortran_are_the_source_s) {

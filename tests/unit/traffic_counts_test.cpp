@@ -130,11 +130,33 @@ TEST(Counts, ThatMakeNoSenseAreRefusedWithTheLine) {
            {"freed 7 1", "process 7 has no object 1"},
            {"traffic 7 1 use 0 0 1 0 0", "process 7 has no object 1"},
            {"program 0 281474976710657 -", "is more than can be"},
-           {"shared 7 0x40 - 1 1 3-1 - 0", "'3-1' is no list of processors"},
-           {"shared 7 0x40 - 1 1 1-3 - 2", "'2' in 'shared'"},
+           {"shared 7 0x40 - 1 1 3-1 - 0 0 0x0", "'3-1' is no list of processors"},
+           {"shared 7 0x40 - 1 1 1-3 - 2 0 0x0", "'2' in 'shared'"},
            {"processor 1 0", "do not ascend"},
            {"processor -1 0", "do not ascend"},
            {"memory -1", "do not ascend"},
+           {"thread 7 1 9", "threads do not ascend by one"},
+           {"thread 7 0 0", "'0' is no thread"},
+           {"thread 7 0 10000000", "'10000000' is no thread"},
+           {"thread 7 0", "'thread' has too few words"},
+           {"users 7 - 0x1000 1 0 0:1", "process 7 has no thread 0"},
+           {"work 7 0 9", "process 7 has no thread 0"},
+           {"users 7 - 0x1000 1 0", "'users' has too few words"},
+           {"users 7 - 0x1000 0 0 0:1", "no pages"},
+           {"users 7 - 0x1000 1 0 1", "'1' is no thread with its lines"},
+           {"users 7 - 0x1000 1 0 0:", "'0:' is no number"},
+           {"users 7 - 0x1000 1 0 :1", "':1' is no number"},
+           {"users 7 - 0x1000 1 0 0:1:2", "'0:1:2' is no number"},
+           {"users 7 - 0x1000 1 0 0:0", "'0:0' is no number of lines that can be"},
+           {"users 7 - 0x1000 1 0 0:281474976710657", "is no number of lines that can be"},
+           {"users 7 - 0x1000 1 0 1:1 0:1", "threads do not ascend"},
+           {"users 7 - 0x1000 1 0 1:1 1:1", "threads do not ascend"},
+           {"users 7 - 0x1000 1 0 0:1 ", "an empty word"},
+           {"touched 7 - 0x1000 1 0", "process 7 has no thread 0"},
+           {"touched 7 - 0x1000 0 0", "no pages"},
+           {"touched 7 - 4096 1 0", "'4096' is no address"},
+           {"codeuse 7 1 0x1000 1", "process 7 has no object 1"},
+           {"codeuse 7 - 1000 1", "'1000' is no address"},
            {"line_bytes 0", "no size"},
            {"uncounted 3", "says nothing"},
            {"complete", "something follows the end"},
@@ -171,6 +193,36 @@ TEST(Counts, MayNameAnObjectBeforeItsLine) {
               HasSubstr("line 12: an object that is there already"));
 }
 
+TEST(Counts, OfThreadsNameThoseThatTheProgramHas) {
+  const counts all = read_counts(counts_with(
+      "thread 7 0 7\nthread 8 0 -\nthread 7 1 19\nobject 7 3 0x1800 8192 heap - 0 -\n"
+      "users 7 3 1 2 1 0:64 1:9\nusers 7 - 0x5000 1 -1 1:1\ntouched 8 - 0x2000 4 0\nwork 7 1 1234\n"
+      "codeuse 7 3 0x401000 70\n"));
+  ASSERT_EQ(all.threads.size(), 3U);
+  EXPECT_EQ(all.threads[0].tid, 7);
+  EXPECT_EQ(all.threads[1].tid, 0);
+  EXPECT_EQ(all.threads[2].index, 1U);
+  EXPECT_EQ(all.threads[2].instructions, 1234U);
+  EXPECT_EQ(all.threads[0].instructions, 0U);
+  ASSERT_EQ(all.page_users.size(), 2U);
+  EXPECT_EQ(all.page_users[0].object, 3U);
+  EXPECT_EQ(all.page_users[0].count, 2U);
+  EXPECT_EQ(all.page_users[0].to, node_id{1});
+  EXPECT_THAT(all.page_users[0].by, testing::ElementsAre(thread_lines{0, 64}, thread_lines{1, 9}));
+  EXPECT_EQ(all.page_users[1].first, 0x5000U);
+  EXPECT_EQ(all.page_users[1].to, unknown_node);
+  ASSERT_EQ(all.touched.size(), 1U);
+  EXPECT_EQ(all.touched[0].pid, 8U);
+  EXPECT_EQ(all.touched[0].count, 4U);
+  ASSERT_EQ(all.object_code.size(), 1U);
+  EXPECT_EQ(all.object_code[0].pc, 0x401000U);
+  EXPECT_EQ(all.object_code[0].lines, 70U);
+  EXPECT_THAT(refusal(counts_with("thread 7 0 7\ntouched 7 - 0x2000 4 1\n")),
+              HasSubstr("line 12: process 7 has no thread 1"));
+  EXPECT_THAT(refusal(counts_with("thread 7 0 7\nusers 7 - 0x2000 4 0 0:1 1:1\n")),
+              HasSubstr("line 12: process 7 has no thread 1"));
+}
+
 TEST(Counts, TellAProgramThatWasKilledFromOneThatBecameAnother) {
   const counts all = read_counts(
       counts_with("program 7 7 sh\nprogram 10000007 10000007 a\nprogram 20000007 20000007 b\n"
@@ -185,8 +237,10 @@ TEST(Counts, TellAProgramThatWasKilledFromOneThatBecameAnother) {
 }
 
 TEST(Counts, MayShareALineOfAnObjectThatNeverCameFromMemory) {
-  const counts all = read_counts(counts_with("shared 7 0x1040 3 1 1 0-1 - 0\n"));
+  const counts all = read_counts(counts_with("shared 7 0x1040 3 1 1 0-1 - 0 5 0x401000\n"));
   EXPECT_EQ(all.shared[0].object, 3U);
+  EXPECT_EQ(all.shared[0].rewrites, 5U);
+  EXPECT_EQ(all.shared[0].pc, 0x401000U);
   EXPECT_EQ(all.find_object(7, 3), nullptr);
 }
 

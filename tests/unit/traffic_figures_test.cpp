@@ -112,6 +112,24 @@ TEST(Sites, AddUpTheObjectsOfOneCaller) {
   EXPECT_EQ(sites[3].where(phase::use).local, 1024U) << "streamed";
 }
 
+TEST(ThreadFlows, AddUpPagesByObjectThreadAndMemory) {
+  const auto flows = thread_flows(read_counts(
+      counts_with("thread 7 0 7\nthread 7 1 8\nthread 9 0 9\nobject 7 3 0x1000 8192 heap - 0 -\n"
+                  "users 9 - 0x1000 1 0 0:5\nusers 7 3 1 1 1 0:30 1:40\nusers 7 3 0 1 0 0:10\n"
+                  "users 7 3 5 2 1 1:2\nusers 7 - 0x5000 1 1 1:1\n")));
+  ASSERT_EQ(flows.size(), 5U);
+  const auto is = [](process_key pid, std::optional<object_id> object, thread_ordinal thread,
+                     node_id to, std::uint64_t lines) {
+    return testing::AllOf(
+        testing::Field(&thread_flow::pid, pid), testing::Field(&thread_flow::object, object),
+        testing::Field(&thread_flow::thread, thread), testing::Field(&thread_flow::to, to),
+        testing::Field(&thread_flow::lines, lines));
+  };
+  EXPECT_THAT(flows, ElementsAre(is(7, std::nullopt, 1, node_id{1}, 1), is(7, 3, 0, node_id{0}, 10),
+                                 is(7, 3, 0, node_id{1}, 30), is(7, 3, 1, node_id{1}, 42),
+                                 is(9, std::nullopt, 0, node_id{0}, 5)));
+}
+
 TEST(Sites, OfOneCallerAndAnotherKindAreApart) {
   const auto sites = sites_of(read_counts(counts_with("object 7 1 0x1000 64 heap m 0x5 -\n"
                                                       "object 7 2 0x2000 64 map m 0x5 -\n"

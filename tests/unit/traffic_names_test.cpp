@@ -43,9 +43,9 @@ int main(int argc, char** argv) {
   printf("code 7 0x%lx use 2 20\n", (unsigned long)first - 2);
   printf("code 7 0x%lx init 5 0\n", (unsigned long)first - 2);
   printf("code 7 0x10 use 0 1\n");
-  printf("shared 7 0x%lx - 3 3 0-1 - 0\n", (unsigned long)&counters[16]);
-  printf("shared 7 0x%lx - 2 2 0-1 - 0\n", (unsigned long)line);
-  printf("shared 7 0x1020 2 1 1 0-1 - 0\n");
+  printf("shared 7 0x%lx - 3 3 0-1 - 0 0 0x0\n", (unsigned long)&counters[16]);
+  printf("shared 7 0x%lx - 2 2 0-1 - 0 0 0x0\n", (unsigned long)line);
+  printf("shared 7 0x1020 2 1 1 0-1 - 0 0 0x0\n");
   return 0;
 }
 )";

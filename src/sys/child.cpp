@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "launch/child.hpp"
+#include "sys/child.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -13,7 +13,7 @@
 #include "sys/signals.hpp"
 #include "sys/word_pipe.hpp"
 
-namespace nodewise::launch {
+namespace nodewise::sys {
 
 namespace {
 
@@ -30,7 +30,7 @@ void stop_with_it(int wait_status) noexcept {
   }
 }
 
-int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
+int wait_for(pid_t program, const held_signals& signals) noexcept {
   for (;;) {
     const siginfo_t info = signals.wait();
     if (info.si_signo != SIGCHLD) {
@@ -49,22 +49,40 @@ int wait_for(pid_t program, const sys::held_signals& signals) noexcept {
   }
 }
 
+/// The child that waits for a word ends when the pipe is closed.
+void prepare_or_end(pid_t program, const std::function<void(int pid)>& prepare, word_pipe& go) {
+  try {
+    prepare(program);
+  } catch (...) {
+    go.close_writer();
+    int status = 0;
+    ::waitpid(program, &status, 0);
+    throw;
+  }
+}
+
 } // namespace
 
 int child_end::exit_code() const noexcept {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-child_end run_child(const std::function<void()>& become) {
-  sys::word_pipe refusal; // a word in it: there was no exec, which would have closed it
+child_end run_child(const std::function<void()>& become,
+                    const std::function<void(int pid)>& prepare) {
+  word_pipe go;      // a word in it: begin; without one the launcher has died or given up
+  word_pipe refusal; // a word in it: there was no exec, which would have closed it
   child_end how;
-  const sys::held_signals signals;
+  const held_signals signals;
   const pid_t program = ::fork();
   if (program < 0) {
     throw error(error_kind::system, "a process for the program", "fork was refused",
                 "raise the limit of processes (ulimit -u)", errno);
   }
   if (program == 0) {
+    go.close_writer();
+    if (!go.receive()) {
+      ::_exit(127);
+    }
     signals.restore_for_program();
     try {
       become();
@@ -74,6 +92,10 @@ child_end run_child(const std::function<void()>& become) {
     }
   }
   refusal.close_writer();
+  if (prepare) {
+    prepare_or_end(program, prepare, go);
+  }
+  go.send(0);
   how.started = !refusal.receive();
   how.wait_status = wait_for(program, signals);
   return how;
@@ -95,4 +117,4 @@ void end_as(const child_end& how) {
   ::_exit(how.exit_code());
 }
 
-} // namespace nodewise::launch
+} // namespace nodewise::sys

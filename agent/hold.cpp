@@ -1,0 +1,319 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/hold.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "agent/announce.hpp"
+#include "agent/clock.hpp"
+#include "agent/large.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+#include "agent/threads.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+/// What the table is locked for at a time: some hundred microseconds.
+constexpr std::size_t batch_pages = 1024;
+constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
+constexpr int nowhere = -1;
+
+constinit std::atomic<int> tid{0};
+constinit std::atomic<int> refused_errno{0};
+constinit std::atomic<bool> holds_any{false};
+
+struct scratch {
+  std::uint64_t entry[batch_pages]; ///< of pagemap
+  void* page[batch_pages];
+  int where[batch_pages];
+};
+
+/// On the way through one object.
+struct walk {
+  scratch& memory;
+  bool begun = false;
+  std::size_t next = 0;    ///< page
+  std::size_t held = 0;    ///< pages
+  unsigned extents = 0;    ///< policies in force for these
+  int last_node = nowhere; ///< of the page before, if it is held
+  bool had_some = false;   ///< some of its pages were held before
+  bool over = false;
+  bool found_more = false;
+};
+
+/// The node of each page of a batch that is to be held, or `nowhere`. 0 or -errno.
+long locate(scratch& s, const object& what, std::size_t first, std::size_t count) noexcept {
+  char* const start = what.start + first * page_bytes();
+  const long entries = sys::raw::read_pagemap(start, page_bytes(), s.entry, count);
+  if (entries < 0) {
+    return entries;
+  }
+  constexpr int present = 63;
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    s.page[i] = start + i * page_bytes();
+    s.where[i] = nowhere;
+    any = any || (static_cast<long>(i) < entries && (s.entry[i] >> present & 1) != 0);
+  }
+  if (!any) {
+    return 0;
+  }
+  const long answer = sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool alone = static_cast<long>(i) < entries && (s.entry[i] >> present & 1) != 0 &&
+                       !sys::raw::is_shared_page(s.entry[i]);
+    if (!alone || s.where[i] < 0 || s.where[i] >= NODEWISE_AGENT_MAX_NODES) {
+      s.where[i] = nowhere;
+    }
+  }
+  return answer;
+}
+
+/// Whether the memory has the policy that it has without anybody's doing, or ours.
+bool is_free(const char* at, bool may_be_ours) noexcept {
+  int mode = 0;
+  unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits];
+  const long answer =
+      sys::raw::get_mempolicy(&mode, mask, sizeof mask / sizeof mask[0], at, sys::get_by_address);
+  return answer >= 0 && (mode == static_cast<int>(sys::policy::system_default) ||
+                         (may_be_ours && mode == static_cast<int>(sys::policy::bind_and_balance)));
+}
+
+/// 0 or -errno.
+long bind(char* start, std::size_t bytes, int node) noexcept {
+  unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
+  const auto at = static_cast<std::size_t>(node);
+  mask[at / word_bits] = 1UL << at % word_bits;
+  return sys::raw::mbind(start, bytes, sys::policy::bind_and_balance, mask, at / word_bits + 1, 0);
+}
+
+/// Another policy for the object, unless those that there may be are used up.
+bool take_extent(object& what, walk& at) noexcept {
+  if (at.extents == what.extents) {
+    if (!reserve_extents(1)) {
+      return false;
+    }
+    ++what.extents;
+  }
+  ++at.extents;
+  return true;
+}
+
+/// Pages in a row on one node.
+void hold_run(object& what, std::size_t first, std::size_t count, int node, walk& at) noexcept {
+  char* const start = what.start + first * page_bytes();
+  if (!is_free(start, at.had_some)) {
+    at.last_node = nowhere;
+    return;
+  }
+  if (node != at.last_node && !take_extent(what, at)) {
+    at.over = true;
+    return;
+  }
+  holds_any = true;
+  const long answer = bind(start, count * page_bytes(), node);
+  if (answer < 0) {
+    refused_errno = static_cast<int>(-answer);
+    at.over = true;
+    return;
+  }
+  at.last_node = node;
+  at.held += count;
+  if (at.held > what.held.pages) {
+    what.held.pages = at.held;
+    at.found_more = true;
+  }
+}
+
+/// Where the last walk came to without a gap.
+void begin(const object& what, walk& at) noexcept {
+  at.begun = true;
+  at.next = at.held = what.held.front;
+  at.extents = what.held.extents;
+  at.last_node = what.held.front == 0 ? nowhere : what.held.last_node;
+  at.had_some = what.extents != 0;
+}
+
+/// All of it is seen: what was held before and is gone since counts no more.
+void conclude(object& what, walk& at) noexcept {
+  release_extents(what.extents - at.extents);
+  what.extents = at.extents;
+  what.held.pages = at.held;
+  at.over = true;
+}
+
+void hold_batch(object& what, void* with) noexcept {
+  auto& at = *static_cast<walk*>(with);
+  const std::size_t pages = what.mapped_bytes / page_bytes();
+  if (what.gives_back) {
+    at.over = true;
+    return;
+  }
+  if (!at.begun) {
+    begin(what, at);
+  }
+  const std::size_t left = at.next < pages ? pages - at.next : 0;
+  const std::size_t count = left < batch_pages ? left : batch_pages;
+  const long answer = count == 0 ? 0 : locate(at.memory, what, at.next, count);
+  if (answer < 0) {
+    refused_errno = static_cast<int>(-answer);
+    at.over = true;
+    return;
+  }
+  for (std::size_t i = 0; i < count && !at.over;) {
+    const int node = at.memory.where[i];
+    std::size_t end = i;
+    while (end < count && at.memory.where[end] == node) {
+      ++end;
+    }
+    if (node == nowhere) {
+      at.last_node = nowhere;
+    } else {
+      hold_run(what, at.next + i, end - i, node, at);
+    }
+    i = end;
+  }
+  at.next += count;
+  if (!at.over && at.held == at.next) {
+    what.held.front = at.held;
+    what.held.extents = at.extents;
+    what.held.last_node = at.last_node;
+  }
+  if (!at.over && at.next >= pages) {
+    conclude(what, at);
+  }
+}
+
+/// Whether pages were found that were not held before.
+bool hold_all(scratch& memory) noexcept {
+  const int pid = static_cast<int>(sys::raw::call(SYS_getpid));
+  bool found_more = false;
+  const auto all = objects.snapshot(true);
+  for (std::size_t i = 0; i < all.count && refused_errno == 0; ++i) {
+    const object& what = all.objects[i];
+    const bool complete = what.held.pages * page_bytes() >= what.mapped_bytes;
+    if (what.pid != pid || what.kind == NODEWISE_AGENT_GROUP || complete || what.gives_back) {
+      continue;
+    }
+    walk at{memory};
+    while (!at.over && refused_errno == 0 &&
+           objects.change(what.start, what.sequence, hold_batch, &at)) {
+    }
+    found_more = found_more || at.found_more;
+  }
+  object_table::release(all);
+  return found_more;
+}
+
+/// A process whose first thread has ended goes on until its last one has: that must not be ours.
+bool is_leader_gone() noexcept {
+  char text[512] = {};
+  const long file =
+      sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) {
+    return false;
+  }
+  (void)sys::raw::call(SYS_read, file, text, sizeof text - 1);
+  sys::raw::call(SYS_close, file);
+  const char* const name_end = std::strrchr(text, ')');
+  return name_end != nullptr && std::strncmp(name_end, ") Z", 3) == 0;
+}
+
+void wait_ns(std::uint64_t ns) noexcept {
+  constexpr std::uint64_t second = 1000000000;
+  const timespec pause{static_cast<std::time_t>(ns / second), static_cast<long>(ns % second)};
+  sys::raw::call(SYS_nanosleep, &pause, nullptr);
+}
+
+void hold_until_the_end(scratch& memory) noexcept {
+  constexpr std::uint64_t shortest = 50'000'000;
+  constexpr std::uint64_t longest = 200'000'000;
+  constexpr std::uint64_t share = 10; // of a processor's time at most one part in so many
+  std::uint64_t pause = shortest;
+  while (refused_errno == 0 && !is_leader_gone()) {
+    const std::uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    pause = hold_all(memory) ? shortest : pause * 2 < longest ? pause * 2 : longest;
+    const std::uint64_t least = (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * share;
+    wait_ns(pause > least ? pause : least);
+  }
+}
+
+void* run(void* /*nothing*/) noexcept {
+  announce_helper();
+  (void)::prctl(PR_SET_NAME, "nodewise-hold");
+  tid = static_cast<int>(sys::raw::call(SYS_gettid));
+  tell_holder();
+  void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
+  if (memory == nullptr) {
+    refused_errno = ENOMEM;
+    return nullptr;
+  }
+  hold_until_the_end(*static_cast<scratch*>(memory));
+  sys::raw::unmap(memory, sizeof(scratch));
+  return nullptr;
+}
+
+void let_go(object& what, void* /*nothing*/) noexcept {
+  reset(what);
+}
+
+struct given_back {
+  const char* first;
+  const char* last;
+};
+
+void let_go_of_part(object& what, void* with) noexcept {
+  const auto& part = *static_cast<given_back*>(with);
+  if (what.start < part.last && part.first < what.start + what.mapped_bytes) {
+    what.gives_back = true;
+    reset(what);
+  }
+}
+
+} // namespace
+
+void begin_holding() noexcept {
+  tid = 0;
+  refused_errno = 0;
+  if (!asked.hold || !asked.observe || !is_witness()) {
+    return;
+  }
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's threads
+  refused_errno = start_helper(run);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void let_go_of_all() noexcept {
+  if (holds_any) {
+    objects.change_all(let_go, nullptr);
+    holds_any = false;
+  }
+}
+
+holder_facts holder() noexcept {
+  return {tid, refused_errno};
+}
+
+} // namespace nodewise::agent
+
+using namespace nodewise::agent;
+
+__attribute__((visibility("default"))) void nodewise_agent_gives_back(void* start,
+                                                                      std::size_t bytes) noexcept {
+  if (asked.hold && bytes <= PTRDIFF_MAX) { // also what is not held: it may be about to be
+    char* const first = static_cast<char*>(start);
+    given_back part{first, first + bytes};
+    objects.change_all(let_go_of_part, &part);
+  }
+}

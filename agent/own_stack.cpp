@@ -1,0 +1,81 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/own_stack.hpp"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+// Where the kernel put the first thread's stack pointer; the loader keeps it.
+extern "C" void* __libc_stack_end;
+
+namespace nodewise::agent {
+
+namespace {
+
+struct bounds {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+
+  [[nodiscard]] bool hold(std::uintptr_t address) const noexcept {
+    return address >= begin && address < end;
+  }
+};
+
+/// In the part of thread-local storage that is there from the thread's first instruction on.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bounds mine{};
+
+/// Written before there are other threads.
+constinit bool keeps_bounds = false;
+
+} // namespace
+
+void note_main_stack() noexcept {
+  // Nothing else is mapped as far below the end as the stack may grow, or not in a gigabyte.
+  constexpr rlim_t most = rlim_t{1} << 30;
+  struct rlimit limit{};
+  const bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
+  const rlim_t room = known && limit.rlim_cur < most ? limit.rlim_cur : most;
+  const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+  mine = {end > room ? end - room : 0, end};
+  keeps_bounds = true;
+}
+
+void note_thread_stack() noexcept {
+  pthread_attr_t attributes;
+  if (!keeps_bounds || ::pthread_getattr_np(::pthread_self(), &attributes) != 0) {
+    return;
+  }
+  void* start = nullptr;
+  std::size_t bytes = 0;
+  if (::pthread_attr_getstack(&attributes, &start, &bytes) == 0) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(start);
+    mine = {begin, begin + bytes};
+  }
+  ::pthread_attr_destroy(&attributes);
+}
+
+NODEWISE_READS_STACK stack_words stack_words::behind(const void* value) const noexcept {
+  for (const std::uintptr_t* at = first_; at != last_; ++at) {
+    if (address_in(*at) == value) {
+      return {at + 1, last_};
+    }
+  }
+  return *this;
+}
+
+std::uintptr_t own_stack_end(const void* from) noexcept {
+  return mine.hold(reinterpret_cast<std::uintptr_t>(from)) ? mine.end : 0;
+}
+
+stack_words own_stack(const void* from, std::size_t bytes) noexcept {
+  constexpr std::size_t word = sizeof(std::uintptr_t);
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(from) + word - 1) & ~(word - 1);
+  if (!mine.hold(first)) {
+    return {};
+  }
+  const std::size_t left = mine.end - first;
+  const std::size_t count = (left < bytes ? left : bytes) / word;
+  const auto* const begin = reinterpret_cast<const std::uintptr_t*>(first);
+  return {begin, begin + count};
+}
+
+} // namespace nodewise::agent

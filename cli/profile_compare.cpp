@@ -1,0 +1,156 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/profile_compare.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <unistd.h>
+
+#include "advise/advise.hpp"
+#include "cli/model_view.hpp"
+#include "cli/result.hpp"
+#include "cli/terminal.hpp"
+#include "report/envelope.hpp"
+#include "report/table.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using side = profile_site;
+using json = nlohmann::ordered_json;
+
+std::string remote_text(const std::optional<side>& of) {
+  return of && of->remote ? report::format_percent(*of->remote) : "-";
+}
+
+json side_json(const std::optional<side>& of) {
+  return of ? site_json(*of) : json("absent");
+}
+
+/// The model's word on all of a profile's largest program.
+std::optional<advise::outcome> outcome_of(const profile_result& of) {
+  const profile::program* const largest = profile::largest_program(of.what);
+  if (largest == nullptr) {
+    return std::nullopt;
+  }
+  const auto at = static_cast<std::size_t>(largest - of.what.programs.data());
+  return advise::make_plan(of.what, of.on, at).before;
+}
+
+std::string total_text(const std::optional<advise::outcome>& of) {
+  if (!of || !of->remote) {
+    return "unknown";
+  }
+  return report::format_percent(*of->remote) + " remote" +
+         (of->seconds ? ", " + format_seconds(*of->seconds) : std::string{});
+}
+
+/// Why the two may not be compared as they stand.
+std::vector<std::string> doubts(const profile_result& before, const profile_result& after) {
+  std::vector<std::string> all;
+  const auto source = [](const profile_result& of) {
+    return of.what.programs.empty() ? profile::use_source::none : of.what.programs.front().use_from;
+  };
+  if (source(before) != source(after)) {
+    all.push_back(
+        "uses come from different sources: " + std::string(profile::to_string(source(before))) +
+        ", then " + std::string(profile::to_string(source(after))));
+  }
+  if (source(before) == profile::use_source::none) {
+    all.emplace_back("who used memory was not observed: only pages are compared");
+  } else if (source(before) == profile::use_source::hinting_faults) {
+    all.emplace_back("uses are samples: differences of a few percent mean nothing");
+  }
+  if (before.on.machine().name != after.on.machine().name) {
+    all.push_back("taken on different machines: " + before.on.machine().name + ", then " +
+                  after.on.machine().name);
+  }
+  if (before.what.command != after.what.command) {
+    all.emplace_back("the commands differ");
+  }
+  return all;
+}
+
+} // namespace
+
+std::vector<compared_site> compare_sites(const profile::profile& before,
+                                         const profile::profile& after) {
+  std::map<site_key, side> first = sites_of(before);
+  std::map<site_key, side> second = sites_of(after);
+  std::vector<compared_site> all;
+  for (auto& [key, each] : first) {
+    compared_site made{key.first, key.second, std::move(each), {}};
+    if (const auto found = second.find(key); found != second.end()) {
+      made.after = std::move(found->second);
+      second.erase(found);
+    }
+    all.push_back(std::move(made));
+  }
+  for (auto& [key, each] : second) {
+    all.push_back({key.first, key.second, {}, std::move(each)});
+  }
+  const auto bytes = [](const compared_site& of) {
+    return std::max(of.before ? of.before->bytes : 0, of.after ? of.after->bytes : 0);
+  };
+  std::ranges::sort(all, [&](const compared_site& a, const compared_site& b) {
+    return std::tuple(bytes(b), a.program, a.name) < std::tuple(bytes(a), b.program, b.name);
+  });
+  return all;
+}
+
+void compare_profiles(const profile_result& before, const profile_result& after,
+                      const invocation& given) {
+  const std::vector<compared_site> sites = compare_sites(before.what, after.what);
+  const auto was = outcome_of(before);
+  const auto is = outcome_of(after);
+  const std::vector<std::string> doubt = doubts(before, after);
+  if (given.has(flags::json)) {
+    auto made =
+        report::envelope("comparison", 1, machine_json(before.on.machine()), before.settings);
+    made["sites"] = json::array();
+    for (const compared_site& each : sites) {
+      made["sites"].push_back({{"program", each.program},
+                               {"name", each.name},
+                               {"before", side_json(each.before)},
+                               {"after", side_json(each.after)}});
+    }
+    const auto total = [](const std::optional<advise::outcome>& of) -> json {
+      return {{"remote", of ? report::or_unavailable(of->remote) : "unavailable"},
+              {"predicted_s", of ? report::or_unavailable(of->seconds) : "unavailable"}};
+    };
+    made["before"] = total(was);
+    made["after"] = total(is);
+    made["doubts"] = doubt;
+    write_out(report::json_text(made));
+    return;
+  }
+  const report::style how = style_of(STDOUT_FILENO, given);
+  report::table rows({{"array", report::align::left, true},
+                      {"size", report::align::right},
+                      {"remote", report::align::right},
+                      {"then", report::align::right},
+                      {"pages on", report::align::left, true},
+                      {"then", report::align::left, true}});
+  for (const compared_site& each : sites) {
+    const side& any = each.before ? *each.before : *each.after;
+    rows.add({each.name, report::format_bytes(any.bytes), remote_text(each.before),
+              remote_text(each.after), each.before ? nodes_text(*each.before) : "absent",
+              each.after ? nodes_text(*each.after) : "absent"});
+  }
+  std::string text = rows.to_string(how);
+  text += "\nIn all " + total_text(was) + ", then " + total_text(is);
+  if (was && is && was->seconds && is->seconds && *is->seconds > 0) {
+    text += ": " + short_number(*was->seconds / *is->seconds) + " x as fast, predicted";
+  }
+  text += "\n";
+  for (const std::string& each : doubt) {
+    text += "  " + each + "\n";
+  }
+  write_out(text);
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,137 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "base/hexadecimal.hpp"
+#include "cli/profile_sites.hpp"
+#include "cli/profile_view.hpp"
+#include "plan/plan_json.hpp"
+#include "profile/profile_json.hpp"
+#include "report/envelope.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class Values, class Write>
+json list(const Values& values, Write write) {
+  json all = json::array();
+  for (const auto& each : values) {
+    all.push_back(write(each));
+  }
+  return all;
+}
+
+json gain_json(const advise::gain& worth) {
+  using kind = advise::gain::kind;
+  if (worth.how == kind::unavailable) {
+    return {{"kind", "unavailable"}, {"note", worth.note}};
+  }
+  json made = {{"kind", worth.how == kind::at_most ? "at most" : "predicted"},
+               {"ratio", worth.ratio},
+               {"low", worth.low},
+               {"high", worth.high},
+               {"before_s", report::or_unavailable(worth.before_s)},
+               {"after_s", report::or_unavailable(worth.after_s)},
+               {"binds_before", worth.binds_before},
+               {"binds_after", worth.binds_after}};
+  if (!worth.note.empty()) {
+    made["note"] = worth.note;
+  }
+  return made;
+}
+
+json objects_json(const std::vector<advise::named_objects>& objects) {
+  return list(objects, [](const advise::named_objects& each) -> json {
+    return {{"program", each.program}, {"ids", each.ids},     {"name", each.name},
+            {"bytes", each.bytes},     {"share", each.share}, {"remote", each.remote}};
+  });
+}
+
+json places_json(const std::vector<advise::code_share>& places) {
+  return list(places, [](const advise::code_share& each) -> json {
+    json made = {{"label", profile::label_of(each.where)}, {"share", each.share}};
+    if (!each.where.file.empty()) {
+      made["file"] = each.where.file;
+      made["line"] = each.where.line;
+    }
+    if (!each.where.function.empty()) {
+      made["function"] = each.where.function;
+    }
+    return made;
+  });
+}
+
+json finding_json(const advise::finding& what) {
+  return {{"pattern", advise::to_string(what.what)},
+          {"title", what.title},
+          {"gain", gain_json(what.worth)},
+          {"objects", objects_json(what.objects)},
+          {"first_touched", places_json(what.first_touched)},
+          {"used", places_json(what.used)},
+          {"evidence", what.evidence},
+          {"cures", list(what.cures,
+                         [](const advise::cure& each) -> json {
+                           return {{"with", each.with}, {"what", each.what}, {"code", each.code}};
+                         })},
+          {"remarks", what.remarks}};
+}
+
+json outcome_json(const advise::outcome& what) {
+  return {{"remote", report::or_unavailable(what.remote)},
+          {"seconds", report::or_unavailable(what.seconds)},
+          {"binds", what.binds}};
+}
+
+} // namespace
+
+json advice_json(const profile::profile& what, const advise::advice& found, const machine& on,
+                 json settings) {
+  json made = report::envelope("advice", 1, machine_json(on), std::move(settings));
+  made["command"] = what.command;
+  made["findings"] = list(found.findings, finding_json);
+  made["not_worth"] = list(found.not_worth, [](const advise::dismissal& each) -> json {
+    return {{"pattern", advise::to_string(each.what)},
+            {"objects", objects_json(each.objects)},
+            {"gain", gain_json(each.worth)},
+            {"reason", each.reason}};
+  });
+  made["unexamined"] = list(found.not_asked, [](const advise::unexamined& each) -> json {
+    return {{"pattern", advise::to_string(each.what)}, {"missing", each.missing}};
+  });
+  made["plans"] = list(found.plans, [&](const advise::proposal& each) -> json {
+    return {{"program", what.programs[each.program].name},
+            {"entries", each.plan.objects.size()},
+            {"before", outcome_json(each.before)},
+            {"after", outcome_json(each.after)},
+            {"gain", gain_json(each.worth)},
+            {"remarks", each.remarks}};
+  });
+  made["refused_plans"] = list(found.refused, [&](const advise::proposal& each) -> json {
+    return {{"program", what.programs[each.program].name},
+            {"gain", gain_json(each.worth)},
+            {"reason", each.refused}};
+  });
+  made["objects"] = json::array();
+  for (const auto& [key, site] : sites_of(what)) {
+    json one = {{"program", key.first}, {"name", key.second}};
+    one.update(site_json(site));
+    made["objects"].push_back(std::move(one));
+  }
+  json whole = json::object();
+  profile::append(whole, what);
+  made["evidence"] = whole["evidence"];
+  made["overhead"] = whole["overhead"];
+  made["remarks"] = found.remarks;
+  return made;
+}
+
+json profile_json(const profile::profile& what, const machine& on, json settings) {
+  json made = report::envelope("profile", 1, machine_json(on), std::move(settings));
+  profile::append(made, what);
+  return made;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,265 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/profile_record.hpp"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+#include <unistd.h>
+
+#include "attribution/assemble.hpp"
+#include "base/local_rank.hpp"
+#include "cli/profile_flags.hpp"
+#include "cli/profile_memory.hpp"
+#include "doctor/settings.hpp"
+#include "launch/agent_report.hpp"
+#include "launch/report_file.hpp"
+#include "launch/start.hpp"
+#include "observe/observer.hpp"
+#include "observe/recorder.hpp"
+#include "report/progress.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string sentence_of(const error& what) {
+  return what.asked() + ": " + what.answered() + "; " + what.cure();
+}
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+/// What nobody could see here, whatever is sampled.
+void tell_missing(profile::evidence& seen, const doctor::settings& found) {
+  if (!found.balances()) {
+    seen.missing.emplace_back(
+        "who uses memory later was not sampled: kernel.numa_balancing is off; switch it on (sysctl "
+        "kernel.numa_balancing=1), or run the program in the lab, which counts it");
+  }
+}
+
+/// Where pages were to be held and were not.
+void tell_unheld(profile::evidence& seen, const launch::run_report& told) {
+  for (const launch::process_report& each : told.processes) {
+    if (each.holder && each.holder->refused_errno != 0) {
+      seen.missing.push_back("where its pages were first: the kernel may have moved what it "
+                             "sampled accesses of, since they could not be held in " +
+                             each.program + ": " + errno_text(each.holder->refused_errno) +
+                             "; holding them needs Linux 5.12, mbind and move_pages");
+      return;
+    }
+  }
+}
+
+/// The system when the observation began, and how full its nodes were at most since.
+struct state_before {
+  doctor::settings found;
+  std::vector<profile::node_memory> memory;
+  std::uint64_t migrated = 0;
+
+  explicit state_before(const topology& here)
+      : found(doctor::read_settings(sys::real_kernel())),
+        memory(read_node_memory(here.machine(), sys::real_kernel())),
+        migrated(read_migrated_pages(sys::real_kernel())) {}
+};
+
+profile::profile assembled(const observe::recording& recorded, const launch::run_report& told,
+                           const topology& here, const state_before& was,
+                           const observe::page_map* mapped = nullptr) {
+  report::progress shown("putting page faults together", recorded.log.samples());
+  const attribution::heard all{recorded,
+                               told,
+                               here.machine(),
+                               sys::real_kernel().base_page_bytes(),
+                               was.found.balances(),
+                               read_migrated_pages(sys::real_kernel()) - was.migrated,
+                               mapped,
+                               [&](std::uint64_t samples) { shown.done(samples); }};
+  profile::profile made = attribution::assemble(all, sys::real_kernel().thp_bytes());
+  made.memory = was.memory;
+  tell_missing(made.seen, was.found);
+  tell_unheld(made.seen, told);
+  return made;
+}
+
+/// Under an MPI launcher the program that has most memory is the rank, whatever started it.
+void note_rank(profile::profile& what) {
+  const auto rank =
+      find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
+  const profile::program* const largest = profile::largest_program(what);
+  if (rank && largest != nullptr) {
+    what.programs[static_cast<std::size_t>(largest - what.programs.data())].rank = rank->number;
+  }
+}
+
+void add_notes(const launch::run_report& told, std::vector<std::string>& warnings) {
+  for (const launch::process_report& each : told.processes) {
+    if (each.foreign_malloc) {
+      warnings.push_back(each.program + " brings its own malloc: its arrays have no names");
+    }
+  }
+  if (told.damaged_bytes != 0) {
+    warnings.push_back("the agent's report is damaged: " + std::to_string(told.damaged_bytes) +
+                       " bytes make no sense; is the disk of TMPDIR full?");
+  }
+}
+
+/// Where nothing could be sampled, and why.
+observe::recording unsampled(const error& why) {
+  observe::recording nothing;
+  nothing.begin_ns = nothing.end_ns = now_ns();
+  nothing.abilities.missing.push_back(sentence_of(why));
+  return nothing;
+}
+
+/// Nothing: until it ends.
+std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
+  const auto text = given.text(flags::duration);
+  if (!text) {
+    return std::nullopt;
+  }
+  constexpr double most = 1e6;
+  double seconds = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (failed != std::errc{} || end != text->data() + text->size() || !(seconds > 0) ||
+      seconds > most) {
+    throw error(error_kind::usage, option_name(flags::duration) + " " + std::string(*text),
+                "it takes seconds, such as 0.5 or 10", "give a number up to a million");
+  }
+  return std::chrono::milliseconds{std::lround(seconds * 1000)};
+}
+
+volatile std::sig_atomic_t end_asked = 0;
+
+/// Ctrl-C ends the watching, not this command, while one of these lives.
+class ending_by_signal {
+ public:
+  ending_by_signal() {
+    struct sigaction handler{};
+    handler.sa_handler = [](int) { end_asked = 1; };
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      ::sigaction(numbers[i], &handler, &before_[i]); // without SA_RESTART: it ends the wait
+    }
+  }
+  ending_by_signal(const ending_by_signal&) = delete;
+  ending_by_signal& operator=(const ending_by_signal&) = delete;
+  ~ending_by_signal() {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      ::sigaction(numbers[i], &before_[i], nullptr);
+    }
+  }
+
+ private:
+  static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, numbers.size()> before_{};
+};
+
+/// Where sampling is refused the program runs all the same, and the agent alone witnesses, unless
+/// it is to run sampled `or_nothing`.
+observe::recording record(const std::function<void()>& become, bool or_nothing,
+                          const observe::recording_options& how) {
+  const pid_t parent = ::getpid();
+  try {
+    return observe::record_program(become, how);
+  } catch (const error& e) {
+    const bool is_child = ::getpid() != parent; // which could not become the program
+    if (is_child || or_nothing) {
+      throw;
+    }
+    observe::recording nothing = unsampled(e);
+    nothing.end = sys::run_child(become);
+    nothing.end_ns = now_ns();
+    return nothing;
+  }
+}
+
+/// Where sampling is refused there is its memory alone, which is said; under --strict it is
+/// refused.
+observe::recording watch(int pid, std::optional<std::chrono::milliseconds> duration,
+                         const invocation& given, const observe::recording_options& how) {
+  const ending_by_signal ending;
+  try {
+    return observe::record_process(pid, duration, [] { return end_asked != 0; }, how);
+  } catch (const error& e) {
+    if (given.has(flags::strict) || e.kind() == error_kind::usage) {
+      throw;
+    }
+    observe::recording nothing = unsampled(e);
+    nothing.pid = pid;
+    nothing.ended = false;
+    return nothing;
+  }
+}
+
+/// With a look at how full nodes are, now and then.
+observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
+                                      const topology& here) {
+  observe::recording_options how;
+  how.now_and_then = [&memory, &here] { look_again(memory, here.machine(), sys::real_kernel()); };
+  return how;
+}
+
+} // namespace
+
+recorded_profile record_program(const launch::plan& what, const topology& here,
+                                const invocation& given) {
+  state_before was(here);
+  recorded_profile made;
+  const launch::report_file report;
+  const observe::recording recorded = record(
+      [&] {
+        launch::apply(what, report.name(), sys::real_kernel());
+        launch::become(what);
+      },
+      given.has(flags::strict), looking_at(was.memory, here));
+  const launch::run_report told = launch::read_agent_report(report.read());
+  made.end = recorded.end;
+  add_notes(told, made.warnings);
+  made.what = assembled(recorded, told, here, was);
+  if (recorded.abilities.first_touches && told.processes.empty() && made.end.started) {
+    made.what.seen.missing.emplace_back(
+        "its arrays: no agent was loaded, as in a statically linked program or one that changes "
+        "its user; link it dynamically");
+  }
+  made.what.command = what.command;
+  note_rank(made.what);
+  return made;
+}
+
+recorded_profile record_process(int pid, const topology& here, const invocation& given) {
+  state_before was(here);
+  const auto duration = duration_of(given);
+  recorded_profile made;
+  observe::observer eye(sys::real_kernel(), here.machine());
+  const auto process = sys::real_process(pid);
+  observe::page_map mapped = eye.look(*process, {});
+  const observe::recording recorded = watch(pid, duration, given, looking_at(was.memory, here));
+  bool latest = false;
+  if (!recorded.ended) {
+    try {
+      mapped = eye.look(*process, {});
+      latest = true;
+    } catch (const error&) { // it has ended just now
+    }
+  }
+  made.what = assembled(recorded, {}, here, was, &mapped);
+  made.what.seen.missing.emplace_back(
+      "who asked for memory: objects have the names that the memory map has; start the program "
+      "under nodewise profile to see its arrays");
+  if (!latest) {
+    made.what.seen.missing.emplace_back(
+        "where pages were at its end: it ended while it was watched, and they are told as they "
+        "were at the beginning");
+  }
+  return made;
+}
+
+} // namespace nodewise::cli

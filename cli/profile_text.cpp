@@ -1,0 +1,261 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cli/model_view.hpp"
+#include "cli/profile_sites.hpp"
+#include "cli/profile_view.hpp"
+#include "report/wrap.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using report::tone;
+
+constexpr std::size_t label_width = 11;
+
+std::string ratio(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
+/// "  evidence  all pages on node 0": text that is broken under itself on a terminal.
+std::string labelled(const std::string& label, const std::string& text, const report::style& how) {
+  const std::size_t indent = 2 + label_width;
+  const std::string first = "  " + report::pad_right(label, label_width);
+  if (!how.terminal) {
+    return first + text + "\n";
+  }
+  std::string all;
+  for (const std::string& line : report::wrap(text, how.width - indent)) {
+    all += (all.empty() ? report::paint(how, tone::faint, first) : std::string(indent, ' ')) +
+           line + "\n";
+  }
+  return all;
+}
+
+/// Several lines of one kind: the label stands at the first alone.
+template <class Values, class Text>
+std::string lines(const std::string& label, const Values& values, const report::style& how,
+                  Text text) {
+  std::string all;
+  for (const auto& each : values) {
+    all += labelled(all.empty() ? label : "", text(each), how);
+  }
+  return all;
+}
+
+std::string objects_text(const advise::named_objects& what, bool has_uses) {
+  std::string text = what.name;
+  if (what.ids.size() > 1) {
+    text += " (" + std::to_string(what.ids.size()) + " objects)";
+  }
+  text += "  " + report::format_bytes(what.bytes);
+  if (has_uses) {
+    text += ", " + report::format_percent(what.share) + " of the traffic, " +
+            report::format_percent(what.remote) + " of it remote";
+  }
+  return text;
+}
+
+std::string places_text(const std::vector<advise::code_share>& places) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, places.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + profile::label_of(places[i].where) + " (" +
+            report::format_percent(places[i].share) + ")";
+  }
+  return text + (places.size() > most ? ", ..." : "");
+}
+
+/// Broken under itself on a terminal.
+std::string title_text(const std::string& title, const report::style& how) {
+  const std::size_t width = how.terminal ? how.width : title.size();
+  return report::paint(how, tone::strong, report::wrap_indented(title, width, 3)) + "\n";
+}
+
+std::string code_text(const std::string& code, const report::style& how) {
+  std::string all;
+  std::size_t at = 0;
+  while (at < code.size()) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    all += std::string(8, ' ') + report::paint(how, tone::accent, code.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return all;
+}
+
+std::string cures_text(const std::vector<advise::cure>& cures, const report::style& how) {
+  std::string all;
+  for (const advise::cure& each : cures) {
+    all += labelled(all.empty() ? "cure" : "", each.with + ": " + each.what, how);
+    all += code_text(each.code, how);
+  }
+  return all;
+}
+
+std::string dismissed_text(const advise::dismissal& what) {
+  std::string text = advise::name_of(what.what);
+  for (std::size_t i = 0; i < what.objects.size(); ++i) {
+    text += (i == 0 ? " of " : ", ") + what.objects[i].name;
+  }
+  return text + ": " + what.reason;
+}
+
+std::string outcome_text(const advise::outcome& what) {
+  std::string text = report::format_percent(what.remote.value_or(0)) + " remote";
+  if (what.seconds) {
+    text += ", " + format_seconds(*what.seconds);
+  }
+  return text;
+}
+
+std::string proposal_text(const profile::profile& of, const advise::proposal& what,
+                          const report::style& how) {
+  const std::string& name = of.programs[what.program].name;
+  std::string text = name + ": " + std::to_string(what.plan.objects.size()) +
+                     (what.plan.objects.size() == 1 ? " entry" : " entries");
+  if (what.before.remote && what.after.remote) {
+    text += "; " + outcome_text(what.before) + ", with it " + outcome_text(what.after);
+  }
+  advise::gain worth = what.worth;
+  worth.note.clear(); // the findings have said it
+  return labelled("plan", text + "; " + gain_text(worth), how) +
+         lines("", what.remarks, how, [](const std::string& each) { return each; });
+}
+
+} // namespace
+
+std::string gain_text(const advise::gain& worth) {
+  using kind = advise::gain::kind;
+  if (worth.how == kind::unavailable) {
+    return "gain unavailable: " + worth.note;
+  }
+  std::string text = worth.how == kind::at_most ? "at most " : "";
+  text += ratio(worth.ratio) + " x as fast, predicted";
+  if (worth.high > worth.low) {
+    text += " (" + ratio(worth.low) + " to " + ratio(worth.high) + ")";
+  }
+  return worth.note.empty() ? text : text + "; " + worth.note;
+}
+
+std::string finding_text(const advise::finding& what, std::size_t number,
+                         const report::style& how) {
+  const bool has_uses = std::ranges::any_of(
+      what.objects, [](const advise::named_objects& each) { return each.share > 0; });
+  std::string text = title_text(std::to_string(number) + ". " + what.title, how);
+  text += labelled("gain", gain_text(what.worth), how);
+  if (!what.worth.binds_before.empty()) {
+    text += labelled("",
+                     "waits for " + what.worth.binds_before + "; cured for " +
+                         (what.worth.binds_after.empty() ? "nothing" : what.worth.binds_after),
+                     how);
+  }
+  constexpr std::size_t most = 6;
+  std::vector<advise::named_objects> shown(
+      what.objects.begin(),
+      what.objects.begin() + static_cast<std::ptrdiff_t>(std::min(most, what.objects.size())));
+  text +=
+      lines("arrays", shown, how, [&](const auto& each) { return objects_text(each, has_uses); });
+  if (what.objects.size() > most) {
+    text += labelled("", std::to_string(what.objects.size() - most) + " more", how);
+  }
+  if (!what.first_touched.empty()) {
+    text += labelled("touched at", places_text(what.first_touched), how);
+  }
+  if (!what.used.empty()) {
+    text += labelled("used at", places_text(what.used), how);
+  }
+  const auto same = [](const std::string& each) { return each; };
+  text += lines("evidence", what.evidence, how, same);
+  text += cures_text(what.cures, how);
+  return text + lines("doubts", what.remarks, how, same);
+}
+
+std::string evidence_text(const profile::profile& what, const report::style& how) {
+  const profile::evidence& seen = what.seen;
+  std::uint64_t unwitnessed = 0;
+  std::uint64_t resident = 0;
+  for (const profile::program& program : what.programs) {
+    for (const profile::object& object : program.objects) {
+      unwitnessed += object.unwitnessed;
+      resident += object.resident;
+    }
+  }
+  std::string text = std::to_string(seen.fault_samples) + " page faults sampled, " +
+                     std::to_string(seen.lost_samples) + " lost; " + std::to_string(unwitnessed) +
+                     " of " + std::to_string(resident) + " pages without a witness";
+  if (seen.hinting) {
+    text += "; " + std::to_string(seen.hinting_samples) + " accesses sampled, " +
+            std::to_string(seen.pages_held) + " pages held where they were meanwhile, " +
+            std::to_string(seen.pages_moved) + " moved by the kernel";
+  }
+  if (seen.counts) {
+    text += "; memory traffic counted";
+  }
+  if (seen.thinned_samples != 0) {
+    text += "; " + std::to_string(seen.thinned_samples) + " samples left out to bound memory";
+  }
+  std::string all = labelled("evidence", text, how);
+  all += labelled("overhead",
+                  "observer " + format_seconds(what.cost.observer_s) + " of " +
+                      format_seconds(what.cost.wall_s),
+                  how);
+  return all + lines("not seen", seen.missing, how, [](const std::string& each) { return each; });
+}
+
+namespace {
+
+/// A line for each reason, with all patterns that it concerns.
+std::string unexamined_text(const std::vector<advise::unexamined>& what, const report::style& how) {
+  std::vector<std::pair<std::string, std::string>> by_reason;
+  for (const advise::unexamined& each : what) {
+    const auto same =
+        std::ranges::find(by_reason, each.missing, &decltype(by_reason)::value_type::first);
+    if (same == by_reason.end()) {
+      by_reason.emplace_back(each.missing, advise::name_of(each.what));
+    } else {
+      same->second += ", " + advise::name_of(each.what);
+    }
+  }
+  return lines("not judged", by_reason, how, [](const auto& each) {
+    return "not looked for, because " + each.first + ": " + each.second;
+  });
+}
+
+} // namespace
+
+std::string advice_text(const profile::profile& what, const advise::advice& found,
+                        const machine& on, const report::style& how) {
+  const bool one_node = on.nodes.size() == 1;
+  const auto same = [](const std::string& each) { return each; };
+  std::string text;
+  for (std::size_t i = 0; i < found.findings.size(); ++i) {
+    text += (i == 0 ? "" : "\n") + finding_text(found.findings[i], i + 1, how);
+  }
+  if (found.findings.empty()) {
+    text += report::paint(how, tone::strong,
+                          one_node ? "This machine has one node: nothing can be in the wrong place"
+                                   : "No finding") +
+            "\n";
+  }
+  text += "\n" + sites_text(what, how) + "\n";
+  text += lines("no matter", found.not_worth, how, dismissed_text);
+  text += lines("no matter", found.refused, how, [&](const advise::proposal& each) {
+    return "a plan for " + what.programs[each.program].name + ": " + each.refused;
+  });
+  for (const advise::proposal& each : found.plans) {
+    text += proposal_text(what, each, how);
+  }
+  text += evidence_text(what, how);
+  if (one_node && found.findings.empty()) {
+    return text; // what was not looked for cannot be here, and nothing is priced
+  }
+  text += unexamined_text(found.not_asked, how);
+  return text + lines("note", found.remarks, how, same);
+}
+
+} // namespace nodewise::cli

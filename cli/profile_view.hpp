@@ -1,0 +1,37 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a profile and the advice on it are shown and written.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "advise/advise.hpp"
+#include "profile/profile.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// For people: what is wrong, what cures it and what that is worth; then what was not looked for,
+/// and what the observation has cost.
+[[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
+                                      const machine& on, const report::style& how);
+/// The parts of it.
+[[nodiscard]] std::string finding_text(const advise::finding& what, std::size_t number,
+                                       const report::style& how);
+[[nodiscard]] std::string evidence_text(const profile::profile& what, const report::style& how);
+/// "2.00 x as fast predicted (1.86 to 2.12)".
+[[nodiscard]] std::string gain_text(const advise::gain& worth);
+
+/// `nodewise/advice/1`.
+[[nodiscard]] nlohmann::ordered_json advice_json(const profile::profile& what,
+                                                 const advise::advice& found, const machine& on,
+                                                 nlohmann::ordered_json settings);
+/// `nodewise/profile/1`.
+[[nodiscard]] nlohmann::ordered_json profile_json(const profile::profile& what, const machine& on,
+                                                  nlohmann::ordered_json settings);
+
+} // namespace nodewise::cli

@@ -1,0 +1,152 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What became of a plan file: which of its entries fitted how many objects, and where these are.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cli/run_result.hpp"
+#include "report/envelope.hpp"
+#include "report/table.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using launch::object_report;
+using nlohmann::ordered_json;
+using report::tone;
+
+/// The objects of one entry, together.
+struct entry_sum {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t located = 0; ///< pages of which it is known whether they are as asked
+  std::uint64_t as_asked = 0;
+
+  [[nodiscard]] std::optional<double> share() const {
+    return located == 0
+               ? std::nullopt
+               : std::optional(static_cast<double>(as_asked) / static_cast<double>(located));
+  }
+};
+
+struct plan_sum {
+  std::vector<entry_sum> entries;
+  std::uint64_t unnamed = 0; ///< objects that no entry fits
+};
+
+/// Where those objects of an entry are that have a report of their own.
+void add_pages(entry_sum& into, const run_result& result, const object_report& object) {
+  into.bytes += object.bytes;
+  if (const auto share = result.share_as_asked(object)) {
+    const std::uint64_t located = object.resident - object.unknown;
+    into.located += located;
+    into.as_asked +=
+        static_cast<std::uint64_t>(std::llround(*share * static_cast<double>(located)));
+  }
+}
+
+plan_sum sum_of(const run_result& result, const launch::planned_file& plan,
+                const std::vector<launch::agent_rule>& rules) {
+  plan_sum all;
+  all.entries.resize(plan.entries.size());
+  for (const launch::process_report& process : result.found.report.processes) {
+    std::uint64_t objects =
+        process.objects.size() + (process.totals ? process.totals->left_out : 0);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (const auto entry = rules[i].entry) {
+        const std::uint64_t its = launch::objects_of_rule(process, i);
+        all.entries[*entry].objects += its;
+        objects -= std::min(its, objects);
+      }
+    }
+    all.unnamed += objects;
+    for (const object_report& object : process.objects) {
+      if (const auto entry = result.entry_of(object)) {
+        add_pages(all.entries[*entry], result, object);
+      }
+    }
+  }
+  return all;
+}
+
+std::string headline(const launch::planned_file& plan, const plan_sum& sums) {
+  if (!plan.problem.empty()) {
+    return ": left out\n";
+  }
+  std::size_t fitting = 0;
+  for (const entry_sum& sum : sums.entries) {
+    fitting += sum.objects != 0 ? 1U : 0U;
+  }
+  const std::size_t all = plan.entries.size();
+  return ": " + std::to_string(fitting) + " of " + std::to_string(all) +
+         (all == 1 ? " entry fits objects\n" : " entries fit objects\n");
+}
+
+} // namespace
+
+std::optional<std::size_t> run_result::entry_of(const object_report& object) const {
+  const bool known = asked.agent && object.rule && *object.rule < asked.agent->rules.size();
+  return known ? asked.agent->rules[*object.rule].entry : std::nullopt;
+}
+
+std::string plan_text(const run_result& result, const report::style& how) {
+  if (!result.asked.planned || !result.asked.agent) {
+    return {};
+  }
+  const launch::planned_file& plan = *result.asked.planned;
+  const plan_sum sums = sum_of(result, plan, result.asked.agent->rules);
+  report::table rows({{"entry"},
+                      {"placement"},
+                      {"objects", report::align::right},
+                      {"size", report::align::right},
+                      {"as asked", report::align::right},
+                      {"", report::align::left, true}},
+                     2);
+  for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+    const launch::planned_file::entry& entry = plan.entries[i];
+    const entry_sum& sum = sums.entries[i];
+    const auto share = sum.share();
+    const std::string missing = !entry.left_out.empty() ? "left out: " + entry.left_out
+                                : sum.objects == 0      ? "no object fits it"
+                                                        : "";
+    rows.add({std::to_string(i + 1) + " " + entry.label,
+              entry.placement,
+              std::to_string(sum.objects),
+              sum.objects == 0 ? "-" : report::format_bytes(sum.bytes),
+              {share ? report::format_percent(*share) : "-",
+               share && *share < 1 ? tone::bad : tone::plain},
+              {missing, tone::warning}});
+  }
+  std::string text = report::paint(how, tone::strong, plan.name) + headline(plan, sums);
+  text += plan.entries.empty() ? std::string{} : rows.to_string(how);
+  return text + "  objects that no entry names: " + std::to_string(sums.unnamed) + "\n";
+}
+
+ordered_json plan_json(const run_result& result, const launch::planned_file& plan) {
+  ordered_json made = {{"file", plan.name}};
+  if (!plan.problem.empty()) {
+    made["problem"] = plan.problem;
+  }
+  if (!result.asked.agent) {
+    return made;
+  }
+  const plan_sum sums = sum_of(result, plan, result.asked.agent->rules);
+  made["entries"] = ordered_json::array();
+  for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+    const entry_sum& sum = sums.entries[i];
+    ordered_json entry = {
+        {"label", plan.entries[i].label}, {"placement", plan.entries[i].placement},
+        {"objects", sum.objects},         {"bytes", sum.bytes},
+        {"located_pages", sum.located},   {"as_asked", report::or_unavailable(sum.share())}};
+    if (!plan.entries[i].left_out.empty()) {
+      entry["left_out"] = plan.entries[i].left_out;
+    }
+    made["entries"].push_back(std::move(entry));
+  }
+  made["unnamed_objects"] = sums.unnamed;
+  return made;
+}
+
+} // namespace nodewise::cli

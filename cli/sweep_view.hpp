@@ -1,0 +1,51 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a sweep of page caches came to, for people and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "report/style.hpp"
+#include "sweep/pressure.hpp"
+#include "sys/node_memory.hpp"
+
+namespace nodewise::cli {
+
+enum class sweep_way {
+  drop,     ///< the kernel's own door, for root
+  files,    ///< those that were named
+  pressure, ///< memory asked of each node
+};
+
+struct swept_node {
+  node_id node = unknown_node;
+  std::optional<sys::node_memory> before;
+  std::optional<sys::node_memory> after;
+  std::optional<sweep::pressure> pressed;
+};
+
+struct swept_file {
+  std::string path;
+  int errno_value = 0;
+};
+
+struct swept {
+  sweep_way way = sweep_way::drop;
+  std::vector<swept_node> nodes;
+  std::vector<swept_file> files;
+};
+
+/// A table of each node's free memory and page cache, before and after, and what is to be said.
+[[nodiscard]] std::string sweep_text(const swept& what, const report::style& how);
+
+/// nodewise/sweep/1.
+[[nodiscard]] nlohmann::ordered_json sweep_json(const swept& what, const machine& on,
+                                                nlohmann::ordered_json settings);
+
+} // namespace nodewise::cli

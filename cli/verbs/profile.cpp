@@ -1,0 +1,116 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <string>
+
+#include <unistd.h>
+
+#include <nodewise/topology.hpp>
+
+#include "cli/exit_codes.hpp"
+#include "cli/profile_compare.hpp"
+#include "cli/profile_flags.hpp"
+#include "cli/profile_record.hpp"
+#include "cli/profile_result.hpp"
+#include "cli/result.hpp"
+#include "cli/run_options.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "doctor/settings.hpp"
+#include "launch/plan.hpp"
+#include "report/error_text.hpp"
+
+namespace nodewise::cli::verbs {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& answered) {
+  throw error(error_kind::usage, "nodewise profile", answered,
+              "write nodewise profile -- PROGRAM, -p PID, FILE.json... or --compare A B");
+}
+
+/// One of the four things that can be profiled.
+void check(const invocation& given) {
+  const bool compares = given.has(flags::compare);
+  const int asked = (given.program.empty() ? 0 : 1) + (given.has(flags::process) ? 1 : 0) +
+                    (given.operands.empty() ? 0 : 1);
+  if (asked != 1) {
+    refuse(asked == 0 ? "what to profile is missing" : "several things to profile");
+  }
+  if (given.texts(flags::process).size() > 1) {
+    refuse("one process at a time");
+  }
+  if (compares && given.operands.size() != 2) {
+    refuse("--compare takes two files");
+  }
+  if (given.has(flags::duration) && !given.has(flags::process)) {
+    refuse("--duration is for a process that runs already");
+  }
+}
+
+void warn(const std::vector<std::string>& warnings, const invocation& given) {
+  for (const std::string& each : warnings) {
+    if (!given.has(flags::quiet)) {
+      write_error(report::warning_text(each, style_of(STDERR_FILENO, given)));
+    }
+  }
+}
+
+/// Its end becomes this command's.
+[[noreturn]] void profile_program(const invocation& given) {
+  launch::run_options options = read_run_options(given);
+  options.report = true;
+  options.witness = true;
+  options.hold = doctor::read_settings(sys::real_kernel()).balances();
+  const topology here = topology::from_sysfs();
+  const launch::plan what = launch::make_plan(options, here);
+  warn(what.warnings, given);
+  check_profile_output(given);
+  const recorded_profile found = record_program(what, here, given);
+  if (found.end.started) {
+    warn(found.warnings, given);
+    tell_profile({found.what, here, settings_json(sys::real_kernel())}, given, STDERR_FILENO);
+  }
+  sys::end_as(found.end);
+}
+
+/// Several are the ranks of one run.
+profile_result read_files(const std::vector<std::string>& files) {
+  return files.size() == 1 ? read_profile(files.front()) : read_ranks(files);
+}
+
+int profile_process(const invocation& given) {
+  const std::string text(*given.text(flags::process));
+  int pid = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (failed != std::errc{} || end != text.data() + text.size() || pid <= 0) {
+    throw error(error_kind::usage, "the process '" + text + "'", "it takes the number of a process",
+                "`ps -e` lists them; a program to start follows --");
+  }
+  check_profile_output(given);
+  const topology here = topology::from_sysfs();
+  const recorded_profile found = record_process(pid, here, given);
+  warn(found.warnings, given);
+  tell_profile({found.what, here, settings_json(sys::real_kernel())}, given, STDOUT_FILENO);
+  return exit_code::ok;
+}
+
+} // namespace
+
+int profile(const invocation& given) {
+  check(given);
+  if (given.has(flags::compare)) {
+    compare_profiles(read_profile(given.operands[0]), read_profile(given.operands[1]), given);
+    return exit_code::ok;
+  }
+  if (!given.operands.empty()) {
+    check_profile_output(given);
+    tell_profile(read_files(given.operands), given, STDOUT_FILENO);
+    return exit_code::ok;
+  }
+  if (given.has(flags::process)) {
+    return profile_process(given);
+  }
+  profile_program(given);
+}
+
+} // namespace nodewise::cli::verbs

@@ -1,0 +1,74 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""What the public headers declare: values that pages are written from, whoever read the headers."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class DocsError(Exception):
+    """What is wrong with the headers or with Doxygen, a line each."""
+
+
+@dataclass
+class Entity:
+    """A type, function, value or macro of the interface. Overloads are entities of the same title."""
+
+    kind: str  # class, struct, concept, enum, typedef, function, variable, define; in them: field, value
+    title: str  # as programs write it, with the class, without the namespace: `array::migrate`
+    header: str  # relative to include/
+    line: int
+    declaration: str
+    text: list[ET.Element] = field(default_factory=list)  # paragraphs
+    members: list["Entity"] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.title.rpartition("::")[2]
+
+
+@dataclass
+class Header:
+    name: str  # relative to include/
+    source: str  # relative to the root
+    purpose: str  # Markdown: the comment that the file begins with
+    includes: list[str] = field(default_factory=list)  # headers of ours, relative to include/
+    entities: list[Entity] = field(default_factory=list)  # in the header's order
+
+    @property
+    def page(self) -> str:
+        return page_of(self.name)
+
+    @property
+    def language(self) -> str:
+        return {".h": "c", ".f90": "fortran"}.get(Path(self.name).suffix, "cpp")
+
+
+def page_of(header: str) -> str:
+    """C++ headers by their stem; others may have the same one, and keep their suffix."""
+    return Path(header).name.removesuffix(".hpp") + ".md"
+
+
+def public_headers(root: Path) -> dict[str, Path]:
+    """The files by what programs include, and for detail/ nobody includes: by their names under include/."""
+    include = root / "include"
+    found = [include / "nodewise.h", *(path for path in (include / "nodewise").iterdir() if path.is_file())]
+    headers = {path.relative_to(include).as_posix(): path for path in found}
+    headers["nodewise/version.hpp"] = root / "cmake/version.hpp.in"
+    return dict(sorted(headers.items()))
+
+
+def opening_comment(text: str) -> str:
+    """The comment that a file begins with, below the line of copyright, without its marks."""
+    if text.startswith("/*"):
+        comments = re.match(r"(?:/\*.*?\*/\s*)+", text, re.DOTALL)[0]
+        lines = [re.sub(r"^\s*/?\*+/?( |$)|\s*\*/\s*$", "", line) for line in comments.splitlines()]
+    else:
+        mark = re.match(r"//|!", text)[0]
+        lines = []
+        for line in text.splitlines():
+            if not line.startswith(mark):
+                break
+            lines.append(line.removeprefix(mark).removeprefix(" "))
+    return "\n".join(line.rstrip() for line in lines if "Copyright" not in line).strip()

@@ -1,0 +1,49 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// half-parallel, cured: both matrices are filled by the threads that use them.
+//
+// Remote share of the use phase: 0.
+// Source: Hager and Wellein, section 8.1.1; RWTH Aachen, NUMA-aware OpenMP Programming.
+//
+// usage: half-parallel-cured [MiB a matrix] [sweeps]
+#include <nodewise/marker.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../shared/command_line.h"
+#include "../shared/result.h"
+
+int main(int argc, char** argv) {
+  const struct command_line line = {"half-parallel-cured", "[MiB a matrix] [sweeps]", argc, argv};
+  const size_t bytes = bytes_at(&line, 1, 16);
+  const int sweeps = sweeps_at(&line, 2);
+  end_at(&line, 2);
+  const size_t n = bytes / sizeof(double);
+  double* a = aligned_alloc(page_bytes, bytes);
+  double* b = aligned_alloc(page_bytes, bytes); // made
+  if (a == NULL || b == NULL) {
+    return no_memory(&line, 2 * bytes);
+  }
+
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < n; ++i) {
+    a[i] = 1.0;
+    b[i] = (double)(i % 4);
+  }
+
+  NODEWISE_MARKER_USE();
+  double sum = 0;
+  const double start = omp_get_wtime();
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (size_t i = 0; i < n; ++i) {
+      a[i] += b[i]; // use
+      sum += a[i];
+    }
+  }
+  print_result(&line, sum, sweeps, omp_get_wtime() - start);
+  free(b);
+  free(a);
+  return 0;
+}

@@ -1,0 +1,36 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// push-back, as it is usually written: a vector grows while one thread reads its input. All pages
+// live on that thread's node.
+//
+// Remote share of the use phase, with n nodes: (n-1)/n.
+// Source: Hager and Wellein, section 8.4.2, on the Standard Template Library.
+//
+// usage: push-back [MiB, a power of two] [sweeps]
+#include <cstddef>
+#include <nodewise/marker.h>
+#include <omp.h>
+#include <vector>
+
+#include "../shared/command_line.h"
+#include "../shared/no_memory.hpp"
+#include "../shared/result.h"
+#include "records.hpp"
+
+int main(int argc, char** argv) {
+  const command_line line = {"push-back", "[MiB] [sweeps]", argc, argv};
+  const std::size_t n = records_in(bytes_at(&line, 1, 16));
+  const int sweeps = sweeps_at(&line, 2);
+  end_at(&line, 2);
+  say_no_memory("push-back: no memory; ask for fewer MiB\n");
+
+  std::vector<double> v;
+  for (std::size_t i = 0; i < n; ++i) {
+    v.push_back(static_cast<double>(i % 4)); // made, touch
+  }
+
+  NODEWISE_MARKER_USE();
+  const double start = omp_get_wtime();
+  const double sum = add_to_all(v, sweeps);
+  print_result(&line, sum, sweeps, omp_get_wtime() - start);
+}

@@ -1,0 +1,87 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What per_thread and per_node are made of: values at given places of placed memory.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <nodewise/export.hpp>
+#include <nodewise/interference.hpp>
+#include <nodewise/region.hpp>
+#include <nodewise/roster.hpp>
+
+namespace nodewise::inline v0::detail {
+
+/// Where the values of a roster are: each node's on pages of its own.
+struct slot_plan {
+  std::vector<std::size_t> offsets; ///< bytes, by worker or by team
+  std::vector<extent> extents;      ///< one a team
+  std::size_t bytes = 0;
+};
+
+/// A slot for each worker, so far apart that their lines do not meet.
+[[nodiscard]] NODEWISE_API slot_plan slots_of_workers(const roster& who, std::size_t value_bytes);
+/// A slot for each team.
+[[nodiscard]] NODEWISE_API slot_plan slots_of_teams(const roster& who, std::size_t value_bytes);
+
+/// Values in slots, made one after the other and destroyed backwards. Movable.
+template <class T>
+class slots {
+  static_assert(alignof(T) <= interference_bytes, "slots begin at multiples of 128 bytes");
+
+ public:
+  template <class... Args>
+  explicit slots(slot_plan plan, const Args&... args)
+      : memory_(plan.bytes, [&plan](std::size_t) { return plan.extents; },
+                {strictness::prefer, page_size::base}),
+        offsets_(std::move(plan.offsets)) {
+    try {
+      for (; made_ < offsets_.size(); ++made_) {
+        ::new (memory_.data() + offsets_[made_]) T(args...);
+      }
+    } catch (...) {
+      destroy();
+      throw;
+    }
+  }
+  slots(slots&& other) noexcept
+      : memory_(std::move(other.memory_)), offsets_(std::move(other.offsets_)),
+        made_(std::exchange(other.made_, 0)) {}
+  slots& operator=(slots&& other) noexcept {
+    if (this != &other) {
+      destroy();
+      memory_ = std::move(other.memory_);
+      offsets_ = std::move(other.offsets_);
+      made_ = std::exchange(other.made_, 0);
+    }
+    return *this;
+  }
+  slots(const slots&) = delete;
+  slots& operator=(const slots&) = delete;
+  ~slots() { destroy(); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return made_; }
+  [[nodiscard]] T& operator[](std::size_t slot) noexcept {
+    return *std::launder(reinterpret_cast<T*>(memory_.data() + offsets_[slot]));
+  }
+  [[nodiscard]] const T& operator[](std::size_t slot) const noexcept {
+    return *std::launder(reinterpret_cast<const T*>(memory_.data() + offsets_[slot]));
+  }
+  [[nodiscard]] const region& memory() const noexcept { return memory_; }
+
+ private:
+  void destroy() noexcept {
+    while (made_ != 0) {
+      (*this)[--made_].~T();
+    }
+  }
+
+  region memory_;
+  std::vector<std::size_t> offsets_;
+  std::size_t made_ = 0;
+};
+
+} // namespace nodewise::inline v0::detail

@@ -1,0 +1,230 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// One pinned team of threads a node, and loops that run where the data lives. Written once for all
+// runtimes: <nodewise/openmp.hpp> and <nodewise/tbb.hpp> bring the threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nodewise/detail/page_list_cache.hpp>
+#include <nodewise/distribution.hpp>
+#include <nodewise/interference.hpp>
+#include <nodewise/owned_loop.hpp>
+#include <nodewise/placement.hpp>
+#include <nodewise/roster.hpp>
+#include <nodewise/schedule.hpp>
+#include <nodewise/team_layout.hpp>
+#include <nodewise/topology.hpp>
+
+namespace nodewise::inline v0 {
+
+namespace detail {
+
+/// Keeps the first exception of many threads, for the one that started them.
+class first_exception {
+ public:
+  template <class F>
+  void guard(F&& f) noexcept {
+    try {
+      f();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!caught_) {
+        caught_ = std::current_exception();
+      }
+    }
+  }
+  void rethrow() const {
+    if (caught_) {
+      std::rethrow_exception(caught_);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr caught_;
+};
+
+} // namespace detail
+
+/// A node's team, as `on_each_node` hands it on.
+template <class Runtime>
+class node_team_ref {
+ public:
+  /// Made by `on_each_node`.
+  node_team_ref(Runtime& runtime, std::size_t team) noexcept : runtime_(runtime), team_(team) {}
+
+  /// Its node, processors and workers.
+  [[nodiscard]] const node_team& info() const noexcept { return runtime_.who().teams()[team_]; }
+  /// Its node.
+  [[nodiscard]] node_id node() const noexcept { return info().node; }
+  /// How many workers it has.
+  [[nodiscard]] std::size_t size() const noexcept { return info().workers.size(); }
+  /// Position among the teams.
+  [[nodiscard]] std::size_t number() const noexcept { return team_; }
+
+  /// Calls `f(worker)` once for each worker of this node, on processors of this node.
+  template <class F>
+  void on_each_worker(F&& f) const {
+    runtime_.run_team(team_, f);
+  }
+
+ private:
+  Runtime& runtime_;
+  std::size_t team_;
+};
+
+/// Teams of threads, one a node, bound to its processors, and what they do. Everything but the
+/// threads themselves is the same for every `Runtime`: the same owners, to the page.
+///
+/// One loop at a time: calls from several threads are not synchronised. An exception that a body
+/// throws comes out of the loop when all workers have ended; the first one, if several do.
+template <class Runtime>
+class basic_node_teams {
+ public:
+  /// Lays the threads out as `how` says: by default one a core, close. Throws `error` (usage) if
+  /// no processor is allowed or threads may roam over nodes.
+  explicit basic_node_teams(const topology& where = topology::system(),
+                            const layout_options& how = {})
+      : runtime_(where, how) {}
+
+  /// Who works where.
+  [[nodiscard]] const roster& who() const noexcept { return runtime_.who(); }
+  /// Sentences about what is not as asked, or was adopted from the runtime's own settings.
+  [[nodiscard]] std::span<const std::string> notes() const noexcept { return runtime_.notes(); }
+  /// A block for each worker, on its node: what `for_each_owned` deals out by.
+  [[nodiscard]] nodewise::blocked blocked() const { return nodewise::blocked(who().owners()); }
+
+  /// Calls `f(worker)` once for each worker, on a processor of its node.
+  template <class F>
+  void on_each_worker(F&& f) {
+    runtime_.run(f);
+  }
+  /// Calls `f(team)` once for each node, on a thread that may run on all processors of the team.
+  /// Parallel work inside is the node's own: `team.on_each_worker`.
+  template <class F>
+  void on_each_node(F&& f) {
+    runtime_.run_nodes([&](std::size_t team) { f(node_team_ref<Runtime>(runtime_, team)); });
+  }
+
+  /// Calls `f(span)`, `f(first index, span)` or `f(worker, first index, span)`, whichever it takes,
+  /// for the parts of an array until all of it is done, each part by a worker that the schedule
+  /// picks. With several arrays of one length, `over(a, b)`, `f` gets a span of each, and the first
+  /// one decides who does what. Answers how much was done at home. Throws `error` (usage) for
+  /// arrays of different length.
+  template <owned_range... A, class F>
+  tally for_each_owned(together<A...> arrays, F&& f, schedule how = schedule::owned()) {
+    const detail::owned_loop<A...> loop(arrays);
+    const auto pages = lists_.of(arrays.first(), who());
+    std::vector<padded<tally>> counts(who().workers().size());
+    hand_out(*pages, how, [&](const chunk& part, const worker& me) {
+      loop.part(*pages, part, me, f, counts[me.number].value);
+    });
+    tally all;
+    for (const auto& each : counts) {
+      all += each.value;
+    }
+    return all;
+  }
+  template <owned_range A, class F>
+  tally for_each_owned(A& array, F&& f, schedule how = schedule::owned()) {
+    return for_each_owned(over(array), std::forward<F>(f), how);
+  }
+
+  /// Combines what `f`, which takes the same as above, returns for the parts: `combine(so far,
+  /// f(span))`, beginning with `zero` for each worker, and in the end the workers' results in their
+  /// order. Under `schedule::owned` the same arrays and teams therefore give the same bits every
+  /// time. Throws `error` (usage) for arrays of different length.
+  template <class R, owned_range... A, class F, class Combine>
+  [[nodiscard]] R reduce_owned(together<A...> arrays, R zero, F&& f, Combine combine,
+                               schedule how = schedule::owned()) {
+    const detail::owned_loop<A...> loop(arrays);
+    const auto pages = lists_.of(arrays.first(), who());
+    std::vector<padded<R>> partial(who().workers().size(), {zero});
+    hand_out(*pages, how, [&](const chunk& part, const worker& me) {
+      R& mine = partial[me.number].value;
+      tally uncounted;
+      loop.part(
+          *pages, part, me,
+          [&](const worker&, std::size_t first, std::span<detail::element_of<A>>... parts) {
+            mine = combine(mine, detail::call_body(f, me, first, parts...));
+          },
+          uncounted);
+    });
+    R all = std::move(zero);
+    for (padded<R>& each : partial) {
+      all = combine(std::move(all), std::move(each.value));
+    }
+    return all;
+  }
+  template <class R, owned_range A, class F, class Combine>
+  [[nodiscard]] R reduce_owned(A& array, R zero, F&& f, Combine combine,
+                               schedule how = schedule::owned()) {
+    return reduce_owned(over(array), std::move(zero), std::forward<F>(f), std::move(combine), how);
+  }
+
+  /// Brings every page of the arrays into memory, each by a worker of its owner. Contents do not
+  /// change. Throws `error` (system) if memory runs out.
+  template <owned_range... A>
+  void first_touch(A&... arrays) {
+    (in_pieces(arrays, [](auto) {}), ...);
+  }
+  /// Gives every element the value, each by a worker of its owner. Up to twice as fast as a loop on
+  /// memory that nobody has touched: the kernel is asked for a cache's worth of pages at a time,
+  /// which are then written while they are still in the cache. Throws `error` (system) if memory
+  /// runs out.
+  template <owned_range A>
+  void fill(A& array, const detail::element_of<A>& value) {
+    in_pieces(array, [&value](auto part) { std::ranges::fill(part, value); });
+  }
+
+  /// The threads and their settings.
+  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+
+ private:
+  template <class Body>
+  void hand_out(const page_lists& pages, schedule how, Body&& body) {
+    if (how.kind == schedule_kind::owned) {
+      runtime_.run([&](const worker& me) { body(owned_part(pages, who(), me), me); });
+      return;
+    }
+    chunk_queue queue(pages, who(), how);
+    runtime_.run([&](const worker& me) {
+      while (const auto next = queue.next(me)) {
+        body(*next, me);
+      }
+    });
+  }
+
+  template <owned_range A, class F>
+  void in_pieces(A& array, F f) {
+    using element = detail::element_of<A>;
+    std::size_t piece_bytes = std::size_t{128} << 10;
+    if constexpr (requires { array.placed().granule_bytes; }) {
+      // The kernel gives a huge page at a time in any case.
+      piece_bytes = std::max(piece_bytes, array.placed().granule_bytes);
+    }
+    const std::size_t piece = std::max<std::size_t>(piece_bytes / sizeof(element), 1);
+    for_each_owned(array, [&](std::span<element> part) {
+      for (std::size_t at = 0; at < part.size(); at += piece) {
+        const auto some = part.subspan(at, std::min(piece, part.size() - at));
+        populate(std::as_writable_bytes(some));
+        f(some);
+      }
+    });
+  }
+
+  Runtime runtime_;
+  detail::page_list_cache lists_;
+};
+
+} // namespace nodewise::inline v0

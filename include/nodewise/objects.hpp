@@ -1,0 +1,122 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Objects with constructors, and with members that allocate: made by the workers that own them.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nodewise/array.hpp>
+#include <nodewise/memory_resource.hpp>
+#include <nodewise/node_teams.hpp>
+
+namespace nodewise::inline v0 {
+
+/// `size` objects in one piece of memory, each constructed by a worker of the node that owns it, so
+/// that what the constructor allocates and touches is there, too. A loop can run over them as over
+/// an `array`. Movable; the objects stay where they are.
+template <class T, distribution D = blocked>
+class objects {
+ public:
+  using value_type = T;
+
+  /// Object k is `make(k)`, or `make(k, resource)` if it takes that: a memory resource of the node
+  /// that owns it, for members with polymorphic allocators. Throws `error` if there is no memory,
+  /// and what `make` throws; what was made is destroyed then.
+  template <class Teams, class Make>
+  objects(Teams& teams, std::size_t size, const D& by, Make&& make)
+      : map_{0, sizeof(T), 0, size},
+        memory_(detail::bytes_for(size, sizeof(T), 0), by, {strictness::prefer, page_size::base}) {
+    map_.page_bytes = memory_.placed().base_page_bytes;
+    std::vector<padded<std::vector<index_range>>> made(teams.who().workers().size());
+    try {
+      const page_lists pages(extents(), teams.who());
+      teams.on_each_worker([&](const worker& me) {
+        const chunk part = owned_part(pages, teams.who(), me);
+        pages.for_runs(part.list, part.first, part.last, [&](const page_lists::run& run) {
+          construct(map_.of_pages(run.first_page, run.last_page), me, make, made[me.number].value);
+        });
+      });
+    } catch (...) {
+      for (const auto& each : made) {
+        for (const index_range& range : each.value) {
+          std::destroy(data() + range.first, data() + range.last);
+        }
+      }
+      throw;
+    }
+  }
+
+  objects(objects&& other) noexcept
+      : map_(std::exchange(other.map_, {})), memory_(std::move(other.memory_)) {}
+  objects& operator=(objects&& other) noexcept {
+    if (this != &other) {
+      std::destroy_n(data(), size());
+      map_ = std::exchange(other.map_, {});
+      memory_ = std::move(other.memory_);
+    }
+    return *this;
+  }
+  objects(const objects&) = delete;
+  objects& operator=(const objects&) = delete;
+  /// Destroys the objects one after the other, on the calling thread.
+  ~objects() { std::destroy_n(data(), size()); }
+
+  /// The first object.
+  [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(memory_.data()); }
+  [[nodiscard]] const T* data() const noexcept {
+    return reinterpret_cast<const T*>(memory_.data());
+  }
+  /// Objects.
+  [[nodiscard]] std::size_t size() const noexcept { return map_.size; }
+  /// The object; `index` must be less than `size()`.
+  [[nodiscard]] T& operator[](std::size_t index) noexcept { return data()[index]; }
+  [[nodiscard]] const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  /// Iterators are pointers.
+  [[nodiscard]] T* begin() noexcept { return data(); }
+  /// Behind the last object.
+  [[nodiscard]] T* end() noexcept { return data() + size(); }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + size(); }
+
+  /// Who owns which pages: base pages of the range.
+  [[nodiscard]] std::span<const extent> extents() const noexcept { return memory_.placed().asked; }
+  /// Which objects lie in which pages.
+  [[nodiscard]] const element_map& elements() const noexcept { return map_; }
+  /// Changes with the extents; see `region::placement_number`.
+  [[nodiscard]] std::uint64_t placement_number() const noexcept {
+    return memory_.placement_number();
+  }
+  /// Where the pages of the objects themselves are: asked against actual.
+  [[nodiscard]] residency where() const { return memory_.where(); }
+  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
+    return nodewise::strip(memory_, columns);
+  }
+
+ private:
+  template <class Make>
+  void construct(index_range range, const worker& me, Make& make, std::vector<index_range>& made) {
+    made.push_back({range.first, range.first});
+    for (std::size_t& k = made.back().last; k < range.last; ++k) {
+      if constexpr (std::invocable<Make&, std::size_t, std::pmr::memory_resource*>) {
+        ::new (static_cast<void*>(data() + k)) T(make(k, &resource_on(me.node)));
+      } else {
+        ::new (static_cast<void*>(data() + k)) T(make(k));
+      }
+    }
+  }
+
+  element_map map_;
+  region memory_;
+};
+
+} // namespace nodewise::inline v0

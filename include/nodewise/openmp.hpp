@@ -1,0 +1,235 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Node teams of OpenMP threads. A header alone, so that the threads are those of the runtime that
+// your program was compiled with: compile with OpenMP, and link nodewise::openmp.
+#pragma once
+
+#ifndef _OPENMP
+#error "<nodewise/openmp.hpp> needs OpenMP: compile with -fopenmp, or link nodewise::openmp"
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <omp.h>
+
+#include <nodewise/affinity.hpp>
+#include <nodewise/node_teams.hpp>
+
+namespace nodewise::inline v0 {
+
+namespace detail {
+
+/// As which worker of which runtime object the calling thread is bound. Threads of a pool come
+/// back, and binding is a system call.
+struct bound_as {
+  const void* runtime = nullptr;
+  std::size_t worker = 0;
+
+  friend bool operator==(const bound_as&, const bound_as&) = default;
+};
+inline thread_local bound_as bound_thread;
+
+} // namespace detail
+
+/// Threads of OpenMP's pool: worker k is thread k of the team. If OMP_PROC_BIND (or the like) has
+/// bound them, they stay where they are and the roster says where that is; otherwise each is bound
+/// to its place when it is first used. The calling thread is bound while a loop runs, no longer,
+/// and all get their processors back at the end.
+class openmp_runtime {
+ public:
+  /// Throws `error` (usage) if no processor is allowed, or threads may roam over nodes.
+  openmp_runtime(const topology& where, const layout_options& how)
+      : adopted_(omp_get_proc_bind() != omp_proc_bind_false),
+        who_(where, adopted_ ? bound_layout(where, how) : team_layout(where, how)),
+        before_(who_.workers().size()) {
+    if (adopted_) {
+      notes_.emplace_back("threads stay where OMP_PROC_BIND and OMP_PLACES have bound them");
+    }
+  }
+  openmp_runtime(const openmp_runtime&) = delete;
+  openmp_runtime& operator=(const openmp_runtime&) = delete;
+  ~openmp_runtime() { give_back(); }
+
+  /// Who works where.
+  [[nodiscard]] const roster& who() const noexcept { return who_; }
+  /// Sentences about what is not as asked, or was adopted from outside.
+  [[nodiscard]] std::span<const std::string> notes() const noexcept { return notes_; }
+
+  /// Binds all threads and keeps the calling one bound between loops, for as long as the result
+  /// lives: two system calls less for each. Parallel regions of plain OpenMP that the calling
+  /// thread begins meanwhile have the same threads, so `schedule(static)` works on what `blocked`
+  /// placed. To be destroyed by the thread that called.
+  [[nodiscard]] auto hold() { return holder(*this); }
+
+  /// Calls `f(worker)` once for each worker, on a processor of its node; returns when all have
+  /// ended. Throws the first exception of `f`, and `error` (system) where a thread cannot be bound.
+  template <class F>
+  void run(F&& f) {
+    const caller_guard caller(*this);
+    detail::first_exception failed;
+    const auto workers = who_.workers();
+#pragma omp parallel num_threads(count(workers.size()))
+    {
+      const auto all = static_cast<std::size_t>(omp_get_num_threads());
+      // Fewer threads than asked for (OMP_THREAD_LIMIT, a region in a region) do all the work.
+      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
+        failed.guard([&] {
+          bind(workers[k]);
+          f(workers[k]);
+        });
+      }
+    }
+    failed.rethrow();
+  }
+
+  /// Calls `f(team)` once for each team, by its position, on the processors of its node. Throws as
+  /// `run`.
+  template <class F>
+  void run_nodes(F&& f) {
+    detail::first_exception failed;
+    const auto teams = who_.teams();
+    const int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(std::max(levels, omp_get_active_level() + 2));
+#pragma omp parallel num_threads(count(teams.size()))
+    {
+      const auto all = static_cast<std::size_t>(omp_get_num_threads());
+      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < teams.size(); k += all) {
+        failed.guard([&] {
+          const affinity_guard back;
+          set_thread_affinity(teams[k].cpus);
+          f(k);
+        });
+      }
+    }
+    omp_set_max_active_levels(levels);
+    failed.rethrow();
+  }
+
+  /// Calls `f(worker)` once for each worker of a team, inside `run_nodes`. Throws as `run`.
+  template <class F>
+  void run_team(std::size_t team, F&& f) {
+    detail::first_exception failed;
+    const auto& workers = who_.teams()[team].workers;
+#pragma omp parallel num_threads(count(workers.size()))
+    {
+      const auto all = static_cast<std::size_t>(omp_get_num_threads());
+      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
+        failed.guard([&] {
+          const affinity_guard back;
+          set_thread_affinity(who_.places()[workers[k]].place);
+          f(who_.workers()[workers[k]]);
+        });
+      }
+    }
+    failed.rethrow();
+  }
+
+ private:
+  /// The calling thread gets its processors back when a loop ends.
+  class caller_guard {
+   public:
+    explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.held_) {
+      if (used_) {
+        before_ = thread_affinity();
+      }
+    }
+    caller_guard(const caller_guard&) = delete;
+    caller_guard& operator=(const caller_guard&) = delete;
+    ~caller_guard() {
+      if (used_) {
+        detail::bound_thread = {};
+        (void)try_set_thread_affinity(before_);
+      }
+    }
+
+   private:
+    bool used_;
+    cpu_set before_;
+  };
+
+  class holder {
+   public:
+    /// By the other constructor, so that all is given back if a thread cannot be bound.
+    explicit holder(openmp_runtime& of) : holder(of, omp_get_max_threads()) {
+      of.run([](const worker&) {});
+    }
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+    ~holder() {
+      omp_set_num_threads(threads_before_);
+      of_.held_ = before_;
+    }
+
+   private:
+    holder(openmp_runtime& of, int threads_before)
+        : guard_(of), of_(of), before_(of.held_), threads_before_(threads_before) {
+      of_.held_ = true;
+      omp_set_num_threads(count(of_.who_.workers().size()));
+    }
+
+    caller_guard guard_;
+    openmp_runtime& of_;
+    bool before_;
+    int threads_before_;
+  };
+
+  static int count(std::size_t threads) noexcept { return static_cast<int>(threads); }
+
+  /// Where the threads that OpenMP has bound are.
+  static team_layout bound_layout(const topology& where, const layout_options& how) {
+    const int asked = how.threads == 0 ? omp_get_max_threads() : count(how.threads);
+    std::vector<cpu_set> places(static_cast<std::size_t>(asked));
+    detail::first_exception failed;
+#pragma omp parallel num_threads(asked)
+    {
+      const auto me = static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp single
+      places.resize(static_cast<std::size_t>(omp_get_num_threads()));
+      failed.guard([&] { places[me] = thread_affinity(); });
+    }
+    failed.rethrow();
+    return team_layout::bound(where, places);
+  }
+
+  void bind(const worker& me) {
+    const detail::bound_as mine{this, me.number};
+    if (adopted_ || detail::bound_thread == mine) {
+      return;
+    }
+    if (before_[me.number].empty()) {
+      before_[me.number] = thread_affinity();
+    }
+    set_thread_affinity(who_.places()[me.number].place);
+    detail::bound_thread = mine;
+  }
+
+  void give_back() noexcept {
+    if (std::ranges::all_of(before_, &cpu_set::empty)) {
+      return; // nobody was bound, or OpenMP has done that
+    }
+#pragma omp parallel num_threads(count(who_.workers().size()))
+    {
+      const auto me = static_cast<std::size_t>(omp_get_thread_num());
+      if (detail::bound_thread == detail::bound_as{this, me} && !before_[me].empty()) {
+        detail::bound_thread = {};
+        (void)try_set_thread_affinity(before_[me]);
+      }
+    }
+  }
+
+  bool adopted_;
+  bool held_ = false;
+  roster who_;
+  std::vector<cpu_set> before_; ///< by worker: what it might run on before it was bound
+  std::vector<std::string> notes_;
+};
+
+/// One team of OpenMP threads a node.
+using openmp_teams = basic_node_teams<openmp_runtime>;
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,122 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Arrays that are worked on together, cut along the pages of the first of them.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <nodewise/array.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/roster.hpp>
+#include <nodewise/schedule.hpp>
+
+namespace nodewise::inline v0 {
+
+/// What a loop can run over: elements in one piece of memory, and who owns its pages.
+template <class A>
+concept owned_range = requires(A& a) {
+  { *a.data() };
+  { a.size() } -> std::convertible_to<std::size_t>;
+  { a.extents() } -> std::convertible_to<std::span<const extent>>;
+  { a.elements() } -> std::convertible_to<element_map>;
+};
+
+/// Arrays of one length; the first decides who does what.
+template <owned_range... A>
+struct together {
+  static_assert(sizeof...(A) > 0, "a loop runs over one array or more");
+  std::tuple<A&...> arrays;
+
+  /// The array whose pages are dealt out.
+  [[nodiscard]] auto& first() const noexcept { return std::get<0>(arrays); }
+};
+
+/// `for_each_owned(over(a, b, c), f)`: the loop's arrays.
+template <owned_range... A>
+[[nodiscard]] together<A...> over(A&... arrays) noexcept {
+  return {std::tie(arrays...)};
+}
+
+namespace detail {
+
+template <class A>
+using element_of = std::remove_reference_t<decltype(*std::declval<A&>().data())>;
+
+[[noreturn]] NODEWISE_API void refuse_lengths(std::size_t first, std::size_t other);
+
+/// Calls a loop's body with what it takes: `f(spans...)`, `f(first index, spans...)` or
+/// `f(worker, first index, spans...)`.
+template <class F, class... T>
+decltype(auto) call_body(F& f, const worker& me, std::size_t first, std::span<T>... parts) {
+  if constexpr (std::invocable<F&, const worker&, std::size_t, std::span<T>...>) {
+    return f(me, first, parts...);
+  } else if constexpr (std::invocable<F&, std::size_t, std::span<T>...>) {
+    return f(first, parts...);
+  } else {
+    return f(parts...);
+  }
+}
+
+/// A loop over arrays by pages: `part` does a chunk of it.
+template <class... A>
+class owned_loop {
+ public:
+  /// Throws `error` (usage) for arrays of different length.
+  explicit owned_loop(together<A...> over) : over_(over), map_(over.first().elements()) {
+    std::apply(
+        [this](A&... arrays) {
+          for (const std::size_t size : {static_cast<std::size_t>(arrays.size())...}) {
+            if (size != over_.first().size()) {
+              refuse_lengths(over_.first().size(), size);
+            }
+          }
+        },
+        over_.arrays);
+  }
+
+  /// Calls the body for each run of the chunk, and counts.
+  template <class F>
+  void part(const page_lists& pages, const chunk& what, const worker& me, F&& f,
+            tally& count) const {
+    bool first = true;
+    pages.for_runs(what.list, what.first, what.last, [&](const page_lists::run& run) {
+      const bool local = run.home == me.team;
+      if (std::exchange(first, false)) {
+        ++(local ? count.chunks_local : count.chunks_stolen);
+      }
+      const index_range range =
+          map_.template of_pages<first_element_bytes>(run.first_page, run.last_page);
+      if (range.size() != 0) {
+        (local ? count.bytes_local : count.bytes_stolen) += range.size() * element_bytes;
+        call(range, me, f);
+      }
+    });
+  }
+
+ private:
+  static constexpr std::size_t element_bytes = (sizeof(element_of<A>) + ...);
+  static constexpr std::size_t first_element_bytes =
+      sizeof(*std::declval<together<A...>>().first().data());
+
+  template <class F>
+  void call(index_range range, const worker& me, F& f) const {
+    std::apply(
+        [&](A&... arrays) {
+          call_body(f, me, range.first, std::span(arrays.data() + range.first, range.size())...);
+        },
+        over_.arrays);
+  }
+
+  together<A...> over_;
+  element_map map_; ///< of the first
+};
+
+} // namespace detail
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,56 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A value for each node, on memory of that node.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <nodewise/detail/slots.hpp>
+#include <nodewise/placement.hpp>
+#include <nodewise/roster.hpp>
+#include <nodewise/strip.hpp>
+
+namespace nodewise::inline v0 {
+
+/// A value for each node that has workers, on pages of that node: a counter, a queue, a lock.
+/// What a value allocates is not placed with it; give it a `resource_on` for that. Movable.
+template <class T>
+class per_node {
+ public:
+  /// Each value is `T(args...)`. Throws `error` if there is no memory, and what T throws.
+  template <class... Args>
+  explicit per_node(const roster& who, const Args&... args)
+      : values_(detail::slots_of_teams(who, sizeof(T)), args...) {}
+
+  /// Values.
+  [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+  /// By the team's position in the roster.
+  [[nodiscard]] T& operator[](std::size_t team) noexcept { return values_[team]; }
+  [[nodiscard]] const T& operator[](std::size_t team) const noexcept { return values_[team]; }
+  /// By a worker: that of its node.
+  [[nodiscard]] T& operator[](const worker& me) noexcept { return values_[me.team]; }
+  [[nodiscard]] const T& operator[](const worker& me) const noexcept { return values_[me.team]; }
+
+  /// `combine(combine(zero, first), second)` and so on, in the order of the nodes.
+  template <class R, class Combine>
+  [[nodiscard]] R reduce(R zero, Combine combine) const {
+    for (std::size_t k = 0; k < size(); ++k) {
+      zero = combine(std::move(zero), values_[k]);
+    }
+    return zero;
+  }
+
+  /// Where the pages are now: asked against actual.
+  [[nodiscard]] residency where() const { return values_.memory().where(); }
+  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
+    return nodewise::strip(values_.memory(), columns);
+  }
+
+ private:
+  detail::slots<T> values_;
+};
+
+} // namespace nodewise::inline v0

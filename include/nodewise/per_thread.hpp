@@ -1,0 +1,56 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A value for each worker, on memory of its node and cache lines of its own.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <nodewise/detail/slots.hpp>
+#include <nodewise/placement.hpp>
+#include <nodewise/roster.hpp>
+#include <nodewise/strip.hpp>
+
+namespace nodewise::inline v0 {
+
+/// A value for each worker, on pages of its node and on cache lines of its own: workers that write
+/// theirs do not take lines from one another. Movable.
+template <class T>
+class per_thread {
+ public:
+  /// Each value is `T(args...)`. Throws `error` if there is no memory, and what T throws.
+  template <class... Args>
+  explicit per_thread(const roster& who, const Args&... args)
+      : values_(detail::slots_of_workers(who, sizeof(T)), args...) {}
+
+  /// Values.
+  [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+  /// By the worker's number.
+  [[nodiscard]] T& operator[](std::size_t worker) noexcept { return values_[worker]; }
+  [[nodiscard]] const T& operator[](std::size_t worker) const noexcept { return values_[worker]; }
+  /// By a worker: its own.
+  [[nodiscard]] T& operator[](const worker& me) noexcept { return values_[me.number]; }
+  [[nodiscard]] const T& operator[](const worker& me) const noexcept { return values_[me.number]; }
+
+  /// `combine(combine(zero, first), second)` and so on, in the order of the workers.
+  template <class R, class Combine>
+  [[nodiscard]] R reduce(R zero, Combine combine) const {
+    for (std::size_t k = 0; k < size(); ++k) {
+      zero = combine(std::move(zero), values_[k]);
+    }
+    return zero;
+  }
+
+  /// Where the pages are now: asked against actual.
+  [[nodiscard]] residency where() const { return values_.memory().where(); }
+  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
+    return nodewise::strip(values_.memory(), columns);
+  }
+
+ private:
+  detail::slots<T> values_;
+};
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,205 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which worker does which pages, and when: the arithmetic of owned loops and the lock-free queue
+// that hands out chunks. Nothing here starts a thread, so that a schedule can be simulated.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nodewise/distribution.hpp>
+#include <nodewise/export.hpp>
+#include <nodewise/interference.hpp>
+#include <nodewise/roster.hpp>
+
+namespace nodewise::inline v0 {
+
+/// How the pages of a loop are handed out.
+enum class schedule_kind {
+  owned,       ///< each worker an equal part of its own node's pages, known before the loop runs
+  local_first, ///< chunks of the own node's pages as long as there are any, then the nearest node's
+  guided,      ///< as local_first, chunks shrinking with what is left: at first half a fair share
+  any,         ///< chunks in the order of addresses, whoever comes: what `schedule(dynamic)` does
+};
+
+/// Whether a worker whose node has nothing left takes pages of another node.
+enum class steal {
+  nearest, ///< the nearest node's that has any
+  never,   ///< no: its node's workers wait
+};
+
+/// A schedule and its sizes, in base pages.
+struct schedule {
+  schedule_kind kind = schedule_kind::owned;
+  /// Pages in a chunk (guided: in the smallest); 0: a 32nd of a worker's fair share.
+  std::size_t chunk_pages = 0;
+  steal across = steal::nearest;
+
+  /// Each worker its own part of its node's pages.
+  [[nodiscard]] static constexpr schedule owned() noexcept { return {}; }
+  /// Chunks of the own node's pages, then of the nearest node's that has any left.
+  [[nodiscard]] static constexpr schedule local_first(std::size_t chunk_pages = 0,
+                                                      steal across = steal::nearest) noexcept {
+    return {schedule_kind::local_first, chunk_pages, across};
+  }
+  /// The same, chunks shrinking from half a fair share to `least_pages`.
+  [[nodiscard]] static constexpr schedule guided(std::size_t least_pages = 0,
+                                                 steal across = steal::nearest) noexcept {
+    return {schedule_kind::guided, least_pages, across};
+  }
+  /// Chunks for whoever comes.
+  [[nodiscard]] static constexpr schedule any(std::size_t chunk_pages = 0) noexcept {
+    return {schedule_kind::any, chunk_pages, steal::nearest};
+  }
+};
+
+/// The pages of an array by team: each page on the list of its owner's team, or of the nearest
+/// one where its owner has no workers. A further list has all pages in the order of addresses.
+class NODEWISE_API page_lists {
+ public:
+  /// Pages first_page..last_page, half-open, whose home is one team.
+  struct run {
+    std::size_t first_page = 0;
+    std::size_t last_page = 0;
+    std::size_t home = 0;
+    std::size_t before = 0; ///< pages of the list in front of this run
+  };
+
+  /// Extents as arrays have them: base pages, ascending, without gaps.
+  page_lists(std::span<const extent> pages, const roster& who);
+
+  /// How many lists are a team's.
+  [[nodiscard]] std::size_t teams() const noexcept { return lists_.size() - 1; }
+  /// The list of all pages.
+  [[nodiscard]] std::size_t everything() const noexcept { return lists_.size() - 1; }
+  /// Pages on a list.
+  [[nodiscard]] std::size_t pages(std::size_t list) const noexcept;
+
+  /// Calls `f(run)` for the runs of the positions first..last of a list, cut to them.
+  template <class F>
+  void for_runs(std::size_t list, std::size_t first, std::size_t last, F&& f) const {
+    for (std::size_t at = lists_[list].size() == 1 ? 0 : find(list, first); first < last; ++at) {
+      const run& whole = lists_[list][at];
+      const std::size_t begin = whole.first_page + (first - whole.before);
+      const std::size_t pages = std::min(last - first, whole.last_page - begin);
+      f(run{begin, begin + pages, whole.home, first});
+      first += pages;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t find(std::size_t list, std::size_t position) const noexcept;
+  void append(std::size_t list, std::size_t first_page, std::size_t last_page, std::size_t home);
+
+  std::vector<std::vector<run>> lists_;
+};
+
+/// Part of a list, by positions, half-open.
+struct chunk {
+  std::size_t list = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// The part of its team's list that a worker does under `schedule_kind::owned`.
+[[nodiscard]] NODEWISE_API chunk owned_part(const page_lists& pages, const roster& who,
+                                            const worker& me) noexcept;
+
+/// Hands out the chunks of one loop. `next` is lock-free and may be called by all workers at once;
+/// each page is handed out exactly once. The lists and the roster must outlive the queue. Of many
+/// chunks a worker takes up to 32 of its own node's at once, but no more than a 64th of its fair
+/// share of those left.
+class NODEWISE_API chunk_queue {
+ public:
+  /// All chunks of the lists, by a schedule.
+  chunk_queue(const page_lists& pages, const roster& who, schedule how);
+
+  /// The next chunk for this worker; nothing once none is left that it may take.
+  [[nodiscard]] std::optional<chunk> next(const worker& me) noexcept {
+    hand& mine = hands_[me.number].value;
+    if (!mine.any()) {
+      mine = take(me);
+      if (!mine.any()) {
+        return std::nullopt;
+      }
+    }
+    const std::size_t last = std::min(mine.first + mine.step, mine.last);
+    return chunk{mine.list, std::exchange(mine.first, last), last};
+  }
+
+ private:
+  /// Who is at home takes from the front, others from the back: the ones go on where they were, and
+  /// what is stolen is what the owners would have come to last. One addition takes, and what is
+  /// only read is on a line of its own: another worker's addition takes the line away.
+  struct list_state {
+    /// Guided: pages. Else chunks, those from the front in the lower half, from the back in the
+    /// upper.
+    padded<std::atomic<std::uint64_t>> taken;
+    std::atomic<bool> used_up = false;
+    std::size_t pages = 0;
+    std::size_t chunks = 0;
+    std::size_t workers = 1; ///< that are at home here
+  };
+  /// What a worker has taken and not begun: chunks of `step` pages.
+  struct hand {
+    std::size_t list = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::size_t step = 0;
+
+    [[nodiscard]] bool any() const noexcept { return first != last; }
+  };
+  enum class from { front, back };
+
+  [[nodiscard]] std::size_t left(std::size_t list) const noexcept;
+  [[nodiscard]] std::size_t at_a_time(std::size_t list) const noexcept;
+  [[nodiscard]] hand take(const worker& me) noexcept;
+  [[nodiscard]] hand take(std::size_t list, from end) noexcept;
+  [[nodiscard]] hand take_equal(std::size_t list, from end) noexcept;
+  [[nodiscard]] hand take_guided(std::size_t list, std::size_t sharers) noexcept;
+  [[nodiscard]] hand steal_from(const std::vector<std::size_t>& group) noexcept;
+
+  const roster& who_;
+  schedule how_;
+  std::size_t all_ = 0; ///< the list of all pages
+  std::size_t chunk_pages_ = 1;
+  std::vector<list_state> lists_;
+  std::vector<padded<hand>> hands_; ///< by worker
+};
+
+/// What a loop did: how much of it each side of the interconnect did. Local: by a worker of the
+/// page's home team; stolen: by another. Chunks that span homes count by their first page.
+struct tally {
+  std::uint64_t chunks_local = 0;
+  std::uint64_t chunks_stolen = 0;
+  std::uint64_t bytes_local = 0;
+  std::uint64_t bytes_stolen = 0;
+
+  /// Adds what another loop did.
+  tally& operator+=(const tally& more) noexcept {
+    chunks_local += more.chunks_local;
+    chunks_stolen += more.chunks_stolen;
+    bytes_local += more.bytes_local;
+    bytes_stolen += more.bytes_stolen;
+    return *this;
+  }
+  /// Share of the bytes that were done at home, 0..1; nothing if there were none.
+  [[nodiscard]] std::optional<double> locality() const noexcept {
+    const std::uint64_t all = bytes_local + bytes_stolen;
+    return all == 0 ? std::nullopt
+                    : std::optional(static_cast<double>(bytes_local) / static_cast<double>(all));
+  }
+  friend bool operator==(const tally&, const tally&) = default;
+};
+
+/// In words: "64 chunks, 3 stolen; 96.1 % of 24.0 MiB at home".
+[[nodiscard]] NODEWISE_API std::string to_string(const tally& of);
+
+} // namespace nodewise::inline v0

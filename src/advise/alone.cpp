@@ -1,0 +1,81 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the main thread does by itself between the loops that all threads share: it makes a matrix,
+// reads a file, prints. Counts are of threads and not of times, so it is told by the objects.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "advise/situation.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+constexpr double nearly_all = 0.95;
+// Times what any other thread has for itself: with less, each has an object of its own.
+constexpr double much_more = 2;
+// Of the mean of the others: a main thread that does less in their loops may have work of its own
+// at the same time.
+constexpr double takes_part = 0.5;
+
+/// The thread that makes nearly all use of the item, as a worker; `nowhere`: several do.
+std::size_t only_user(const item& of, std::size_t workers) {
+  std::vector<double> by(workers, 0);
+  for (const profile::use_run& run : of.uses) {
+    for (const profile::use& use : run.by) {
+      const std::size_t w = of.first_worker + use.by;
+      if (w < workers && use.amount > 0) {
+        by[w] += use.amount;
+      }
+    }
+  }
+  const auto most = std::ranges::max_element(by);
+  const double all = std::accumulate(by.begin(), by.end(), 0.0);
+  return most != by.end() && *most > 0 && *most >= nearly_all * all
+             ? static_cast<std::size_t>(most - by.begin())
+             : nowhere;
+}
+
+} // namespace
+
+/// Marks the objects of the main thread's own where it takes its part in the loops of all beside
+/// them. They keep one memory busy while the others idle, whatever threads do in the loops, so that
+/// dealing them out would only make them far.
+void situation::mark_alone() {
+  if (assumed_ || sampled_) {
+    return; // a few samples of one thread are no evidence that others use none of it
+  }
+  for (const std::size_t program : programs_) {
+    std::vector<double> own(workers_.size(), 0);
+    std::vector<std::size_t> users;
+    for (const item& each : items_) {
+      users.push_back(each.program == program ? only_user(each, workers_.size()) : nowhere);
+      if (users.back() != nowhere) {
+        own[users.back()] += each.bytes();
+      }
+    }
+    std::size_t main = nowhere;
+    double greatest = 0; // of the others' own
+    double shared = 0;   // by the others
+    double others = 0;
+    for (std::size_t w = 0; w < workers_.size(); ++w) {
+      if (workers_[w].program == program && workers_[w].ordinal == 0) {
+        main = w;
+      } else if (workers_[w].program == program && workers_[w].bytes > 0) {
+        greatest = std::max(greatest, own[w]);
+        shared += workers_[w].bytes - own[w];
+        ++others;
+      }
+    }
+    if (main == nowhere || !(shared > 0) || own[main] < much_more * greatest ||
+        workers_[main].bytes - own[main] < takes_part * shared / others) {
+      continue;
+    }
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].alone = items_[i].alone || users[i] == main;
+    }
+  }
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,19 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Cures as sentences and as code to paste.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "advise/finding.hpp"
+#include "advise/shape.hpp"
+
+namespace nodewise::advise {
+
+/// In the language of the code that touches the first of these sites' objects, for the runtimes
+/// that the program has; what to do first comes first. `planned`: a plan does something about it.
+[[nodiscard]] std::vector<cure> cures_for(const picture& of, pattern what,
+                                          const std::vector<std::size_t>& sites, bool planned);
+
+} // namespace nodewise::advise

@@ -1,0 +1,377 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/descent.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "advise/advise.hpp"
+#include "advise/words.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+// Far traffic that the model says costs nothing still loses against near traffic.
+constexpr double least_price_of_remote = 0.05;
+// Where no link's bandwidth is known the model has it for nothing. It is about half of the near
+// memory's on machines of two sockets whose figures are published.
+constexpr double unknown_price_of_remote = 1;
+// Sites with less of the traffic are left as they are, and those behind the first so many.
+constexpr double least_traffic = 0.001;
+constexpr std::size_t most_units = 64;
+constexpr std::size_t most_runs_in_all = 4000;
+constexpr std::size_t most_runs_each = 512;
+constexpr int most_rounds = 3;
+// What simplicity may cost.
+constexpr double simple_time = 0.01;
+constexpr double simple_remote = 0.002;
+constexpr double left_time = 0.005;
+// Pages that caches held in this run have little traffic, and in the next run others have.
+constexpr double simple_misplaced = 0.05;
+// Objects of one site are told apart by their order only if that makes so much of theirs near.
+constexpr double worth_splitting = 0.02;
+constexpr std::size_t most_split = 32;
+
+/// Of all traffic if it were far, in parts of the time.
+double price_of_remote(const model::machine_costs& on) {
+  return on.links.empty() ? unknown_price_of_remote : least_price_of_remote;
+}
+
+} // namespace
+
+double most_seconds(const model::machine_costs& on, double now) {
+  return on.absolute ? now : now * (1 + simple_time);
+}
+
+descent::descent(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
+                 caution how)
+    : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.of.costs())),
+      peers_(peers_in(of.of, threads.homes)), fixed_(empty_flow(of.of, of.swept)), room_(of.of) {
+  if (how == caution::near) {
+    price_of_remote_ = unknown_price_of_remote;
+    most_remote_ = tell(of.of, of.of.costs(), {flow_under(of.of, {}, of.swept), {}}).remote;
+  }
+  make_units(sites);
+  std::vector<char> in_unit(of.of.items().size(), 0);
+  for (unit& each : units_) {
+    for (const std::size_t i : each.items) {
+      in_unit[i] = 1;
+    }
+    for (const treatment& choice : each.choices) {
+      each.flows.push_back(empty_flow(of.of, of.swept));
+      add(each.items, choice, each.flows.back());
+    }
+  }
+  std::vector<std::size_t> rest;
+  for (std::size_t i = 0; i < in_unit.size(); ++i) {
+    if (in_unit[i] == 0) {
+      rest.push_back(i);
+    }
+  }
+  add(rest, {}, fixed_);
+}
+
+void descent::run(double most_s) {
+  const std::vector<std::size_t> as_now(units_.size(), 0);
+  std::vector<std::size_t> best = as_now;
+  set(as_now);
+  double best_cost = cost(now());
+  std::vector<std::vector<std::size_t>> tried;
+  for (const auto& begin : {as_now, nearest(), all(plans::layout::blocked), all(plans::layout::map),
+                            all(plans::layout::interleaved)}) {
+    if (std::ranges::find(tried, begin) != tried.end()) {
+      continue;
+    }
+    tried.push_back(begin);
+    set(begin);
+    descend();
+    const score end = now();
+    constexpr double really = 1 - 1e-9;
+    if (end.seconds <= most_s && end.remote <= most_remote_ + simple_remote &&
+        cost(end) < best_cost * really) {
+      best_cost = cost(end);
+      best = chosen();
+    }
+  }
+  set(best);
+  simplify(most_s);
+  keep_near();
+  fit();
+}
+
+std::vector<treated> descent::result() const {
+  std::vector<treated> made;
+  for (const unit& each : units_) {
+    if (each.chosen != 0) {
+      made.push_back({each.site, each.items, each.choices[each.chosen]});
+    }
+  }
+  return made;
+}
+
+flow_of_time descent::flow() const {
+  flow_of_time sum = fixed_;
+  for (const unit& each : units_) {
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      sum[k].add(each.flows[each.chosen][k]);
+    }
+  }
+  return sum;
+}
+
+void descent::make_units(const std::vector<std::size_t>& sites) {
+  std::vector<std::size_t> worthy;
+  for (const std::size_t s : sites) {
+    const site& each = of_.of.sites()[s];
+    if (each.placeable && each.bytes > least_traffic * of_.of.bytes() &&
+        worthy.size() < most_units) {
+      worthy.push_back(s);
+    }
+  }
+  const std::size_t most_runs = std::clamp<std::size_t>(
+      most_runs_in_all / std::max<std::size_t>(worthy.size(), 1), 16, most_runs_each);
+  for (const std::size_t s : worthy) {
+    const std::vector<std::size_t>& items = of_.of.sites()[s].items;
+    unit whole = unit_of(s, items, most_runs);
+    std::vector<unit> single;
+    if (items.size() > 1 && items.size() <= most_split) {
+      for (const std::size_t i : items) {
+        single.push_back(unit_of(s, {i}, std::max<std::size_t>(most_runs / items.size(), 16)));
+      }
+    }
+    if (!single.empty() && least_remote(single) + worth_splitting < least_remote({whole})) {
+      std::ranges::move(single, std::back_inserter(units_));
+    } else {
+      units_.push_back(std::move(whole));
+    }
+  }
+}
+
+descent::unit descent::unit_of(std::size_t site, const std::vector<std::size_t>& items,
+                               std::size_t most_runs) const {
+  unit made{site, items, treatments_for(of_, items, threads_.homes, most_runs), {}, 0, 0};
+  for (const std::size_t i : items) {
+    made.bytes += of_.of.items()[i].bytes();
+  }
+  return made;
+}
+
+/// Share of the units' bytes that the best treatment of each leaves far.
+double descent::least_remote(const std::vector<unit>& units) const {
+  double remote = 0;
+  double all = 0;
+  for (const unit& each : units) {
+    double least = 1;
+    for (const treatment& how : each.choices) {
+      flow_of_time flow(1, matrix(of_.of));
+      for (const std::size_t i : each.items) {
+        const item& one = of_.of.items()[i];
+        add_item(of_.of, one, map_under(of_.of, one, how, threads_.homes), flow.front());
+      }
+      least = std::min(least, tell(of_.of, of_.of.costs(), {flow, threads_.homes}).remote);
+    }
+    remote += least * each.bytes;
+    all += each.bytes;
+  }
+  return all > 0 ? remote / all : 0;
+}
+
+void descent::add(const std::vector<std::size_t>& items, const treatment& how,
+                  flow_of_time& into) const {
+  for (const std::size_t i : items) {
+    add_in_time(of_.of, i, map_under(of_.of, of_.of.items()[i], how, threads_.homes), of_.swept,
+                into);
+  }
+}
+
+double descent::cost(const score& of) const noexcept {
+  return of.seconds * (1 + price_of_remote_ * (of.remote + of.misplaced));
+}
+
+course descent::course_now() const {
+  flow_of_time sum = flow();
+  average(peers_, sum);
+  return {std::move(sum), threads_.homes};
+}
+
+descent::score descent::now() const {
+  const told said = tell(of_.of, of_.of.costs(), course_now());
+  double misplaced = 0;
+  for (const unit& each : units_) {
+    misplaced += each.choices[each.chosen].misplaced * each.bytes;
+  }
+  const double bytes = of_.of.bytes();
+  return {said.seconds, said.remote, bytes > 0 ? misplaced / bytes : 0};
+}
+
+std::vector<std::size_t> descent::chosen() const {
+  std::vector<std::size_t> made;
+  for (const unit& each : units_) {
+    made.push_back(each.chosen);
+  }
+  return made;
+}
+
+void descent::set(const std::vector<std::size_t>& to) {
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    units_[u].chosen = to[u];
+  }
+}
+
+/// Every unit by this treatment, where it has it; of several maps by the most exact one.
+std::vector<std::size_t> descent::all(plans::layout how) const {
+  std::vector<std::size_t> made;
+  for (const unit& each : units_) {
+    std::size_t found = 0;
+    for (std::size_t c = 0; c < each.choices.size(); ++c) {
+      const bool first = found == 0 || how == plans::layout::map;
+      found = each.choices[c].how == how && first ? c : found;
+    }
+    made.push_back(found);
+  }
+  return made;
+}
+
+/// Every unit by what makes most of its own traffic near.
+std::vector<std::size_t> descent::nearest() const {
+  std::vector<std::size_t> made;
+  for (const unit& each : units_) {
+    std::size_t best = 0;
+    double least = 2;
+    for (std::size_t c = 0; c < each.choices.size(); ++c) {
+      const double remote = tell(of_.of, of_.of.costs(), {each.flows[c], threads_.homes}).remote;
+      constexpr double really = 1e-9;
+      if (remote < least - really) {
+        least = remote;
+        best = c;
+      }
+    }
+    made.push_back(best);
+  }
+  return made;
+}
+
+/// One unit after the other, until none gains.
+void descent::descend() {
+  score best = now();
+  for (int round = 0; round < most_rounds; ++round) {
+    bool changed = false;
+    for (unit& each : units_) {
+      std::size_t keep = each.chosen;
+      for (std::size_t c = 0; c < each.choices.size(); ++c) {
+        if (c == keep) {
+          continue;
+        }
+        each.chosen = c;
+        const score there = now();
+        constexpr double really = 1 - 1e-6;
+        if (cost(there) < cost(best) * really) {
+          best = there;
+          keep = c;
+          changed = true;
+        }
+      }
+      each.chosen = keep;
+    }
+    if (!changed) {
+      return;
+    }
+  }
+}
+
+/// The simplest treatment of each unit that costs nearly nothing, against the best of all.
+void descent::simplify(double most_s) {
+  const score best = now();
+  for (unit& each : units_) {
+    const std::size_t was = each.chosen;
+    for (std::size_t c = 0; c < was; ++c) {
+      each.chosen = c;
+      const score there = now();
+      const double part = c == 0 ? left_time : simple_time;
+      if (there.seconds <= std::min(most_s, best.seconds * (1 + part)) &&
+          there.remote <= best.remote + simple_remote &&
+          (c == 0 || each.choices[c].misplaced <= each.choices[was].misplaced + simple_misplaced)) {
+        break;
+      }
+      each.chosen = was;
+    }
+  }
+}
+
+/// Leaves what would be farther, unless that is clearly faster.
+void descent::keep_near() {
+  for (unit& each : units_) {
+    const std::size_t was = each.chosen;
+    const score with = now();
+    each.chosen = 0;
+    const score without = now();
+    const bool farther = with.remote > without.remote + simple_remote;
+    const bool clearly_faster = with.seconds * least_gain <= without.seconds;
+    if (!farther || clearly_faster) {
+      each.chosen = was;
+    }
+  }
+}
+
+/// Bytes by memory that do not fit at the worst time.
+std::vector<double> descent::overflow() const {
+  std::vector<treatment> by_item(of_.of.items().size());
+  for (const unit& each : units_) {
+    for (const std::size_t i : each.items) {
+      by_item[i] = each.choices[each.chosen];
+    }
+  }
+  return room_.missing(by_item, threads_.homes);
+}
+
+/// Places otherwise what the memories have no room for, the largest objects first.
+void descent::fit() {
+  for (std::size_t tries = 0; tries <= units_.size(); ++tries) {
+    const std::vector<double> missing = overflow();
+    const auto worst = std::ranges::max_element(missing);
+    if (worst == missing.end() || !(*worst > 0)) {
+      return;
+    }
+    if (!relieve(static_cast<std::size_t>(worst - missing.begin()))) {
+      return;
+    }
+  }
+}
+
+/// One object elsewhere, of those that are placed: false if none makes that less does not fit.
+bool descent::relieve(std::size_t node) {
+  const auto sum = [&] {
+    const std::vector<double> missing = overflow();
+    return std::accumulate(missing.begin(), missing.end(), 0.0);
+  };
+  const double missing = sum();
+  unit* least_of = nullptr;
+  std::size_t to = 0;
+  std::pair<double, double> least{missing, 0};
+  for (unit& each : units_) {
+    const std::size_t was = each.chosen;
+    for (std::size_t c = 0; was != 0 && c < each.choices.size(); ++c) {
+      each.chosen = c;
+      const std::pair<double, double> there{sum(), cost(now())};
+      if (there.first < missing && (least_of == nullptr || there < least)) {
+        least = there;
+        least_of = &each;
+        to = c;
+      }
+    }
+    each.chosen = was;
+  }
+  if (least_of == nullptr) {
+    return false;
+  }
+  least_of->chosen = to;
+  remarks_.push_back("node " + std::to_string(of_.of.number_of(node)) + " has room for " +
+                     bytes_text(room_.free_on(node)) + ", " + bytes_text(missing) +
+                     " less than would be best: " + of_.of.sites()[least_of->site].name + " is " +
+                     (to == 0 ? "left as it is" : "placed otherwise"));
+  return true;
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,182 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/entries.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "advise/words.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+using plans::code_place;
+using plans::layout;
+
+constexpr std::uint64_t unbounded = ~std::uint64_t{0};
+
+/// Returns of the allocation, innermost first, without what stands in front of the program.
+std::vector<code_place> returns_of(const profile::object& what) {
+  std::vector<code_place> all;
+  for (const profile::frame& frame : what.made_at) {
+    const bool ours = all.empty() && frame.module.starts_with("libnodewise-agent");
+    if (!frame.inlined && !ours && !frame.module.empty()) {
+      all.push_back({frame.module, frame.offset});
+    }
+  }
+  return all;
+}
+
+std::size_t same_front(const std::vector<code_place>& a, const std::vector<code_place>& b) {
+  const auto differ = std::ranges::mismatch(a, b);
+  return static_cast<std::size_t>(differ.in1 - a.begin());
+}
+
+/// As many returns as tell the site from all others of the program.
+std::vector<code_place> stack_of(const situation& of, std::size_t site) {
+  const auto first = [&](std::size_t s) -> const item& {
+    return of.items()[of.sites()[s].items.front()];
+  };
+  std::vector<code_place> stack = returns_of(*first(site).what);
+  std::size_t depth = 1;
+  for (std::size_t other = 0; other < of.sites().size(); ++other) {
+    const bool alike = other != site && of.sites()[other].program == of.sites()[site].program &&
+                       first(other).what->kind == first(site).what->kind;
+    if (alike) {
+      depth = std::max(depth, same_front(stack, returns_of(*first(other).what)) + 1);
+    }
+  }
+  stack.resize(std::min(depth, stack.size()));
+  return stack;
+}
+
+plans::condition condition_for(const situation& of, std::size_t site) {
+  const std::vector<std::size_t>& items = of.sites()[site].items;
+  const profile::object& what = *of.items()[items.front()].what;
+  plans::condition made;
+  made.kind = profile::to_string(what.kind);
+  if (what.kind == profile::object_kind::static_array) {
+    made.symbol = what.name;
+    return made;
+  }
+  const profile::frame* const own = profile::own_frame(what.made_at);
+  made.source = own != nullptr && own->line > 0 ? profile::label_of(*own) : "";
+  made.stack = stack_of(of, site);
+  std::uint64_t least = unbounded;
+  std::uint64_t most = 0;
+  for (const std::size_t i : items) {
+    least = std::min(least, of.items()[i].what->bytes);
+    most = std::max(most, of.items()[i].what->bytes);
+  }
+  made.least_bytes = least / 2;
+  if (most <= unbounded / 2) {
+    made.most_bytes = most * 2;
+  }
+  return made;
+}
+
+bool same(const treatment& a, const treatment& b) {
+  return a.how == b.how && a.thread == b.thread && a.parts == b.parts && a.memories == b.memories;
+}
+
+std::string reason(const picture& of, const treated& what) {
+  double bytes = 0;
+  double remote = 0;
+  for (const std::size_t i : what.items) {
+    bytes += of.of.items()[i].bytes();
+    remote += of.of.items()[i].bytes() * of.shapes[i].remote;
+  }
+  const std::string name = of.of.sites()[what.site].name;
+  std::string text = name + ": ";
+  switch (what.how.how) {
+  case layout::blocked:
+    text += "threads use it in equal blocks";
+    break;
+  case layout::map:
+    text += "each part to the node that uses it most";
+    break;
+  case layout::on_thread:
+    text += "thread " + std::to_string(what.how.thread) + " and its node use it most";
+    break;
+  case layout::interleaved:
+    text += what.how.memories.empty() ? "all nodes use its pages"
+                                      : "memories without threads take their part of its traffic";
+    break;
+  case layout::cyclic:
+  case layout::untouched:
+    text += "as it is";
+    break;
+  }
+  if (of.of.assumed()) {
+    return text + " (assumed: who uses it was not observed)";
+  }
+  text += "; " + percent(bytes > 0 ? remote / bytes : 0) + " of its traffic was remote";
+  if (what.how.lost > 0.001) {
+    text += "; fewer parts than pages would need leave " + percent(what.how.lost) + " of it remote";
+  }
+  return text;
+}
+
+plans::entry entry_of(const picture& of, const treated& what) {
+  plans::entry made;
+  made.which = condition_for(of.of, what.site);
+  made.how = what.how.how;
+  made.thread = what.how.thread;
+  made.parts = what.how.parts;
+  made.memories = what.how.memories;
+  made.why = reason(of, what);
+  return made;
+}
+
+/// Which of the site's objects it is, in the order of making.
+std::uint64_t order_in_site(const situation& of, const treated& what) {
+  const std::vector<std::size_t>& all = of.sites()[what.site].items;
+  return static_cast<std::uint64_t>(std::ranges::find(all, what.items.front()) - all.begin());
+}
+
+} // namespace
+
+std::vector<plans::entry> entries_for(const picture& of, std::size_t program,
+                                      const std::vector<treated>& objects) {
+  std::vector<plans::entry> made;
+  const treated* last = nullptr;
+  for (const treated& each : objects) {
+    const site& where = of.of.sites()[each.site];
+    if (where.program != program || each.how.how == layout::untouched) {
+      continue;
+    }
+    if (each.items.size() == where.items.size()) {
+      made.push_back(entry_of(of, each));
+      last = nullptr;
+      continue;
+    }
+    const std::uint64_t nth = order_in_site(of.of, each);
+    if (last != nullptr && last->site == each.site && same(last->how, each.how) &&
+        made.back().which.last == nth) {
+      made.back().which.last = nth + each.items.size();
+    } else {
+      made.push_back(entry_of(of, each));
+      made.back().which.first = nth;
+      made.back().which.last = nth + each.items.size();
+    }
+    last = &each;
+  }
+  return made;
+}
+
+std::vector<plans::library> libraries_of(const std::vector<plans::entry>& entries,
+                                         const profile::program& in) {
+  std::vector<plans::library> all;
+  for (const profile::library& each : in.libraries) {
+    const bool named = std::ranges::any_of(entries, [&](const plans::entry& entry) {
+      return std::ranges::find(entry.which.stack, each.name, &plans::code_place::module) !=
+             entry.which.stack.end();
+    });
+    if (named) {
+      all.push_back({each.name, each.build_id});
+    }
+  }
+  return all;
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,205 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// From who used which pages, and where these are or could be, to traffic in time.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "advise/price.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+/// Adds to `sums` the pages first..last by memory, in parts of all of them.
+void add_shares(const situation& of, const item& what, const model::page_map& map, double first,
+                double last, std::vector<double>& sums) {
+  const double weight = 1 / (last - first);
+  if (what.all_known || &map == &what.now) {
+    map.add_pages(first, last, weight, sums);
+    return;
+  }
+  while (first < last) {
+    const auto page = static_cast<std::size_t>(first);
+    const double end = std::min(last, static_cast<double>(what.now.end_of_block(page)));
+    if (what.now.node_of(page) == of.nodes()) {
+      sums.back() += (end - first) * weight;
+    } else {
+      map.add_pages(first, end, weight, sums);
+    }
+    first = end;
+  }
+}
+
+bool in_pieces(const std::vector<char>& swept) {
+  return std::ranges::any_of(swept, [](char each) { return each != 0; });
+}
+
+/// Matrices at the end of a flow for what some thread uses alone.
+std::size_t matrices_alone(const situation& of) {
+  return std::ranges::any_of(of.items(), &item::alone) ? 1 : 0;
+}
+
+} // namespace
+
+void matrix::add(const matrix& other, double times) {
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    read[i] += other.read[i] * times;
+    written[i] += other.written[i] * times;
+  }
+}
+
+void add_item(const situation& of, const item& what, const model::page_map& map, matrix& into,
+              double from, double to) {
+  const auto pages = static_cast<double>(what.what->pages);
+  const std::size_t threads = of.program(what.program).threads.size();
+  std::vector<double> shares(into.columns);
+  for (const profile::use_run& run : what.uses) {
+    const double first = std::max(static_cast<double>(run.first), from * pages);
+    const double last = std::min(static_cast<double>(run.first + run.count), to * pages);
+    if (!(last > first)) {
+      continue;
+    }
+    std::ranges::fill(shares, 0);
+    add_shares(of, what, map, first, last, shares);
+    const double part = (last - first) / static_cast<double>(run.count) * what.unit_bytes;
+    for (const profile::use& use : run.by) {
+      if (use.by >= threads || !std::isfinite(use.amount) || use.amount <= 0) {
+        continue;
+      }
+      const std::size_t row = (what.first_worker + use.by) * into.columns;
+      for (std::size_t n = 0; n < into.columns; ++n) {
+        const double bytes = use.amount * part * shares[n];
+        into.read[row + n] += bytes;
+        into.written[row + n] += bytes * what.write_share;
+      }
+    }
+  }
+}
+
+double remote_share(const situation& of, const matrix& bytes) {
+  double all = 0;
+  double remote = 0;
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    for (const worker::part& part : of.workers()[w].parts) {
+      for (std::size_t n = 0; n < of.nodes(); ++n) {
+        const std::size_t at = w * bytes.columns + n;
+        const double here = (bytes.read[at] + bytes.written[at]) * part.share;
+        all += here;
+        remote += of.costs().is_near(part.node, n) ? 0 : here;
+      }
+    }
+  }
+  return all > 0 ? remote / all : 0;
+}
+
+flow_of_time empty_flow(const situation& of, const std::vector<char>& swept) {
+  return flow_of_time((in_pieces(swept) ? sweep_pieces : 1) + matrices_alone(of), matrix(of));
+}
+
+void add_in_time(const situation& of, std::size_t at, const model::page_map& map,
+                 const std::vector<char>& swept, flow_of_time& into) {
+  const item& what = of.items()[at];
+  if (what.alone) {
+    add_item(of, what, map, into.back());
+    return;
+  }
+  const std::size_t pieces = into.size() - matrices_alone(of);
+  if (pieces == 1) {
+    add_item(of, what, map, into.front());
+    return;
+  }
+  const auto parts = static_cast<double>(pieces);
+  if (swept[at] != 0) {
+    for (std::size_t k = 0; k < pieces; ++k) {
+      add_item(of, what, map, into[k], static_cast<double>(k) / parts,
+               static_cast<double>(k + 1) / parts);
+    }
+    return;
+  }
+  matrix steady(of);
+  add_item(of, what, map, steady);
+  for (std::size_t k = 0; k < pieces; ++k) {
+    into[k].add(steady, 1 / parts);
+  }
+}
+
+flow_of_time flow_under(const situation& of, const page_maps& where,
+                        const std::vector<char>& swept) {
+  flow_of_time all = empty_flow(of, swept);
+  for (std::size_t i = 0; i < of.items().size(); ++i) {
+    const item& each = of.items()[i];
+    const model::page_map* const map = where.empty() || where[i] == nullptr ? &each.now : where[i];
+    add_in_time(of, i, *map, swept, all);
+  }
+  if (in_pieces(swept)) {
+    average(peers_in(of, {}), all);
+  }
+  return all;
+}
+
+std::vector<std::size_t> peers_in(const situation& of, const std::vector<std::size_t>& homes) {
+  constexpr double alike = 1.05;
+  const std::vector<worker>& all = of.workers();
+  const auto home = [&](std::size_t w) { return homes.empty() ? all[w].home : homes[w]; };
+  const auto moves = [&](std::size_t w) { return homes.empty() && all[w].moved(); };
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t w) {
+    return std::tuple(all[w].program, home(w), moves(w), all[w].bytes, w);
+  });
+  std::vector<std::size_t> peers(all.size());
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::size_t lead = order[first];
+    const std::size_t w = order[k];
+    const bool same = all[lead].program == all[w].program && home(lead) == home(w) &&
+                      !moves(lead) && !moves(w) && all[w].bytes <= alike * all[lead].bytes;
+    first = same ? first : k;
+    peers[w] = order[first];
+  }
+  return peers;
+}
+
+void average(const std::vector<std::size_t>& peers, flow_of_time& what) {
+  std::vector<double> members(peers.size(), 0);
+  for (const std::size_t lead : peers) {
+    members[lead] += 1;
+  }
+  for (matrix& piece : what) {
+    for (std::vector<double>* bytes : {&piece.read, &piece.written}) {
+      std::vector<double> sums(bytes->size(), 0);
+      for (std::size_t at = 0; at < sums.size(); ++at) {
+        sums[peers[at / piece.columns] * piece.columns + at % piece.columns] += (*bytes)[at];
+      }
+      for (std::size_t at = 0; at < sums.size(); ++at) {
+        const std::size_t lead = peers[at / piece.columns];
+        (*bytes)[at] = sums[lead * piece.columns + at % piece.columns] / members[lead];
+      }
+    }
+  }
+}
+
+flow_of_time all_local(const situation& of, const flow_of_time& what) {
+  flow_of_time moved = what;
+  for (matrix& piece : moved) {
+    for (std::size_t w = 0; w < of.workers().size(); ++w) {
+      if (of.workers()[w].home == nowhere) {
+        continue;
+      }
+      const std::size_t own = of.memory_of(of.workers()[w].home);
+      for (std::vector<double>* bytes : {&piece.read, &piece.written}) {
+        double sum = 0;
+        for (std::size_t n = 0; n < of.nodes(); ++n) {
+          sum += std::exchange((*bytes)[w * piece.columns + n], 0);
+        }
+        (*bytes)[w * piece.columns + own] = sum;
+      }
+    }
+  }
+  return moved;
+}
+
+} // namespace nodewise::advise

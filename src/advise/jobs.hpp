@@ -1,0 +1,17 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which programs of a profile share the machine.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "profile/profile.hpp"
+
+namespace nodewise::advise {
+
+/// Positions of programs that are priced together: the ranks of one job, or what was started more
+/// than once by one parent and ran at once; all others by themselves. In the order of their start.
+[[nodiscard]] std::vector<std::vector<std::size_t>> jobs_of(const profile::profile& of);
+
+} // namespace nodewise::advise

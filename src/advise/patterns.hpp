@@ -1,0 +1,73 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The known patterns, one file each: what evidence it needs, which objects show it, how it is told.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/finding.hpp"
+#include "advise/price.hpp"
+#include "advise/shape.hpp"
+
+namespace nodewise::advise {
+
+/// Evidence that a pattern cannot do without, as bits.
+enum evidence_need : unsigned {
+  needs_faults = 1,  ///< who touched pages first
+  needs_uses = 2,    ///< who used pages
+  needs_objects = 4, ///< the agent's
+  needs_memory = 8,  ///< of nodes
+  needs_counts = 16, ///< the lab's: writers of lines
+  needs_threads = 32 ///< where threads ran
+};
+
+/// A finding that has not been priced yet.
+struct suspicion {
+  std::string title;
+  std::vector<std::string> evidence = {};
+  std::vector<std::string> remarks = {};
+  std::optional<course> after = {}; ///< after the cure; nothing: after placing the objects
+  std::optional<gain> worth = {};   ///< where it is not the model that says so
+};
+
+struct detector {
+  pattern what = pattern::serial_initialisation;
+  unsigned needs = 0;
+  bool explains_objects = true; ///< no other pattern is told of the same objects then
+  bool placement_cures = true;  ///< a plan can do something about it
+  /// Positions of the sites that show it, of those that are `free`; empty: it is not there.
+  std::vector<std::size_t> (*sites)(const picture&, const std::vector<char>& free) = nullptr;
+  suspicion (*describe)(const picture&, const std::vector<std::size_t>& sites) = nullptr;
+  /// Where it might be there, but a figure of the machine is missing: which. Else empty.
+  std::string (*unjudged)(const picture&) = nullptr;
+};
+
+/// In the order of `pattern`.
+[[nodiscard]] const std::array<detector, patterns>& detectors();
+/// What is missing of the evidence; empty if nothing is.
+[[nodiscard]] std::string missing_evidence(const situation& of, unsigned needs);
+
+extern const detector buffer_cache;
+extern const detector larger_than_node;
+extern const detector sparse_matrix;
+extern const detector small_chunks;
+extern const detector dynamic_schedule;
+extern const detector used_by_all;
+extern const detector growth;
+extern const detector serial_file_read;
+extern const detector dynamic_members;
+extern const detector constructor_touch;
+extern const detector partly_parallel;
+extern const detector static_arrays;
+extern const detector serial_initialisation;
+extern const detector different_schedules;
+extern const detector few_threads;
+extern const detector unpinned_threads;
+extern const detector unbalanced_work;
+extern const detector false_sharing;
+
+} // namespace nodewise::advise

@@ -1,0 +1,44 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// One process touches more from one node than that node has.
+#include "advise/pattern_tools.hpp"
+#include "advise/patterns/overflow.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+// The kernel and other programs are on the node too.
+constexpr double full = 0.9;
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+  const overflow found = overflow_of(of, free);
+  const bool too_large = found.state != nullptr &&
+                         found.wanted_bytes > full * static_cast<double>(found.state->total_bytes);
+  return too_large ? found.sites : std::vector<std::size_t>();
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  const overflow found = overflow_of(of, std::vector<char>(of.of.sites().size(), 1));
+  const std::string node = "node " + std::to_string(of.of.number_of(found.memory));
+  suspicion made{.title = "the process needs more memory than " + node + " has: pages of " +
+                          names_of(of.of, sites) + " went to other nodes",
+                 .evidence = {bytes_text(found.wanted_bytes) + " were touched from " + node +
+                                  ", which has " +
+                                  bytes_text(static_cast<double>(found.state->total_bytes)),
+                              bytes_text(found.missed_bytes) + " of it are elsewhere"},
+                 .remarks = usual_doubts(of, sites),
+                 .after = course{all_local(of.of, flow_under(of.of, {}, {}))}};
+  made.remarks.emplace_back("the gain is that of data near to all its users, as with a process for "
+                            "each node");
+  return made;
+}
+
+} // namespace
+
+const detector larger_than_node{.what = pattern::larger_than_node,
+                                .needs = needs_faults | needs_objects | needs_memory,
+                                .sites = sites,
+                                .describe = describe};
+
+} // namespace nodewise::advise

@@ -1,0 +1,69 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Of the arrays of one loop some were initialised in parallel, these were not.
+#include "advise/pattern_tools.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+// Arrays of one loop are about as large as one another.
+constexpr double alike = 4;
+
+/// An array that is where it is used because its users touched it.
+bool is_cared_for(const item& what, const shape& how) {
+  return what.units > 0 && !how.touched_by_one() && how.touching_nodes > 1 && !how.anyones() &&
+         how.using_nodes > 1 && how.remote < some_remote;
+}
+
+/// Sites with an array that is cared for, of about this size.
+std::vector<std::size_t> cared_for(const picture& of, double bytes) {
+  std::vector<std::size_t> found;
+  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
+    const bool has = std::ranges::any_of(of.of.sites()[s].items, [&](std::size_t i) {
+      const item& one = of.of.items()[i];
+      const auto size = static_cast<double>(one.what->bytes);
+      return is_cared_for(one, of.shapes[i]) && size <= alike * bytes && bytes <= alike * size;
+    });
+    if (has) {
+      found.push_back(s);
+    }
+  }
+  return found;
+}
+
+double size_of(const picture& of, std::size_t site) {
+  return static_cast<double>(of.of.items()[of.of.sites()[site].items.front()].what->bytes);
+}
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+  std::vector<std::size_t> found;
+  if (of.of.assumed()) {
+    return found;
+  }
+  for (const std::size_t s : sites_where(of, free, is_serial)) {
+    if (!cared_for(of, size_of(of, s)).empty()) {
+      found.push_back(s);
+    }
+  }
+  return found;
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  const std::string others = names_of(of.of, cared_for(of, size_of(of, sites.front())));
+  suspicion made{.title = names_of(of.of, sites) + ": initialised by one thread, while " + others +
+                          " was initialised in parallel",
+                 .evidence = usual_evidence(of, sites),
+                 .remarks = usual_doubts(of, sites)};
+  made.evidence.push_back(others + ": touched in parallel, and near to its users");
+  return made;
+}
+
+} // namespace
+
+const detector partly_parallel{.what = pattern::partly_parallel,
+                               .needs = needs_faults | needs_uses | needs_objects,
+                               .sites = sites,
+                               .describe = describe};
+
+} // namespace nodewise::advise

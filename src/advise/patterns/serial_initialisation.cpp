@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// One thread fills arrays that all threads work on.
+#include "advise/pattern_tools.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+  return sites_where(of, free, is_serial);
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  return {.title = names_of(of.of, sites) + ": one thread touched all pages first, " +
+                   count_of(greatest(of, sites).using_nodes, "node") + " use them",
+          .evidence = usual_evidence(of, sites),
+          .remarks = usual_doubts(of, sites)};
+}
+
+} // namespace
+
+const detector serial_initialisation{.what = pattern::serial_initialisation,
+                                     .needs = needs_faults | needs_objects,
+                                     .sites = sites,
+                                     .describe = describe};
+
+} // namespace nodewise::advise

@@ -1,0 +1,53 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Static chunks shorter than a page: threads of several nodes share each page.
+#include "advise/pattern_tools.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+// Written by owners: threads do not just read all of it.
+constexpr double written = 0.01;
+
+/// Threads take their turns within each page, alike everywhere.
+bool is_dealt_finely(const item&, const shape& how) {
+  return how.using_nodes > 1 && how.exclusive < 0.6 && how.steady && how.sharers > 1.5;
+}
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+  if (of.swept.empty() || of.of.sampled()) {
+    return {};
+  }
+  std::vector<std::size_t> found = sites_where(of, free, is_dealt_finely);
+  const bool some_written = std::ranges::any_of(found, [&](std::size_t s) {
+    return std::ranges::any_of(of.of.sites()[s].items, [&](std::size_t i) {
+      return of.of.items()[i].write_share > written;
+    });
+  });
+  return some_written ? found : std::vector<std::size_t>();
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.of, sites) + ": chunks shorter than a page, so that threads "
+                                                   "of several nodes share every page",
+                 .evidence = usual_evidence(of, sites),
+                 .remarks = usual_doubts(of, sites),
+                 .after = course{all_local(of.of, flow_under(of.of, {}, {}))}};
+  made.evidence.push_back("a page is used by " +
+                          number(mean_over(of, sites, [](const shape& s) { return s.sharers; })) +
+                          " threads, in the same shares everywhere");
+  made.remarks.emplace_back("no placement cures this: pages are shared. The gain is that of chunks "
+                            "of whole pages that their users touch first");
+  return made;
+}
+
+} // namespace
+
+const detector small_chunks{.what = pattern::small_chunks,
+                            .needs = needs_uses | needs_objects,
+                            .placement_cures = false,
+                            .sites = sites,
+                            .describe = describe};
+
+} // namespace nodewise::advise

@@ -1,0 +1,133 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Threads have unlike amounts of work: the last one decides the time.
+#include "advise/pattern_tools.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+constexpr double unlike = 1.25; // times the mean
+constexpr double works = 0.1;   // of the greatest
+
+struct balance {
+  std::vector<std::size_t> workers; ///< that work
+  std::vector<double> bytes;        ///< by all workers
+  double mean = 0;
+  std::size_t greatest = 0;
+};
+
+balance balance_of(const situation& of) {
+  balance made;
+  const flow_of_time flow = flow_under(of, {}, {});
+  const matrix& all = flow.front();
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    double bytes = 0;
+    for (std::size_t n = 0; n < all.columns; ++n) {
+      bytes += all.read[w * all.columns + n] + all.written[w * all.columns + n];
+    }
+    made.bytes.push_back(bytes);
+  }
+  if (made.bytes.empty()) {
+    return made;
+  }
+  made.greatest =
+      static_cast<std::size_t>(std::ranges::max_element(made.bytes) - made.bytes.begin());
+  double sum = 0;
+  for (std::size_t w = 0; w < made.bytes.size(); ++w) {
+    if (made.bytes[w] > 0 && made.bytes[w] >= works * made.bytes[made.greatest]) {
+      made.workers.push_back(w);
+      sum += made.bytes[w];
+    }
+  }
+  made.mean = made.workers.empty() ? 0 : sum / static_cast<double>(made.workers.size());
+  return made;
+}
+
+/// Threads that took the place of others: what each of them moved is no share of the work.
+bool take_turns(const situation& of, const std::vector<std::size_t>& workers) {
+  const auto thread = [&](std::size_t w) -> const profile::thread& {
+    const worker& each = of.workers()[w];
+    return of.program(each.program).threads[each.thread];
+  };
+  return std::ranges::any_of(workers, [&](std::size_t earlier) {
+    const std::optional<double> end = thread(earlier).ended_s;
+    return end && std::ranges::any_of(workers, [&](std::size_t later) {
+             return of.workers()[later].program == of.workers()[earlier].program &&
+                    thread(later).began_s > *end;
+           });
+  });
+}
+
+/// Without this one, the others are alike: it did something alone.
+bool is_alone(const balance& of, std::size_t without) {
+  double most = 0;
+  double sum = 0;
+  for (const std::size_t w : of.workers) {
+    most = w == without ? most : std::max(most, of.bytes[w]);
+    sum += w == without ? 0 : of.bytes[w];
+  }
+  return of.workers.size() > 2 && most < unlike * sum / static_cast<double>(of.workers.size() - 1);
+}
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+  const balance found = balance_of(of.of);
+  constexpr double enough = 1000; // samples
+  double samples = 0;
+  for (const item& each : of.of.items()) {
+    samples += each.units;
+  }
+  if (of.of.assumed() || found.workers.size() < 2 || (of.of.sampled() && samples < enough) ||
+      found.bytes[found.greatest] < unlike * found.mean || take_turns(of.of, found.workers) ||
+      (of.of.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
+    return {};
+  }
+  return sites_where(of, std::vector<char>(of.of.sites().size(), 1),
+                     [](const item& what, const shape&) { return what.units > 0; });
+}
+
+/// Every thread that works with the mean amount, from where it takes its own now.
+course balanced(const picture& of, const balance& now) {
+  course made{flow_under(of.of, {}, of.swept)};
+  for (matrix& piece : made.traffic) {
+    for (const std::size_t w : now.workers) {
+      for (std::size_t n = 0; n < piece.columns; ++n) {
+        piece.read[w * piece.columns + n] *= now.mean / now.bytes[w];
+        piece.written[w * piece.columns + n] *= now.mean / now.bytes[w];
+      }
+    }
+  }
+  return made;
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  const balance now = balance_of(of.of);
+  const double most = now.bytes[now.greatest];
+  double least = most;
+  for (const std::size_t w : now.workers) {
+    least = std::min(least, now.bytes[w]);
+  }
+  suspicion made{
+      .title = "work is unbalanced: thread " +
+               std::to_string(of.of.workers()[now.greatest].ordinal) + " moves " +
+               number(most / now.mean) + " times the mean",
+      .evidence = {"of " + count_of(now.workers.size(), "thread") + " the busiest moves " +
+                       number(most / least) + " times what the idlest moves",
+                   percent(mean_over(of, sites, [](const shape& s) { return s.remote; })) +
+                       " of the traffic is remote"},
+      .remarks = usual_doubts(of, sites),
+      .after = balanced(of, now)};
+  made.remarks.emplace_back("amounts are of memory traffic; work in caches is not in them");
+  return made;
+}
+
+} // namespace
+
+const detector unbalanced_work{.what = pattern::unbalanced_work,
+                               .needs = needs_uses,
+                               .explains_objects = false,
+                               .placement_cures = false,
+                               .sites = sites,
+                               .describe = describe};
+
+} // namespace nodewise::advise

@@ -1,0 +1,66 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Threads change their node, and leave the pages behind that they, or those before them, touched.
+#include "advise/pattern_tools.hpp"
+#include "advise/planner.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+std::vector<std::size_t> movers(const picture& of) {
+  std::vector<std::size_t> found;
+  for (std::size_t w = 0; w < of.of.workers().size(); ++w) {
+    if (of.of.workers()[w].roams) {
+      found.push_back(w);
+    }
+  }
+  return found;
+}
+
+std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+  if (movers(of).empty() || of.of.programs().size() > 1) {
+    return {};
+  }
+  return sites_where(of, std::vector<char>(of.of.sites().size(), 1),
+                     [](const item& what, const shape&) { return what.units > 0; });
+}
+
+suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+  const std::vector<std::size_t> moved = movers(of);
+  std::uint64_t migrations = 0;
+  for (const std::size_t w : moved) {
+    const worker& each = of.of.workers()[w];
+    migrations += of.of.program(each.program).threads[each.thread].migrations;
+  }
+  suspicion made{.title = count_of(moved.size(), "thread") +
+                          " were not on one node: they are not pinned",
+                 .evidence = {count_of(moved.size(), "thread") + " of " +
+                              std::to_string(of.of.workers().size()) +
+                              " were seen at work on more than one node, or their pages were "
+                              "touched first on another"},
+                 .remarks = usual_doubts(of, sites)};
+  if (migrations > 0) {
+    made.evidence.push_back("they changed processors " + count_of(migrations, "time"));
+  }
+  const binding threads = choose_binding(of, of.of.programs().front());
+  const decision bound = decide(of, {}, threads);
+  made.after = bound.after;
+  made.worth = worth_of_placing(of.of, bound.before, bound.after, 0);
+  made.evidence.push_back(threads.policy == bind_policy::none
+                              ? "no binding is better by the model"
+                              : "bound " + std::string(to_string(threads.policy)) +
+                                    ", each keeps one node");
+  return made;
+}
+
+} // namespace
+
+const detector unpinned_threads{.what = pattern::unpinned_threads,
+                                .needs = needs_threads,
+                                .explains_objects = false,
+                                .placement_cures = false,
+                                .sites = sites,
+                                .describe = describe};
+
+} // namespace nodewise::advise

@@ -1,0 +1,60 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/planner.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "advise/advise.hpp"
+#include "advise/descent.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+decision search(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
+                caution how) {
+  decision made;
+  made.threads = threads;
+  made.before = {flow_under(of.of, {}, of.swept), {}};
+  descent best(of, sites, threads, how);
+  best.run(most_seconds(of.of.costs(), tell(of.of, of.of.costs(), made.before).seconds));
+  made.objects = best.result();
+  made.remarks = best.remarks();
+  made.after = {best.flow(), threads.homes};
+  if (!of.swept.empty()) {
+    average(peers_in(of.of, threads.homes), made.after.traffic);
+  }
+  return made;
+}
+
+/// Not slower whatever the model does not know, and clearly faster if it is farther.
+bool is_safe(const situation& of, const decision& made) {
+  const told now = tell(of, of.costs(), made.before);
+  const told then = tell(of, of.costs(), made.after);
+  constexpr double noise = 0.002;
+  const double least = then.remote <= now.remote + noise ? no_slower : least_gain;
+  return then.seconds <= most_seconds(of.costs(), now.seconds) &&
+         (made.objects.empty() || least_ratio(of, made.before, made.after) >= least);
+}
+
+} // namespace
+
+decision decide(const picture& of, const std::vector<std::size_t>& sites, const binding& threads) {
+  decision made = search(of, sites, threads, caution::by_time);
+  std::optional<gain> gamble;
+  if (!is_safe(of.of, made)) {
+    gamble = worth_of(of.of, made.before, made.after);
+    made = search(of, sites, threads, caution::near);
+  }
+  if (!is_safe(of.of, made)) { // bound threads alone are slower
+    made.objects.clear();
+    made.threads.policy = bind_policy::none;
+    made.threads.homes.clear();
+    made.after = made.before;
+  }
+  made.gamble = std::move(gamble);
+  return made;
+}
+
+} // namespace nodewise::advise

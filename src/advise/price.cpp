@@ -1,0 +1,233 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/price.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "advise/advise.hpp"
+#include "advise/words.hpp"
+#include "model/predict.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+constexpr const char* own_work = "the program's own work";
+constexpr double some_nearer = 0.05; // of the traffic: enough to be told without a gain
+
+std::vector<worker::part> parts_of(const worker& each, std::size_t home) {
+  if (home != nowhere) {
+    return {{home, 1}};
+  }
+  return each.parts;
+}
+
+/// Threads on the cores of their nodes in turn, those that move something only.
+class seats {
+ public:
+  explicit seats(const model::machine_costs& on) : cores_(on.size()), next_(on.size(), 0) {
+    for (std::size_t core = 0; core < on.cores.size(); ++core) {
+      cores_[on.cores[core].node].push_back(core);
+    }
+  }
+  /// The node must have cores.
+  [[nodiscard]] std::size_t next_of(std::size_t node) {
+    return cores_[node][next_[node]++ % cores_[node].size()];
+  }
+
+ private:
+  std::vector<std::vector<std::size_t>> cores_;
+  std::vector<std::size_t> next_;
+};
+
+/// For each worker the bytes a second that its instructions leave time for. A core is taken to do
+/// both at a time: the longer of the two decides, as in the roofline model. Ratios of memories to
+/// each other are no bytes a second: there nothing is said.
+std::vector<double> limits_by_work(const situation& of, const flow_of_time& what,
+                                   double instructions_per_s) {
+  std::vector<double> limits(of.workers().size(), model::unlimited);
+  for (std::size_t w = 0; w < limits.size(); ++w) {
+    const worker& each = of.workers()[w];
+    const auto instructions =
+        static_cast<double>(of.program(each.program).threads[each.thread].instructions);
+    if (instructions == 0 || !of.costs().absolute) {
+      continue;
+    }
+    double bytes = 0;
+    for (const matrix& piece : what) {
+      for (std::size_t n = 0; n + 1 < piece.columns; ++n) {
+        bytes += piece.read[w * piece.columns + n] + piece.written[w * piece.columns + n];
+      }
+    }
+    if (bytes > 0) {
+      limits[w] = bytes / (instructions / instructions_per_s);
+    }
+  }
+  return limits;
+}
+
+model::traffic traffic_of(const situation& of, const matrix& what,
+                          const std::vector<std::size_t>& homes,
+                          const std::vector<double>& limits) {
+  model::traffic all;
+  seats free(of.costs());
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    const auto row = static_cast<std::ptrdiff_t>(w * what.columns);
+    const auto nodes = static_cast<std::ptrdiff_t>(of.nodes());
+    model::thread_traffic thread;
+    thread.read.assign(what.read.begin() + row, what.read.begin() + row + nodes);
+    thread.written.assign(what.written.begin() + row, what.written.begin() + row + nodes);
+    thread.most = limits[w];
+    if (!(model::total_bytes(thread) > 0)) {
+      continue;
+    }
+    for (const worker::part& part : parts_of(of.workers()[w], homes.empty() ? nowhere : homes[w])) {
+      model::thread_traffic there = thread;
+      there.core = free.next_of(part.node);
+      for (std::size_t n = 0; n < of.nodes(); ++n) {
+        there.read[n] *= part.share;
+        there.written[n] *= part.share;
+      }
+      all.threads.push_back(std::move(there));
+    }
+  }
+  return all;
+}
+
+double remote_bytes(const model::machine_costs& on, const model::traffic& of) {
+  double sum = 0;
+  for (const model::thread_traffic& thread : of.threads) {
+    for (std::size_t n = 0; n < on.size(); ++n) {
+      sum += on.is_near(on.cores[thread.core].node, n) ? 0 : thread.read[n] + thread.written[n];
+    }
+  }
+  return sum;
+}
+
+/// Widens the range by what another assumption gives.
+void widen(gain& of, double ratio) {
+  if (std::isfinite(ratio) && ratio > 0) {
+    of.low = std::min(of.low, ratio);
+    of.high = std::max(of.high, ratio);
+  }
+}
+
+} // namespace
+
+told tell(const situation& of, const model::machine_costs& on, const course& what,
+          double instructions_per_s) {
+  told all;
+  const std::vector<double> limits = limits_by_work(of, what.traffic, instructions_per_s);
+  double remote = 0;
+  double longest = -1;
+  for (const matrix& piece : what.traffic) {
+    const model::traffic traffic = traffic_of(of, piece, what.homes, limits);
+    model::prediction one = model::price(on, traffic);
+    remote += remote_bytes(on, traffic);
+    all.bytes += one.bytes;
+    all.seconds += one.seconds;
+    if (one.seconds > longest) {
+      longest = one.seconds;
+      all.loads = std::move(one.loads);
+    }
+  }
+  all.remote = all.bytes > 0 ? remote / all.bytes : 0;
+  return all;
+}
+
+std::string binds_in(const situation& of, const told& what) {
+  if (what.loads.empty() || !(what.loads.front().bound > 0)) {
+    return "";
+  }
+  const model::resource_load& most = what.loads.front();
+  const auto node = [&](std::size_t at) { return std::to_string(of.number_of(at)); };
+  switch (most.kind) {
+  case model::resource_kind::memory:
+    return "memory of node " + node(most.at);
+  case model::resource_kind::link:
+    return "link " + node(of.costs().links[most.at].from) + ":" +
+           node(of.costs().links[most.at].to);
+  case model::resource_kind::core:
+    return "cores of node " + node(most.at);
+  case model::resource_kind::thread:
+    break;
+  }
+  return own_work;
+}
+
+double least_ratio(const situation& of, const course& before, const course& after) {
+  double least = model::unlimited;
+  for (const model::machine_costs* const on : {&of.costs(), &of.other_costs()}) {
+    for (const double instructions_per_s : {most_instructions_per_s, few_instructions_per_s}) {
+      const double then = tell(of, *on, after, instructions_per_s).seconds;
+      const double now = tell(of, *on, before, instructions_per_s).seconds;
+      least = now > 0 && then > 0 ? std::min(least, now / then) : least;
+    }
+  }
+  return std::isfinite(least) ? least : 1;
+}
+
+gain worth_of(const situation& of, const course& before, const course& after, double samples) {
+  gain made;
+  const told now = tell(of, of.costs(), before);
+  const told then = tell(of, of.costs(), after);
+  made.binds_before = binds_in(of, now);
+  made.binds_after = binds_in(of, then);
+  if (!(now.seconds > 0) || !(then.seconds > 0)) {
+    made.how = gain::kind::unavailable;
+    made.note = "no traffic to a known memory was observed";
+    return made;
+  }
+  made.ratio = made.low = made.high = now.seconds / then.seconds;
+  if (of.absolute()) {
+    made.before_s = now.seconds;
+    made.after_s = then.seconds;
+  }
+  const auto ratio = [&](const model::machine_costs& on, double instructions_per_s) {
+    return tell(of, on, before, instructions_per_s).seconds /
+           tell(of, on, after, instructions_per_s).seconds;
+  };
+  for (const model::sensitivity& each :
+       model::sensitivities(of.costs(), now.loads, [&](const model::machine_costs& on) {
+         return ratio(on, most_instructions_per_s);
+       })) {
+    widen(made, made.ratio * (1 + each.less));
+    widen(made, made.ratio * (1 + each.more));
+  }
+  widen(made, ratio(of.other_costs(), most_instructions_per_s));
+  widen(made, ratio(of.costs(), few_instructions_per_s));
+  if (samples > 0) {
+    const double doubt = 1 / std::sqrt(samples);
+    made.low /= 1 + doubt;
+    made.high *= 1 + doubt;
+  }
+  if (of.assumed()) {
+    made.how = gain::kind::at_most;
+    made.note = "who uses memory was not observed: this is if all threads use in equal blocks what "
+                "the main thread touched first, and memory is all that they wait for";
+  }
+  return made;
+}
+
+gain worth_of_placing(const situation& of, const course& before, const course& after,
+                      double samples) {
+  gain made = worth_of(of, before, after, samples);
+  const bool waits_for_memory = made.binds_before != own_work;
+  if (!of.costs().links.empty() || made.how != gain::kind::predicted || made.ratio >= least_gain ||
+      !waits_for_memory) {
+    return made;
+  }
+  const double nearer = tell(of, of.costs(), before).remote - tell(of, of.costs(), after).remote;
+  if (nearer >= some_nearer) {
+    made.how = gain::kind::unavailable;
+    made.note = percent(nearer) +
+                " of the traffic would be near instead of far; what that is worth cannot be told, "
+                "since the bandwidth of the machine's links is not known";
+  }
+  return made;
+}
+
+} // namespace nodewise::advise

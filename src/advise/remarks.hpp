@@ -1,0 +1,13 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "advise/advise.hpp"
+#include "advise/situation.hpp"
+
+namespace nodewise::advise {
+
+/// What all of the advice rests on: figures of the machine that are assumed, traffic that is not in
+/// the prediction. Each sentence once.
+void add_remarks(const situation& of, advice& into);
+
+} // namespace nodewise::advise

@@ -1,0 +1,372 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/shape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "advise/price.hpp"
+#include "advise/treatment.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+constexpr double worth_counting = 0.05; // of the pages
+constexpr double works = 0.1;           // of what the mean thread does
+
+/// Without template arguments and parameters: "ns::cell::cell".
+std::string plain_name(std::string_view function) {
+  std::string plain;
+  int depth = 0;
+  for (const char c : function) {
+    if (c == '(' && depth == 0) {
+      break;
+    }
+    depth += c == '<' ? 1 : 0;
+    if (depth == 0) {
+      plain += c;
+    }
+    depth -= c == '>' && depth > 0 ? 1 : 0;
+  }
+  return plain;
+}
+
+/// "ns::cell::cell".
+bool repeats_its_class(const std::string& name) {
+  const std::size_t last = name.rfind("::");
+  if (last == std::string::npos || last + 2 == name.size()) {
+    return false;
+  }
+  const std::string scope = name.substr(0, last);
+  const std::size_t outer = scope.rfind("::");
+  return scope.substr(outer == std::string::npos ? 0 : outer + 2) == name.substr(last + 2);
+}
+
+/// Whether the touch happened while the language made objects: "std::vector<...>", "particle::
+/// particle(", or in the very line of an allocation in C++.
+bool is_constructor(const profile::first_touch& touch, const profile::object& what) {
+  constexpr std::array<std::string_view, 6> makers = {"std::vector<",    "std::__uninitialized",
+                                                      "std::_Construct", "std::valarray<",
+                                                      "std::deque<",     "std::uninitialized"};
+  for (const profile::frame& frame : touch.where) {
+    const std::string_view name = frame.function;
+    if (std::ranges::any_of(makers, [&](std::string_view m) { return name.starts_with(m); })) {
+      return true;
+    }
+    if (repeats_its_class(plain_name(name))) {
+      return true;
+    }
+  }
+  const profile::frame* const made = profile::own_frame(what.made_at);
+  const profile::frame* const touched = profile::own_frame(touch.where);
+  return made != nullptr && touched != nullptr && made->line > 0 && made->file == touched->file &&
+         made->line == touched->line &&
+         made->file.find(".c", made->file.rfind('/') + 1) != std::string::npos &&
+         !made->file.ends_with(".c");
+}
+
+void add_touches(const situation& of, const item& what, shape& into) {
+  std::map<std::size_t, double> threads;
+  std::map<std::size_t, double> nodes;
+  double pages = 0;
+  double followed = 0;
+  std::vector<double> sums(of.nodes() + 1);
+  for (const profile::touched_run& run : what.what->touched) {
+    const auto count = static_cast<double>(run.count);
+    if (!(count > 0)) {
+      continue;
+    }
+    pages += count;
+    if (run.by && what.first_worker + *run.by < of.workers().size()) {
+      threads[what.first_worker + *run.by] += count;
+    }
+    const std::size_t node = position_or_nowhere(of.costs(), run.from);
+    if (node == nowhere) {
+      followed += count;
+      continue;
+    }
+    nodes[node] += count;
+    std::ranges::fill(sums, 0);
+    const auto first = static_cast<double>(run.first);
+    what.now.add_pages(first, first + count, 1, sums);
+    followed += sums[of.memory_of(node)] + sums.back();
+  }
+  if (!(pages > 0)) {
+    return;
+  }
+  into.followed = followed / pages;
+  const auto most = std::ranges::max_element(threads, {}, [](const auto& t) { return t.second; });
+  if (most != threads.end()) {
+    into.toucher = most->first;
+    into.one_thread = most->second / pages;
+  }
+  into.touching_nodes = static_cast<std::size_t>(std::ranges::count_if(
+      nodes, [&](const auto& each) { return each.second >= worth_counting * pages; }));
+}
+
+void add_touch_kinds(const item& what, shape& into) {
+  double pages = 0;
+  double kernel = 0;
+  double constructor = 0;
+  for (const profile::first_touch& touch : what.what->touches) {
+    const auto count = static_cast<double>(touch.pages);
+    pages += count;
+    kernel += touch.how == profile::touch_kind::kernel ? count : 0;
+    constructor += is_constructor(touch, *what.what) ? count : 0;
+  }
+  if (pages > 0) {
+    into.by_kernel = kernel / pages;
+    into.by_constructor = constructor / pages;
+  }
+}
+
+void add_residence(const situation& of, const item& what, shape& into) {
+  std::vector<double> sums(of.nodes() + 1, 0);
+  const auto pages = static_cast<double>(what.what->pages);
+  what.now.add_pages(0, pages, 1, sums);
+  const double known = pages - sums.back();
+  if (!(known > 0)) {
+    return;
+  }
+  const auto most = std::max_element(sums.begin(), sums.end() - 1);
+  into.memory = static_cast<std::size_t>(most - sums.begin());
+  into.on_memory = *most / known;
+  into.dealt = std::min(1.0, static_cast<double>(what.now.blocks_of(what.what->pages)) / pages);
+}
+
+/// Collects what the pages' users look like.
+class users {
+ public:
+  users(const situation& of, const item& what)
+      : of_(of), what_(what), homes_(nodes_of_threads(of, what.program, {})),
+        by_thread_(of.workers().size(), 0), by_node_(of.nodes(), 0) {}
+
+  void read(shape& into) {
+    for (const profile::use_run& run : what_.uses) {
+      read(run);
+    }
+    if (!(all_ > 0)) {
+      return;
+    }
+    count_threads(into);
+    // Of the node with most: from an equal share, 0, to all of it, 1.
+    const auto nodes = static_cast<double>(std::max<std::size_t>(into.using_nodes, 1));
+    into.exclusive = nodes > 1 ? std::max(0.0, (most_ / all_ - 1 / nodes) / (1 - 1 / nodes)) : 1;
+    into.in_blocks =
+        nodes > 1 ? std::max(0.0, (in_blocks_ / all_ - 1 / nodes) / (1 - 1 / nodes)) : 1;
+    into.sharers = sharers_ / all_;
+    into.steady = is_steady();
+    const auto many = static_cast<double>(4 * into.using_threads);
+    constexpr double some = 0.25;
+    into.ordered = contested_ < some * all_ &&
+                   (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular()));
+    into.own_touch = own_touch_ / all_;
+    into.same_touch = same_touch_ / all_;
+  }
+
+ private:
+  void read(const profile::use_run& run) {
+    std::vector<double> nodes(of_.nodes(), 0);
+    double sum = 0;
+    double squares = 0;
+    std::size_t top = nowhere;
+    double top_amount = 0;
+    for (const profile::use& use : run.by) {
+      const std::size_t w = what_.first_worker + use.by;
+      if (w >= of_.workers().size() || !std::isfinite(use.amount) || use.amount <= 0) {
+        continue;
+      }
+      sum += use.amount;
+      squares += use.amount * use.amount;
+      by_thread_[w] += use.amount;
+      if (of_.workers()[w].home != nowhere) {
+        nodes[of_.workers()[w].home] += use.amount;
+      }
+      if (use.amount > top_amount) {
+        top_amount = use.amount;
+        top = w;
+      }
+    }
+    if (!(sum > 0) || run.count == 0) {
+      return;
+    }
+    all_ += sum;
+    double next = 0; // of a thread on another node
+    for (const profile::use& use : run.by) {
+      const std::size_t w = what_.first_worker + use.by;
+      if (w < of_.workers().size() && of_.workers()[w].home != of_.workers()[top].home) {
+        next = std::max(next, use.amount);
+      }
+    }
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      by_node_[n] += nodes[n];
+    }
+    most_ += std::ranges::max(nodes);
+    sharers_ += sum * sum * sum / squares;
+    runs_.push_back({sum, top_amount / sum});
+    constexpr double clearly = 1.25;
+    if (top_amount > clearly * next) {
+      follow(run, top);
+    } else {
+      contested_ += sum;
+    }
+    touch(run, nodes);
+    block(run, nodes);
+  }
+  /// Neighbouring pages of different threads: in turn, or not.
+  void follow(const profile::use_run& run, std::size_t top) {
+    if (top != last_) {
+      if (last_ != nowhere) {
+        ++changes_;
+        const std::size_t now = of_.workers()[top].number;
+        const std::size_t before = of_.workers()[last_].number;
+        least_ = std::min({least_, now, before});
+        in_turn_ += now == before + 1 || now == least_ ? 1 : 0;
+        lengths_ += length_;
+        squared_lengths_ += length_ * length_;
+      }
+      length_ = 0;
+    }
+    length_ += static_cast<double>(run.count);
+    last_ = top;
+  }
+  /// Blocks of one thread are about equally long.
+  [[nodiscard]] bool is_regular() const {
+    const double mean = lengths_ / changes_;
+    const double variance = squared_lengths_ / changes_ - mean * mean;
+    return std::sqrt(std::max(0.0, variance)) < 0.5 * mean; // at random: 0.7 and more
+  }
+  /// How much of it is by the node that touched these pages first.
+  void touch(const profile::use_run& run, const std::vector<double>& nodes) {
+    const std::vector<profile::touched_run>& all = what_.what->touched;
+    while (next_touch_ < all.size() &&
+           all[next_touch_].first + all[next_touch_].count <= run.first) {
+      ++next_touch_;
+    }
+    for (std::size_t t = next_touch_; t < all.size() && all[t].first < run.first + run.count; ++t) {
+      const std::size_t node = position_or_nowhere(of_.costs(), all[t].from);
+      const double first = static_cast<double>(std::max(all[t].first, run.first));
+      const double last =
+          static_cast<double>(std::min(all[t].first + all[t].count, run.first + run.count));
+      if (node != nowhere && last > first) {
+        own_touch_ += nodes[node] * (last - first) / static_cast<double>(run.count);
+      }
+      if (all[t].by && last > first) {
+        same_touch_ += of_number(run, what_.first_worker + *all[t].by) * (last - first) /
+                       static_cast<double>(run.count);
+      }
+    }
+  }
+  /// How much of it is by threads with the number of this one.
+  [[nodiscard]] double of_number(const profile::use_run& run, std::size_t toucher) const {
+    double sum = 0;
+    for (const profile::use& use : run.by) {
+      const std::size_t w = what_.first_worker + use.by;
+      const bool same = w < of_.workers().size() && toucher < of_.workers().size() &&
+                        of_.workers()[w].number == of_.workers()[toucher].number;
+      sum += same && std::isfinite(use.amount) && use.amount > 0 ? use.amount : 0;
+    }
+    return sum;
+  }
+  /// How much of it is by the nodes of the threads that have these pages in equal blocks.
+  void block(const profile::use_run& run, const std::vector<double>& nodes) {
+    const auto pages = static_cast<double>(what_.what->pages);
+    const auto threads = static_cast<double>(homes_.size());
+    double first = static_cast<double>(run.first);
+    const double end = std::min(first + static_cast<double>(run.count), pages);
+    while (first < end) {
+      const double k = std::floor(first * threads / pages);
+      const double last = std::min(end, std::max((k + 1) * pages / threads, first + 1));
+      const std::size_t node = homes_[static_cast<std::size_t>(k)];
+      in_blocks_ +=
+          node == nowhere ? 0 : nodes[node] * (last - first) / static_cast<double>(run.count);
+      first = last;
+    }
+  }
+  void count_threads(shape& into) const {
+    const auto some = std::ranges::count_if(by_thread_, [](double each) { return each > 0; });
+    const double mean = all_ / static_cast<double>(std::max<std::ptrdiff_t>(some, 1));
+    std::vector<char> nodes(of_.nodes(), 0);
+    for (std::size_t w = 0; w < by_thread_.size(); ++w) {
+      if (by_thread_[w] >= works * mean) {
+        ++into.using_threads;
+        if (of_.workers()[w].home != nowhere) {
+          nodes[of_.workers()[w].home] = 1;
+        }
+      }
+    }
+    into.using_nodes = static_cast<std::size_t>(std::ranges::count(nodes, 1));
+  }
+  /// The share of the thread with most is nearly the same everywhere.
+  [[nodiscard]] bool is_steady() const {
+    double mean = 0;
+    for (const auto& [amount, share] : runs_) {
+      mean += amount * share / all_;
+    }
+    double variance = 0;
+    for (const auto& [amount, share] : runs_) {
+      variance += amount * (share - mean) * (share - mean) / all_;
+    }
+    constexpr double few_percent = 0.03;
+    return std::sqrt(variance) <= few_percent * mean;
+  }
+
+  const situation& of_;
+  const item& what_;
+  std::vector<std::size_t> homes_; ///< node by thread's number
+  std::vector<double> by_thread_;
+  std::vector<double> by_node_;
+  std::vector<std::pair<double, double>> runs_; ///< amount, share of the thread with most
+  double all_ = 0;
+  double most_ = 0;
+  double sharers_ = 0;
+  double contested_ = 0; ///< use of pages that threads of several nodes use about alike
+  double changes_ = 0;
+  double in_turn_ = 0;
+  double length_ = 0; ///< pages of one thread in a row
+  double lengths_ = 0;
+  double squared_lengths_ = 0;
+  std::size_t least_ = nowhere; ///< the first thread's number
+  double own_touch_ = 0;
+  double same_touch_ = 0;
+  double in_blocks_ = 0;
+  std::size_t last_ = nowhere;
+  std::size_t next_touch_ = 0;
+};
+
+} // namespace
+
+shape shape_of(const situation& of, const item& what) {
+  shape made;
+  add_touches(of, what, made);
+  add_touch_kinds(what, made);
+  add_residence(of, what, made);
+  if (what.units > 0) {
+    users(of, what).read(made);
+    matrix bytes(of);
+    add_item(of, what, what.now, bytes);
+    made.remote = remote_share(of, bytes);
+  }
+  return made;
+}
+
+picture::picture(const situation& of_what) : of(of_what) {
+  double anyones = 0;
+  for (const item& each : of.items()) {
+    shapes.push_back(shape_of(of, each));
+    anyones += shapes.back().anyones() ? each.bytes() : 0;
+  }
+  constexpr double most = 0.5;
+  if (!of.assumed() && anyones > most * of.bytes()) {
+    for (const shape& each : shapes) {
+      swept.push_back(each.anyones() ? 1 : 0);
+    }
+  }
+}
+
+} // namespace nodewise::advise

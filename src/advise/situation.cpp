@@ -1,0 +1,306 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/situation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace nodewise::advise {
+
+namespace {
+
+using profile::object_kind;
+
+// A thread that was elsewhere for less than this was at home: samples are taken while it starts.
+constexpr double was_there = 0.05;
+// Of the pages that somebody saw touched first.
+constexpr double nearly_all = 0.9;
+
+bool is_placeable(object_kind what) {
+  return what == object_kind::heap || what == object_kind::map ||
+         what == object_kind::static_array || what == object_kind::group;
+}
+
+/// Who touched most of the object's pages first, if that is nearly all.
+std::optional<profile::thread_index> only_toucher(const profile::object& of) {
+  std::map<profile::thread_index, std::uint64_t> pages;
+  std::uint64_t all = 0;
+  for (const profile::touched_run& run : of.touched) {
+    all += run.count;
+    if (run.by) {
+      pages[*run.by] += run.count;
+    }
+  }
+  const auto most =
+      std::ranges::max_element(pages, {}, [](const auto& each) { return each.second; });
+  if (most == pages.end() ||
+      static_cast<double>(most->second) < nearly_all * static_cast<double>(all)) {
+    return std::nullopt;
+  }
+  return most->first;
+}
+
+/// What cores are known to draw together is more than their memory has: what is published of it is
+/// not their limit.
+bool cores_draw_more(const model::machine_costs& on) {
+  constexpr double clearly = 1.1;
+  std::vector<double> cores(on.size(), 0);
+  for (const model::core_unit& core : on.cores) {
+    cores[core.node] += on.core[core.node].value;
+  }
+  bool any = false;
+  for (std::size_t n = 0; n < on.size(); ++n) {
+    if (cores[n] > 0 && on.memory[n].value > 0) {
+      any = true;
+      if (cores[n] == model::unlimited || cores[n] < clearly * on.memory[n].value) {
+        return false;
+      }
+    }
+  }
+  return any;
+}
+
+/// What makes objects those of one place in the code.
+using site_key = std::tuple<std::size_t, object_kind, std::string,
+                            std::vector<std::pair<std::string, std::uint64_t>>>;
+
+site_key key_of(const item& of) {
+  const profile::object& what = *of.what;
+  site_key key(of.program, what.kind, what.name, {});
+  for (const profile::frame& frame : what.made_at) {
+    if (!frame.inlined) {
+      std::get<3>(key).emplace_back(frame.module, frame.offset);
+    }
+  }
+  return key;
+}
+
+/// As the source has it: `__m_MOD_a` is GCC's for what is in a Fortran module.
+std::string source_name(const std::string& symbol) {
+  constexpr std::string_view marker = "_MOD_";
+  const std::size_t at = symbol.find(marker);
+  return symbol.starts_with("__") && at != std::string::npos
+             ? symbol.substr(2, at - 2) + "::" + symbol.substr(at + marker.size())
+             : symbol;
+}
+
+std::string name_of(const profile::object& what) {
+  if (!what.name.empty()) {
+    return source_name(what.name);
+  }
+  if (const profile::frame* own = profile::own_frame(what.made_at)) {
+    return profile::label_of(*own);
+  }
+  return what.made_at.empty() ? std::string(profile::to_string(what.kind)) + " memory"
+                              : profile::label_of(what.made_at.front());
+}
+
+} // namespace
+
+std::size_t position_or_nowhere(const model::machine_costs& on, node_id node) {
+  return on.position_of(node).value_or(nowhere);
+}
+
+situation::situation(const profile::profile& of, const topology& on,
+                     std::vector<std::size_t> programs)
+    : profile_(of), machine_(on), programs_(std::move(programs)),
+      costs_(model::costs_of(on.machine())),
+      other_costs_(cores_draw_more(costs_)
+                       ? costs_
+                       : model::costs_of(on.machine(), model::hypothesis::processors)) {
+  node_set memories;
+  for (std::size_t n = 0; n < costs_.size(); ++n) {
+    if (costs_.memory[n].value > 0) {
+      memories.insert(costs_.nodes[n]);
+    }
+  }
+  memory_of_ = model::nearest_memory(costs_, memories);
+  absolute_ = costs_.absolute;
+  for (const std::size_t program : programs_) {
+    const profile::program& each = profile_.programs[program];
+    assumed_ = assumed_ || each.use_from == profile::use_source::none;
+    sampled_ = sampled_ || each.use_from == profile::use_source::hinting_faults;
+    absolute_ = absolute_ && each.use_unit_bytes > 0;
+  }
+  absolute_ = absolute_ && !assumed_;
+  main_works_.assign(profile_.programs.size(), 1);
+  for (const std::size_t program : programs_) {
+    const std::size_t first_worker = workers_.size();
+    add_workers(program);
+    add_items(program, first_worker);
+  }
+  add_sites();
+  add_bytes();
+  mark_alone();
+}
+
+void situation::add_workers(std::size_t program) {
+  const std::size_t first = workers_.size();
+  const std::vector<profile::thread>& threads = profile_.programs[program].threads;
+  std::size_t main = 0;
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    main = threads[t].main ? t : main;
+  }
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    worker each;
+    each.program = program;
+    each.thread = t;
+    each.ordinal = t == main ? 0 : t < main ? t + 1 : t;
+    double all = 0;
+    for (const profile::thread::stay& stay : threads[t].stays) {
+      const std::size_t node = position_or_nowhere(costs_, stay.node);
+      const bool has_cores = std::ranges::any_of(
+          costs_.cores, [&](const model::core_unit& core) { return core.node == node; });
+      if (has_cores && stay.samples > 0) {
+        each.parts.push_back({node, static_cast<double>(stay.samples)});
+        all += static_cast<double>(stay.samples);
+      }
+    }
+    std::erase_if(each.parts, [&](const auto& part) { return part.share < was_there * all; });
+    all = 0;
+    for (const worker::part& part : each.parts) {
+      all += part.share;
+    }
+    for (worker::part& part : each.parts) {
+      part.share /= all;
+    }
+    const auto most = std::ranges::max_element(each.parts, {}, &worker::part::share);
+    each.home = most == each.parts.end() ? nowhere : most->node;
+    workers_.push_back(std::move(each));
+  }
+  mark_active(program, first);
+  number_workers(program, first);
+  mark_roaming(program, first);
+}
+
+void situation::add_items(std::size_t program, std::size_t first_worker) {
+  const profile::program& from = profile_.programs[program];
+  for (const profile::object& each : from.objects) {
+    item made;
+    made.program = program;
+    made.what = &each;
+    made.first_worker = first_worker;
+    made.unit_bytes = from.use_unit_bytes > 0 ? from.use_unit_bytes : 1;
+    made.write_share = std::isfinite(each.write_share) ? std::clamp(each.write_share, 0.0, 1.0) : 0;
+    made.now = map_now(each);
+    std::vector<double> known(costs_.size() + 1, 0);
+    made.now.add_pages(0, static_cast<double>(each.pages), 1, known);
+    made.all_known = known.back() == 0;
+    made.uses = from.use_from == profile::use_source::none
+                    ? assume_uses(made)
+                    : std::span<const profile::use_run>(each.uses);
+    for (const profile::use_run& run : made.uses) {
+      for (const profile::use& use : run.by) {
+        const bool usable = use.by < from.threads.size() && std::isfinite(use.amount) &&
+                            use.amount > 0 && run.count > 0;
+        made.units += usable ? use.amount : 0;
+      }
+    }
+    items_.push_back(std::move(made));
+  }
+}
+
+model::page_map situation::map_now(const profile::object& of) const {
+  std::vector<model::page_block> blocks;
+  const auto until = [&](std::uint64_t last, std::size_t node) {
+    const std::uint64_t from = blocks.empty() ? 0 : blocks.back().last;
+    if (last <= from) {
+      return;
+    }
+    if (!blocks.empty() && blocks.back().node == node) {
+      blocks.back().last = last;
+    } else {
+      blocks.push_back({last, node});
+    }
+  };
+  for (const profile::resident_run& run : of.where) {
+    const std::size_t node = position_or_nowhere(costs_, run.node);
+    const bool known = node != nowhere && costs_.memory[node].value > 0;
+    until(run.first, costs_.size());
+    until(run.first + run.count, known ? node : costs_.size());
+  }
+  if (of.where.empty()) { // freed before anybody asked: where the first touch put it
+    for (const profile::touched_run& run : of.touched) {
+      const std::size_t node = position_or_nowhere(costs_, run.from);
+      until(run.first, costs_.size());
+      until(run.first + run.count, node == nowhere ? costs_.size() : memory_of_[node]);
+    }
+  }
+  until(std::max(of.pages, blocks.empty() ? 1 : blocks.back().last) + 1, costs_.size());
+  return model::page_map::of_blocks(std::move(blocks));
+}
+
+std::span<const profile::use_run> situation::assume_uses(const item& of) {
+  const profile::object& what = *of.what;
+  std::vector<profile::use_run> uses;
+  const std::optional<profile::thread_index> toucher = only_toucher(what);
+  const bool by_main = toucher && of.first_worker + *toucher < workers_.size() &&
+                       workers_[of.first_worker + *toucher].ordinal == 0;
+  const auto page = static_cast<double>(profile_.page_bytes);
+  if (by_main && is_placeable(what.kind) && what.pages > 0) {
+    std::vector<profile::thread_index> threads;
+    for (std::size_t w = of.first_worker; w < workers_.size(); ++w) {
+      if (workers_[w].home != nowhere && workers_[w].number != nowhere) {
+        threads.push_back(workers_[w].thread);
+      }
+    }
+    for (std::size_t k = 0; k < threads.size(); ++k) {
+      const std::uint64_t first = what.pages * k / threads.size();
+      const std::uint64_t last = what.pages * (k + 1) / threads.size();
+      if (last > first) {
+        uses.push_back(
+            {first, last - first, {{threads[k], page * static_cast<double>(last - first)}}});
+      }
+    }
+  } else {
+    for (const profile::touched_run& run : what.touched) {
+      if (run.by && run.count > 0) {
+        uses.push_back({run.first, run.count, {{*run.by, page * static_cast<double>(run.count)}}});
+      }
+    }
+  }
+  assumed_uses_.push_back(std::move(uses));
+  return assumed_uses_.back();
+}
+
+void situation::add_sites() {
+  std::map<site_key, std::size_t> found;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const item& each = items_[i];
+    const bool placeable = is_placeable(each.what->kind) && each.what->pages > 0;
+    const auto [at, fresh] = found.try_emplace(key_of(each), sites_.size());
+    if (fresh) {
+      sites_.push_back({each.program, name_of(*each.what), {}, 0, placeable});
+    }
+    site& of = sites_[at->second];
+    of.items.push_back(i);
+    of.bytes += each.bytes();
+    of.placeable = of.placeable || placeable;
+    bytes_ += each.bytes();
+  }
+  std::ranges::sort(sites_, {},
+                    [](const site& each) { return std::pair(-each.bytes, each.items.front()); });
+  for (std::size_t s = 0; s < sites_.size(); ++s) {
+    for (const std::size_t i : sites_[s].items) {
+      items_[i].site = s;
+    }
+  }
+}
+
+void situation::add_bytes() {
+  for (const item& each : items_) {
+    for (const profile::use_run& run : each.uses) {
+      for (const profile::use& use : run.by) {
+        const std::size_t w = each.first_worker + use.by;
+        if (w < workers_.size() && std::isfinite(use.amount) && use.amount > 0) {
+          workers_[w].bytes += use.amount * each.unit_bytes * (1 + each.write_share);
+        }
+      }
+    }
+  }
+}
+
+} // namespace nodewise::advise

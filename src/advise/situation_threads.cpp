@@ -1,0 +1,135 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which thread of a plan each thread is, and whether anything keeps it where it is.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "advise/situation.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+/// By thread: what it used in all, in the program's unit.
+std::vector<double> uses_of(const profile::program& of) {
+  std::vector<double> sums(of.threads.size(), 0);
+  for (const profile::object& each : of.objects) {
+    for (const profile::use_run& run : each.uses) {
+      for (const profile::use& use : run.by) {
+        if (use.by < sums.size() && std::isfinite(use.amount) && use.amount > 0) {
+          sums[use.by] += use.amount;
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+/// Of what the others do on average; where nobody saw what, it is taken to wait for them.
+bool main_works_in(const profile::program& of, std::size_t main) {
+  constexpr double some = 0.1;
+  if (of.has_runtime() || of.threads.size() < 2) {
+    return true;
+  }
+  const std::vector<double> uses = uses_of(of);
+  double others = 0;
+  double working = 0;
+  for (std::size_t t = 0; t < uses.size(); ++t) {
+    others += t != main ? uses[t] : 0;
+    working += t != main && uses[t] > 0 ? 1 : 0;
+  }
+  return uses[main] > 0 && uses[main] * working >= some * others;
+}
+
+} // namespace
+
+void situation::number_workers(std::size_t program, std::size_t first_worker) {
+  const profile::program& from = profile_.programs[program];
+  const bool told =
+      std::ranges::any_of(from.threads, [](const auto& t) { return t.number.has_value(); });
+  std::size_t main = 0;
+  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
+    main = workers_[w].ordinal == 0 ? workers_[w].thread : main;
+  }
+  const bool works = main_works_in(from, main);
+  main_works_[program] = works ? 1 : 0;
+  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
+    worker& each = workers_[w];
+    const std::size_t behind = works ? 1 : 0;
+    if (from.has_runtime()) {
+      each.number = each.ordinal;
+    } else if (each.ordinal == 0) {
+      each.number = works ? 0 : nowhere;
+    } else if (const auto own = from.threads[each.thread].number) {
+      each.number = *own + behind;
+    } else if (!told) { // otherwise it is none that the program has started
+      each.number = each.ordinal - 1 + behind;
+    }
+  }
+}
+
+/// Threads that worked, and where those were that only their touches tell of.
+void situation::mark_active(std::size_t program, std::size_t first_worker) {
+  const auto known = [&](std::size_t thread) { return first_worker + thread < workers_.size(); };
+  std::map<std::size_t, std::map<std::size_t, std::uint64_t>> touched; // worker, node: pages
+  for (const profile::object& each : profile_.programs[program].objects) {
+    for (const profile::touched_run& run : each.touched) {
+      if (run.by && known(*run.by)) {
+        worker& toucher = workers_[first_worker + *run.by];
+        toucher.active = true;
+        const std::size_t node = position_or_nowhere(costs_, run.from);
+        if (node != nowhere) {
+          touched[first_worker + *run.by][node] += run.count;
+        }
+      }
+    }
+    for (const profile::use_run& run : each.uses) {
+      for (const profile::use& use : run.by) {
+        if (known(use.by)) {
+          workers_[first_worker + use.by].active = true;
+        }
+      }
+    }
+  }
+  for (const auto& [at, nodes] : touched) {
+    const auto most =
+        std::ranges::max_element(nodes, {}, [](const auto& each) { return each.second; });
+    const bool has_cores = std::ranges::any_of(
+        costs_.cores, [&](const model::core_unit& core) { return core.node == most->first; });
+    if (workers_[at].home == nowhere && has_cores) {
+      workers_[at].home = most->first;
+      workers_[at].parts = {{most->first, 1}};
+    }
+  }
+}
+
+void situation::mark_roaming(std::size_t program, std::size_t first_worker) {
+  // The main thread may have touched before a runtime bound it.
+  constexpr double elsewhere = 0.2;
+  std::map<std::size_t, std::pair<double, double>> touched; // by worker: pages, from elsewhere
+  for (const profile::object& each : profile_.programs[program].objects) {
+    for (const profile::touched_run& run : each.touched) {
+      const std::size_t w = run.by ? first_worker + *run.by : workers_.size();
+      const std::size_t from = position_or_nowhere(costs_, run.from);
+      if (w < workers_.size() && workers_[w].ordinal != 0 && from != nowhere) {
+        touched[w].first += static_cast<double>(run.count);
+        touched[w].second += from != workers_[w].home ? static_cast<double>(run.count) : 0;
+      }
+    }
+  }
+  std::map<std::size_t, std::size_t> homes; // by number
+  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
+    worker& each = workers_[w];
+    if (!each.active || each.home == nowhere || each.number == nowhere) {
+      continue;
+    }
+    const auto [mate, alone] = homes.try_emplace(each.number, each.home);
+    const auto pages = touched.find(w);
+    each.roams =
+        each.moved() || (!alone && mate->second != each.home) ||
+        (pages != touched.end() && pages->second.second >= elsewhere * pages->second.first);
+  }
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,108 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which nodes threads are to be on.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+#include "advise/planner.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+bool works(const worker& of) {
+  return of.active && of.home != nowhere && of.number != nowhere;
+}
+
+/// Whether threads that the program starts itself have the places that a policy gives to those of a
+/// main thread that waits: this one works, so that each is one place in front of its own.
+bool is_one_place_off(const situation& of, std::size_t program,
+                      const std::vector<std::size_t>& homes) {
+  const profile::program& which = of.program(program);
+  if (which.has_runtime() || !of.main_works(program)) {
+    return false;
+  }
+  std::vector<std::size_t> nodes(homes.size(), nowhere);
+  for (std::size_t w = 0; w < homes.size(); ++w) {
+    if (of.workers()[w].number < nodes.size()) {
+      nodes[of.workers()[w].number] = homes[w];
+    }
+  }
+  const auto others = [&](const worker& each) { return works(each) && each.number > 0; };
+  return std::ranges::any_of(of.workers(), others) &&
+         std::ranges::all_of(of.workers(), [&](const worker& each) {
+           return !others(each) || each.home == nodes[each.number - 1];
+         });
+}
+
+} // namespace
+
+std::vector<std::size_t> homes_under(const situation& of, std::size_t program, bind_policy policy) {
+  const std::size_t threads = nodes_of_threads(of, program, {}).size();
+  std::vector<std::size_t> homes(of.workers().size(), nowhere);
+  try {
+    const team_layout layout(of.machine(), policy, threads);
+    const std::vector<node_id> owners = layout.owners();
+    for (std::size_t w = 0; w < homes.size(); ++w) {
+      const worker& each = of.workers()[w];
+      homes[w] = each.home;
+      if (each.program == program && each.number < owners.size()) {
+        homes[w] = position_or_nowhere(of.costs(), owners[each.number]);
+      }
+    }
+  } catch (const error&) { // no processor is allowed, or some are of several nodes
+    return {};
+  }
+  return homes;
+}
+
+binding choose_binding(const picture& of, std::size_t program) {
+  const situation& all = of.of;
+  if (all.programs().size() > 1) {
+    return {bind_policy::none, {}, "the job's launcher binds its processes: keep that as it is"};
+  }
+  if (nodes_of_threads(all, program, {}).empty()) {
+    return {bind_policy::none, {}, "no thread was seen at work"};
+  }
+  const bool moved = std::ranges::any_of(
+      all.workers(), [&](const worker& each) { return works(each) && each.roams; });
+  binding best;
+  double least = 0;
+  for (const bind_policy policy : {bind_policy::close, bind_policy::spread}) {
+    std::vector<std::size_t> homes = homes_under(all, program, policy);
+    if (homes.empty()) {
+      continue;
+    }
+    bool same = true;
+    for (std::size_t w = 0; w < homes.size(); ++w) {
+      same = same && (!works(all.workers()[w]) || homes[w] == all.workers()[w].home);
+    }
+    if (!moved && same) {
+      return {policy, {}, ""};
+    }
+    if (!same && is_one_place_off(all, program, homes)) {
+      return {policy, std::move(homes), ""};
+    }
+    if (moved) {
+      binding one{policy, std::move(homes), ""};
+      std::vector<std::size_t> sites(all.sites().size());
+      std::iota(sites.begin(), sites.end(), std::size_t{0});
+      const double seconds = tell(all, all.costs(), decide(of, sites, one).after).seconds;
+      if (best.homes.empty() || seconds < least) {
+        least = seconds;
+        best = std::move(one);
+      }
+    }
+  }
+  if (!moved) {
+    best.remark =
+        "threads kept their nodes, but by neither close nor spread: start the program with "
+        "the same binding";
+  }
+  return best;
+}
+
+} // namespace nodewise::advise

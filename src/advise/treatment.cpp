@@ -1,0 +1,235 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/treatment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "advise/use_map.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+using plans::layout;
+
+/// Memories that a program's threads are near to, each once, ascending.
+std::vector<std::size_t> memories_of(const situation& of, const std::vector<std::size_t>& nodes) {
+  std::vector<std::size_t> memories;
+  for (const std::size_t node : nodes) {
+    if (node != nowhere) {
+      memories.push_back(of.memory_of(node));
+    }
+  }
+  std::ranges::sort(memories);
+  memories.erase(std::unique(memories.begin(), memories.end()), memories.end());
+  return memories;
+}
+
+/// Page by page over memories that no thread is at: over these alone, over all, and over all by
+/// what they can move. Nothing where threads are at every memory.
+std::vector<treatment> over_idle_memories(const situation& of,
+                                          const std::vector<std::size_t>& used) {
+  std::vector<plans::memory_weight> idle;
+  std::vector<plans::memory_weight> all;
+  std::vector<plans::memory_weight> weighted;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 0; n < of.nodes(); ++n) {
+    const double bandwidth = of.costs().memory[n].value;
+    least = bandwidth > 0 ? std::min(least, bandwidth) : least;
+  }
+  for (std::size_t n = 0; n < of.nodes(); ++n) {
+    const double bandwidth = of.costs().memory[n].value;
+    if (!(bandwidth > 0)) {
+      continue;
+    }
+    const plans::memory_weight one{of.costs().nodes[n], 1};
+    constexpr double finer = 2; // halves of the slowest one's weight
+    constexpr double heaviest = 64;
+    const double weight = std::round(std::min(finer * bandwidth / least, heaviest));
+    all.push_back(one);
+    weighted.push_back({one.node, static_cast<std::uint32_t>(weight)});
+    if (!std::ranges::binary_search(used, n)) {
+      idle.push_back(one);
+    }
+  }
+  if (idle.empty()) {
+    return {};
+  }
+  std::vector<treatment> made;
+  for (const auto& memories : {all, idle, weighted}) {
+    made.push_back({.how = layout::interleaved, .memories = memories});
+  }
+  return made;
+}
+
+model::page_map by_parts(const situation& of, std::size_t pages,
+                         const std::vector<plans::part_run>& parts,
+                         const std::vector<std::size_t>& nodes, const model::page_map& otherwise) {
+  double all = 0;
+  for (const plans::part_run& run : parts) {
+    all += static_cast<double>(run.parts);
+  }
+  std::vector<model::page_block> blocks;
+  double before = 0;
+  for (const plans::part_run& run : parts) {
+    before += static_cast<double>(run.parts);
+    const auto last =
+        static_cast<std::size_t>(std::round(static_cast<double>(pages) * before / all));
+    if (run.thread >= nodes.size() || nodes[run.thread] == nowhere) {
+      return otherwise;
+    }
+    if (blocks.empty() ? last > 0 : last > blocks.back().last) {
+      blocks.push_back({last, of.memory_of(nodes[run.thread])});
+    }
+  }
+  return blocks.empty() ? otherwise : model::page_map::of_blocks(std::move(blocks));
+}
+
+/// Pages that lie where their first toucher's thread was: where it will be then.
+model::page_map follow_touch(const situation& of, const item& what,
+                             const std::vector<std::size_t>& homes) {
+  std::vector<model::page_block> blocks;
+  std::size_t page = 0;
+  const auto as_now = [&](std::size_t last) {
+    while (page < last) {
+      const std::size_t end = std::min(last, what.now.end_of_block(page));
+      blocks.push_back({end, what.now.node_of(page)});
+      page = end;
+    }
+  };
+  for (const profile::touched_run& run : what.what->touched) {
+    const std::size_t first = std::max<std::size_t>(page, run.first);
+    const std::size_t last = std::min<std::size_t>(run.first + run.count, what.what->pages);
+    const std::size_t w = run.by ? what.first_worker + *run.by : nowhere;
+    const std::size_t from = position_or_nowhere(of.costs(), run.from);
+    if (first >= last || w >= homes.size() || homes[w] == nowhere || from == nowhere) {
+      continue;
+    }
+    as_now(first);
+    while (page < last) {
+      const std::size_t end = std::min(last, what.now.end_of_block(page));
+      const std::size_t node = what.now.node_of(page);
+      blocks.push_back({end, node == of.memory_of(from) ? of.memory_of(homes[w]) : node});
+      page = end;
+    }
+  }
+  as_now(what.what->pages);
+  return blocks.empty() ? what.now : model::page_map::of_blocks(std::move(blocks));
+}
+
+} // namespace
+
+std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t program,
+                                          const std::vector<std::size_t>& homes) {
+  std::vector<std::size_t> nodes;
+  std::vector<double> bytes;
+  std::size_t known = 0;
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    const worker& each = of.workers()[w];
+    if (each.program != program || each.number == nowhere) {
+      continue;
+    }
+    if (each.number >= nodes.size()) {
+      nodes.resize(each.number + 1, nowhere);
+      bytes.resize(each.number + 1, -1);
+    }
+    if (each.bytes > bytes[each.number]) {
+      nodes[each.number] = homes.empty() ? each.home : homes[w];
+      bytes[each.number] = each.bytes;
+    }
+    if (each.active || each.home != nowhere) {
+      known = std::max(known, each.number + 1);
+    }
+  }
+  nodes.resize(known);
+  return nodes;
+}
+
+model::page_map map_under(const situation& of, const item& what, const treatment& how,
+                          const std::vector<std::size_t>& homes) {
+  const auto pages = static_cast<std::size_t>(what.what->pages);
+  if (how.how == layout::untouched) {
+    return homes.empty() ? what.now : follow_touch(of, what, homes);
+  }
+  const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);
+  switch (how.how) {
+  case layout::blocked:
+    return by_parts(of, pages, equal_parts(nodes.size()), nodes, what.now);
+  case layout::map:
+    return by_parts(of, pages, how.parts, nodes, what.now);
+  case layout::on_thread:
+    return by_parts(of, pages, {{1, how.thread}}, nodes, what.now);
+  case layout::interleaved:
+  case layout::cyclic:
+  case layout::untouched:
+    break;
+  }
+  std::vector<std::size_t> memories;
+  for (const plans::memory_weight& each : how.memories) {
+    memories.insert(memories.end(), each.weight, position_or_nowhere(of.costs(), each.node));
+  }
+  if (memories.empty()) {
+    memories = memories_of(of, nodes);
+  }
+  return memories.empty() ? what.now : model::page_map::in_turn(memories);
+}
+
+std::vector<treatment> treatments_for(const picture& of, const std::vector<std::size_t>& items,
+                                      const std::vector<std::size_t>& homes,
+                                      std::size_t most_runs) {
+  const std::vector<item>& all = of.of.items();
+  const std::size_t most =
+      *std::ranges::max_element(items, {}, [&](std::size_t i) { return all[i].bytes(); });
+  std::vector<treatment> made(1);
+  const std::vector<std::size_t> nodes = nodes_of_threads(of.of, all[most].program, homes);
+  const std::vector<std::size_t> memories = memories_of(of.of, nodes);
+  if (memories.empty()) {
+    return made;
+  }
+  const auto add_idle = [&] {
+    std::ranges::move(over_idle_memories(of.of, memories), std::back_inserter(made));
+  };
+  if (of.shapes[most].anyones()) { // a block would only look like somebody's
+    made.push_back({layout::interleaved});
+    add_idle();
+    return made;
+  }
+  const use_map seen(of.of, all[most], homes);
+  const auto top = seen.greatest_user();
+  if (all[most].alone) { // nobody else needs it nearer, and other memories idle meanwhile, too
+    if (top) {
+      made.push_back({layout::on_thread, *top});
+    }
+    return made;
+  }
+  if (std::ranges::find(nodes, nowhere) == nodes.end()) {
+    // Of a group the agent deals out blocks, and which pages these are was not recorded.
+    if (all[most].what->kind == profile::object_kind::group) {
+      made.push_back({layout::map, 0, equal_parts(nodes.size())});
+    } else {
+      made.push_back({layout::blocked});
+    }
+  }
+  if (const auto& users = seen.users(); users.size() > 1 && users.size() < nodes.size()) {
+    made.push_back({layout::map, 0, parts_for(users)});
+  }
+  if (top) {
+    made.push_back({layout::on_thread, *top});
+  }
+  if (!of.of.assumed()) {
+    if (auto parts = seen.parts(most_runs); parts.runs.size() > 1) {
+      made.push_back({layout::map, 0, std::move(parts.runs), parts.lost});
+    }
+    made.push_back({layout::interleaved});
+    add_idle();
+  }
+  for (treatment& each : made) {
+    each.misplaced = seen.misplaced(of.of, map_under(of.of, all[most], each, homes));
+  }
+  return made;
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,45 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What can be done with the pages of objects, and where they would be then.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "advise/shape.hpp"
+#include "advise/situation.hpp"
+#include "model/page_map.hpp"
+#include "plan/plan.hpp"
+
+namespace nodewise::advise {
+
+/// As in a plan: threads are numbers.
+struct treatment {
+  plans::layout how = plans::layout::untouched;
+  std::size_t thread = 0;
+  std::vector<plans::part_run> parts = {};
+  double lost = 0; ///< 0..1 of the use: what fewer parts cost against the exact map
+  /// 0..1: of whose pages they are, see `use_map::misplaced`; where it is known.
+  double misplaced = 0;
+  /// Of `interleaved`: these memories, with or without threads; empty: those that threads are at.
+  std::vector<plans::memory_weight> memories = {};
+};
+
+/// The node of each thread of a program, by its number; `nowhere` where it is not known. Threads
+/// behind the last one that was seen at work are left out. Of several with one number, which were
+/// there one after the other, the node of who moved most. `homes`: node by worker; empty: as now.
+[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t program,
+                                                        const std::vector<std::size_t>& homes);
+
+/// Where the pages of an object would be.
+[[nodiscard]] model::page_map map_under(const situation& of, const item& what, const treatment& how,
+                                        const std::vector<std::size_t>& homes);
+
+/// What is worth trying for objects that are treated alike, the simplest first; the first one is to
+/// leave them. `most_runs` limits maps.
+[[nodiscard]] std::vector<treatment> treatments_for(const picture& of,
+                                                    const std::vector<std::size_t>& items,
+                                                    const std::vector<std::size_t>& homes,
+                                                    std::size_t most_runs);
+
+} // namespace nodewise::advise

@@ -1,0 +1,313 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/use_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "advise/treatment.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+constexpr double works = 0.1;
+constexpr double clearly = 1.5; // times the next node's use
+// Blocks that pages of several nodes are dealt out in: more tell the memories no more.
+constexpr std::size_t most_blocks = 64;
+// Of the pages: so few that a thread does not use are no reason to think that it uses some more.
+constexpr double nearly_none = 0.1;
+// Of the mean page's use: with less it was in caches, and is told as if it had been so much, but
+// not from a stray line.
+constexpr double little = 0.5;
+constexpr double most_raised = 16;
+// What another owner than the neighbours' has to bring, in mean pages.
+constexpr double changing = 0.5;
+// Of the top node's use: what decides for sharing where all nodes use many pages alike.
+constexpr double rather_shared = 0.1;
+// Beyond so many the grid is finer than any map.
+constexpr std::size_t most_stretches = std::size_t{1} << 14;
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+double sum_of(const std::vector<double>& all) {
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
+/// Shorter by the greatest common divisor.
+std::vector<plans::part_run> reduced(std::vector<plans::part_run> runs) {
+  std::uint64_t common = 0;
+  for (const plans::part_run& run : runs) {
+    common = std::gcd(common, run.parts);
+  }
+  for (plans::part_run& run : runs) {
+    run.parts /= std::max<std::uint64_t>(common, 1);
+  }
+  return runs;
+}
+
+void append(std::vector<plans::part_run>& runs, std::uint64_t parts, std::size_t thread) {
+  if (!runs.empty() && runs.back().thread == thread) {
+    runs.back().parts += parts;
+  } else if (parts > 0) {
+    runs.push_back({parts, thread});
+  }
+}
+
+} // namespace
+
+std::vector<plans::part_run> equal_parts(std::size_t threads) {
+  std::vector<std::size_t> all(threads);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return parts_for(all);
+}
+
+std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads) {
+  std::vector<plans::part_run> runs;
+  for (const std::size_t thread : threads) {
+    runs.push_back({1, thread});
+  }
+  return runs;
+}
+
+use_map::use_map(const situation& of, const item& what, const std::vector<std::size_t>& homes)
+    : pages_(static_cast<std::size_t>(what.what->pages)), by_node_(of.nodes(), 0),
+      thread_of_node_(of.nodes(), nowhere) {
+  read(of, what, homes);
+  const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);
+  weigh_claims(nodes.empty() ? nowhere : nodes.front());
+}
+
+void use_map::read(const situation& of, const item& what, const std::vector<std::size_t>& homes) {
+  std::vector<double> by_worker(of.workers().size(), 0);
+  const auto home = [&](std::size_t w) { return homes.empty() ? of.workers()[w].home : homes[w]; };
+  for (const profile::use_run& run : what.uses) {
+    stretch one;
+    one.first = std::max<std::size_t>(run.first, stretches_.empty() ? 0 : stretches_.back().last);
+    one.last = std::min<std::size_t>(run.first + run.count, pages_);
+    one.use.assign(of.nodes(), 0);
+    for (const profile::use& use : run.by) {
+      const std::size_t w = what.first_worker + use.by;
+      if (w < by_worker.size() && std::isfinite(use.amount) && use.amount > 0 &&
+          home(w) != nowhere && of.workers()[w].number != nowhere) {
+        by_worker[w] += use.amount;
+        one.use[home(w)] += use.amount;
+        one.main += of.workers()[w].ordinal == 0 ? use.amount : 0;
+      }
+    }
+    if (one.first >= one.last || !(std::ranges::max(one.use) > 0)) {
+      continue;
+    }
+    for (std::size_t n = 0; n < by_node_.size(); ++n) {
+      by_node_[n] += one.use[n];
+    }
+    stretches_.push_back(std::move(one));
+  }
+  const double all = sum_of(by_worker);
+  const auto some = std::ranges::count_if(by_worker, [](double each) { return each > 0; });
+  std::vector<double> greatest(of.nodes(), 0);
+  for (std::size_t w = 0; w < by_worker.size(); ++w) {
+    if (by_worker[w] > 0 && by_worker[w] >= works * all / static_cast<double>(some)) {
+      users_.push_back(of.workers()[w].number);
+    }
+    if (by_worker[w] > 0 && by_worker[w] > greatest[home(w)]) {
+      greatest[home(w)] = by_worker[w];
+      thread_of_node_[home(w)] = of.workers()[w].number;
+    }
+  }
+  std::ranges::sort(users_);
+  users_.erase(std::unique(users_.begin(), users_.end()), users_.end());
+}
+
+void use_map::weigh_claims(std::size_t home_of_main) {
+  double pages = 0;
+  for (const stretch& each : stretches_) {
+    pages += each.pages();
+  }
+  std::vector<std::size_t> order(stretches_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto by_main = [&](std::size_t k) { return stretches_[k].main / stretches_[k].pages(); };
+  std::ranges::sort(order, {}, by_main);
+  double pass = 0; // lines a page that the main thread uses nearly everywhere
+  double before = 0;
+  for (const std::size_t k : order) {
+    before += stretches_[k].pages();
+    if (before > nearly_none * pages) {
+      pass = by_main(k);
+      break;
+    }
+  }
+  const double mean = pages > 0 ? sum_of(by_node_) / pages : 0;
+  double claims = 0;
+  for (stretch& each : stretches_) {
+    each.claims = each.use;
+    if (home_of_main != nowhere && sum_of(each.use) > each.main) {
+      each.claims[home_of_main] -= std::min(pass * each.pages(), each.main);
+    }
+    const double sum = sum_of(each.claims);
+    const double least = little * mean * each.pages();
+    const double times = sum > 0 && sum < least ? std::min(least / sum, most_raised) : 1;
+    for (double& claim : each.claims) {
+      claim *= times;
+    }
+    claims += sum * times;
+  }
+  claims_a_page_ = pages > 0 ? claims / pages : 0;
+}
+
+std::optional<std::size_t> use_map::greatest_user() const {
+  const auto node = std::ranges::max_element(by_node_);
+  if (node == by_node_.end() || !(*node > 0)) {
+    return std::nullopt;
+  }
+  return thread_of_node_[static_cast<std::size_t>(node - by_node_.begin())];
+}
+
+void use_map::stretch::add(const stretch& other, double part) {
+  main += other.main * part;
+  for (std::size_t n = 0; n < use.size(); ++n) {
+    use[n] += other.use[n] * part;
+    claims[n] += other.claims[n] * part;
+  }
+}
+
+/// The stretches cut and joined to so many cells of the same length.
+std::vector<use_map::stretch> use_map::on_grid(std::size_t cells) const {
+  std::vector<stretch> grid(cells);
+  for (std::size_t k = 0; k < cells; ++k) {
+    grid[k].first = pages_ * k / cells;
+    grid[k].last = pages_ * (k + 1) / cells;
+    grid[k].use.assign(by_node_.size(), 0);
+    grid[k].claims.assign(by_node_.size(), 0);
+  }
+  for (const stretch& each : stretches_) {
+    for (std::size_t k = each.first * cells / pages_; k < cells && grid[k].first < each.last; ++k) {
+      const std::size_t first = std::max(each.first, grid[k].first);
+      const std::size_t last = std::min(each.last, grid[k].last);
+      if (last > first) {
+        grid[k].add(each, static_cast<double>(last - first) / each.pages());
+      }
+    }
+  }
+  std::erase_if(grid, [](const stretch& each) {
+    return each.first == each.last || !(std::ranges::max(each.use) > 0);
+  });
+  return grid;
+}
+
+/// The owners that leave least of the claims far, where each change of the owner costs a part of a
+/// page's: by dynamic programming. The state behind the nodes is that nobody owns them alone.
+void use_map::find_owners(std::vector<stretch>& of) const {
+  const std::size_t nodes = by_node_.size();
+  const double change = changing * claims_a_page_;
+  std::vector<double> cost(nodes + 1, 0);
+  std::vector<std::size_t> from(of.size() * (nodes + 1));
+  const auto far = [&](const stretch& each, std::size_t state) {
+    const double all = sum_of(each.claims);
+    if (state < nodes) {
+      return thread_of_node_[state] == nowhere ? unlimited : all - each.claims[state];
+    }
+    const double top = std::ranges::max(each.claims);
+    return sharing(each).size() > 1 ? all - top * (1 + rather_shared) : all;
+  };
+  for (std::size_t k = 0; k < of.size(); ++k) {
+    const auto least = std::ranges::min_element(cost);
+    const auto cheapest = static_cast<std::size_t>(least - cost.begin());
+    const double changed = *least + change;
+    for (std::size_t state = 0; state <= nodes; ++state) {
+      const bool stays = cost[state] <= changed;
+      from[k * (nodes + 1) + state] = stays ? state : cheapest;
+      cost[state] = (stays ? cost[state] : changed) + far(of[k], state);
+    }
+  }
+  auto state = static_cast<std::size_t>(std::ranges::min_element(cost) - cost.begin());
+  for (std::size_t k = of.size(); k-- > 0;) {
+    of[k].owner = state < nodes ? state : nowhere;
+    state = from[k * (nodes + 1) + state];
+  }
+}
+
+/// Neighbours of one owner joined; on a grid of at most so many cells, if there are more.
+std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
+  const auto joined = [&](std::vector<stretch> all) {
+    find_owners(all);
+    std::vector<stretch> made;
+    for (stretch& each : all) {
+      if (!made.empty() && made.back().owner == each.owner) {
+        made.back().last = each.last;
+        made.back().add(each, 1);
+      } else {
+        made.push_back(std::move(each));
+      }
+    }
+    return made;
+  };
+  std::vector<stretch> made =
+      joined(stretches_.size() <= most_stretches ? stretches_ : on_grid(most_stretches));
+  return made.size() <= most ? made : joined(on_grid(most));
+}
+
+/// Nodes that claim a stretch about as much as the one with most.
+std::vector<std::size_t> use_map::sharing(const stretch& of) const {
+  const double least = std::ranges::max(of.claims) / clearly;
+  std::vector<std::size_t> nodes;
+  for (std::size_t n = 0; n < of.claims.size(); ++n) {
+    if (of.claims[n] > least && thread_of_node_[n] != nowhere) {
+      nodes.push_back(n);
+    }
+  }
+  return nodes;
+}
+
+use_map::run_list use_map::parts(std::size_t most_runs) const {
+  run_list made;
+  double exact = 0; // use by the node with most of each page
+  for (const stretch& each : stretches_) {
+    exact += std::ranges::max(each.use);
+  }
+  const std::vector<stretch> all = owned(std::max<std::size_t>(most_runs, 1));
+  double kept = 0;
+  std::size_t turn = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    // Pages that nobody used follow those in front of them.
+    const std::size_t first = k == 0 ? 0 : all[k].first;
+    const std::size_t last = k + 1 < all.size() ? all[k + 1].first : pages_;
+    if (all[k].owner != nowhere) {
+      append(made.runs, last - first, thread_of_node_[all[k].owner]);
+      kept += all[k].use[all[k].owner];
+      continue;
+    }
+    // No placement of shared pages is better than another.
+    kept += std::ranges::max(all[k].use);
+    const std::vector<std::size_t> nodes = sharing(all[k]);
+    const std::size_t budget =
+        std::max<std::size_t>(1, std::min(most_blocks, most_runs / all.size()));
+    const std::size_t block = std::max<std::size_t>(1, (last - first + budget - 1) / budget);
+    for (std::size_t page = first; page < last && !nodes.empty(); page += block) {
+      append(made.runs, std::min(block, last - page),
+             thread_of_node_[nodes[turn++ % nodes.size()]]);
+    }
+  }
+  made.runs = reduced(std::move(made.runs));
+  made.lost = exact > 0 ? std::max(0.0, exact - kept) / sum_of(by_node_) : 0;
+  return made;
+}
+
+double use_map::misplaced(const situation& of, const model::page_map& map) const {
+  double all = 0;
+  double near = 0;
+  std::vector<double> shares(of.nodes() + 1);
+  for (const stretch& each : stretches_) {
+    std::ranges::fill(shares, 0);
+    map.add_pages(static_cast<double>(each.first), static_cast<double>(each.last), 1 / each.pages(),
+                  shares);
+    for (std::size_t n = 0; n < each.claims.size(); ++n) {
+      near += each.claims[n] * shares[of.memory_of(n)];
+    }
+    all += sum_of(each.claims);
+  }
+  return all > 0 ? std::max(0.0, 1 - near / all) : 0;
+}
+
+} // namespace nodewise::advise

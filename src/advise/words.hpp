@@ -1,0 +1,23 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Numbers and lists as sentences have them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nodewise::advise {
+
+/// "75 %", "0.3 %".
+[[nodiscard]] std::string percent(double share);
+/// "1.93", "12.4", "104".
+[[nodiscard]] std::string number(double value);
+/// "512 MiB", "1.5 GiB", "100 B".
+[[nodiscard]] std::string bytes_text(double bytes);
+/// "a, b and c"; of more than four "a, b, c and 5 more".
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names);
+/// "1 thread", "8 threads".
+[[nodiscard]] std::string count_of(std::size_t count, const char* singular);
+
+} // namespace nodewise::advise

@@ -1,0 +1,388 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "attribution/assemble.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+#include "attribution/chains.hpp"
+#include "attribution/mapped_objects.hpp"
+#include "attribution/page_runs.hpp"
+#include "base/last_part.hpp"
+#include "symbols/build_id.hpp"
+
+namespace nodewise::attribution {
+
+namespace {
+
+constexpr std::size_t most_touches = 16; ///< that are told of an object
+constexpr std::size_t most_using = 16;
+constexpr std::uint64_t rest_id = ~std::uint64_t{0} >> 2U;
+
+profile::object_kind kind_of(launch::object_report::kind what) {
+  switch (what) {
+  case launch::object_report::kind::map:
+    return profile::object_kind::map;
+  case launch::object_report::kind::static_array:
+    return profile::object_kind::static_array;
+  case launch::object_report::kind::group:
+    return profile::object_kind::group;
+  case launch::object_report::kind::heap:
+    break;
+  }
+  return profile::object_kind::heap;
+}
+
+class assembly {
+ public:
+  assembly(const heard& from, std::size_t huge_bytes)
+      : from_(from), huge_bytes_(huge_bytes), swept_(sweep(from)),
+        chains_(from.recorded.log, swept_) {}
+
+  profile::profile run() {
+    profile::profile made;
+    made.page_bytes = from_.page_bytes;
+    made.seen = evidence();
+    made.cost.wall_s = seconds_since(from_.recorded.begin_ns, from_.recorded.end_ns);
+    made.cost.observer_s = from_.recorded.observer_s;
+    std::uint64_t elsewhere = 0;
+    for (std::size_t i = 0; i < swept_.programs.size(); ++i) {
+      const life& in = swept_.programs[i];
+      if (in.outside != 0 || !in.objects.empty() || in.report != nullptr) {
+        made.programs.push_back(program(i));
+        for (const profile::object& each : made.programs.back().objects) {
+          elsewhere += elsewhere_of(each.touched, each.where);
+        }
+      }
+    }
+    made.seen.pages_moved = std::min(elsewhere, from_.migrated); // or the node was full
+    return made;
+  }
+
+ private:
+  static double seconds_since(std::uint64_t begin_ns, std::uint64_t time_ns) {
+    return time_ns > begin_ns ? static_cast<double>(time_ns - begin_ns) * 1e-9 : 0;
+  }
+
+  profile::evidence evidence() const {
+    const observe::recording& heard = from_.recorded;
+    profile::evidence made;
+    made.faults = heard.abilities.first_touches;
+    made.chains = heard.abilities.stacks;
+    made.kernel = heard.abilities.kernel;
+    made.hinting = from_.balancing && made.faults;
+    made.agent = !from_.told.processes.empty();
+    made.hinting_samples = swept_.accesses;
+    made.fault_samples = heard.log.samples() - std::min(heard.log.samples(), swept_.accesses);
+    made.lost_samples = heard.losses.lost;
+    made.thinned_samples = heard.log.thinned();
+    made.missing = heard.abilities.missing;
+    for (const launch::process_report& each : from_.told.processes) {
+      made.pages_held += each.holder ? each.holder->pages : 0;
+    }
+    if (heard.losses.others != 0) {
+      made.missing.push_back(std::to_string(heard.losses.others) +
+                             " records of threads and loaded files were lost");
+    }
+    return made;
+  }
+
+  profile::program program(std::size_t index) {
+    life& in = swept_.programs[index];
+    profile::program made;
+    made.pid = in.pid;
+    made.parent = in.parent;
+    made.file = in.file;
+    made.build_id = symbols::build_id(in.file);
+    made.name = in.report != nullptr && !in.report->program.empty() ? in.report->program : in.name;
+    made.end = end_of(in);
+    made.began_s = seconds_since(from_.recorded.begin_ns, in.from_ns);
+    made.ended_s = seconds_since(from_.recorded.begin_ns, in.to_ns);
+    made.openmp = in.openmp;
+    made.tbb = in.tbb;
+    made.use_from =
+        from_.balancing ? profile::use_source::hinting_faults : profile::use_source::none;
+    std::ranges::sort(in.objects, {}, &observed_object::id);
+    for (observed_object& each : in.objects) {
+      made.objects.push_back(each.area != nullptr ? mapped_object(index, each)
+                                                  : object(index, each));
+    }
+    if (in.outside != 0) {
+      made.objects.push_back(rest_of(in));
+    }
+    made.libraries = libraries_of(in, made.objects);
+    add_told_threads(in);
+    made.threads = in.threads;
+    return made;
+  }
+
+  /// The files with a build id whose code is on the stack of an allocation, but the program's own.
+  static std::vector<profile::library> libraries_of(const life& in,
+                                                    const std::vector<profile::object>& objects) {
+    std::map<std::string, std::string> build_of;
+    for (const profile::object& object : objects) {
+      for (const profile::frame& frame : object.made_at) {
+        if (!frame.module.empty() && frame.module != last_part(in.file)) {
+          build_of.try_emplace(frame.module);
+        }
+      }
+    }
+    std::vector<profile::library> all;
+    for (auto& [name, build] : build_of) {
+      build = symbols::build_id(in.code.file_named(name));
+      if (!build.empty()) {
+        all.push_back({name, build});
+      }
+    }
+    return all;
+  }
+
+  profile::program_end end_of(const life& in) const {
+    if (in.replaced) {
+      return profile::program_end::replaced;
+    }
+    if (!in.ended && !from_.recorded.ended) {
+      return profile::program_end::running;
+    }
+    const bool by_itself =
+        in.report == nullptr ? in.pid != from_.recorded.pid || from_.recorded.end.exit_code() < 128
+                             : in.report->totals.has_value();
+    return by_itself ? profile::program_end::exited : profile::program_end::killed;
+  }
+
+  profile::object object(std::size_t index, observed_object& what) {
+    life& in = swept_.programs[index];
+    add_writes(in, what);
+    profile::object made;
+    made.id = what.id;
+    made.start = what.start;
+    made.bytes = what.bytes;
+    const bool has_end = what.report != nullptr;
+    made.kind = kind_of(has_end ? what.report->what : what.birth->what);
+    made.name = has_end ? what.report->name : what.birth->name;
+    made.blocks = has_end ? what.report->blocks : 1;
+    made.made_at = made_at(index, what);
+    if (what.maker_tid != 0) {
+      made.made_by = in.thread_of(what.maker_tid);
+    }
+    made.born_s = seconds_since(in.from_ns, what.born_ns);
+    made.died_s = seconds_since(in.from_ns, has_end ? what.died_ns : in.to_ns);
+    made.live_at_end = !has_end || what.report->live_at_end;
+    made.pages = what.page_count(from_.page_bytes);
+    add_residence(what, made);
+    add_observed(index, what, made);
+    return made;
+  }
+
+  profile::object mapped_object(std::size_t index, observed_object& what) {
+    const life& in = swept_.programs[index];
+    profile::object made = object_of_area(*what.area, from_.page_bytes);
+    made.id = what.id;
+    made.died_s = seconds_since(in.from_ns, in.to_ns);
+    made.live_at_end = true;
+    add_observed(index, what, made);
+    return made;
+  }
+
+  /// Who touched and who used it, once it is known where its pages are.
+  void add_observed(std::size_t index, observed_object& what, profile::object& made) {
+    made.touched = touched_of(what, made.pages);
+    made.unwitnessed = unwitnessed_of(what, made.where);
+    made.uses = uses_of(what, made.pages);
+    add_touches(index, what, made);
+    add_using_code(index, what, made);
+  }
+
+  profile::call_chain made_at(std::size_t index, const observed_object& what) {
+    const auto kind = what.report != nullptr ? what.report->what : what.birth->what;
+    if (kind == launch::object_report::kind::static_array) {
+      return {};
+    }
+    if (what.stack != 0) {
+      profile::call_chain chain = chains_.agent_stack(index, what.stack);
+      if (std::ranges::any_of(chain, [](const auto& each) { return !each.module.empty(); })) {
+        return chain; // otherwise nobody has heard what was mapped where
+      }
+    }
+    profile::frame caller;
+    caller.module = what.report != nullptr ? what.report->caller_module : what.birth->caller_module;
+    caller.offset = what.report != nullptr ? what.report->caller_offset : what.birth->caller_offset;
+    return caller.module.empty() ? profile::call_chain{} : profile::call_chain{caller};
+  }
+
+  void add_residence(observed_object& what, profile::object& made) const {
+    if (what.report != nullptr) {
+      made.resident = what.report->resident;
+      made.where = where_of(*what.report);
+    }
+    // Balancing may have moved them since.
+    if ((what.report == nullptr || what.report->not_asked) && !from_.balancing) {
+      made.where = where_touched(what, made.pages);
+      made.resident = 0;
+      for (const profile::resident_run& run : made.where) {
+        made.resident += run.count;
+      }
+    }
+    const std::uint64_t huge =
+        complete_huge_pages(what, made.pages, made.where, from_.page_bytes, huge_bytes_);
+    if (made.resident != 0) {
+      const bool mostly = huge * (huge_bytes_ / from_.page_bytes) * 2 > made.resident;
+      made.page_bytes = mostly ? huge_bytes_ : from_.page_bytes;
+    }
+  }
+
+  /// System calls that wrote, into pages that nobody had touched before.
+  void add_writes(life& in, observed_object& what) const {
+    if (in.report == nullptr) {
+      return;
+    }
+    for (const launch::write_report& each : in.report->writes) {
+      const bool is_here = each.sequence ? *each.sequence == what.id
+                                         : each.start + each.first - what.start < what.bytes;
+      if (!is_here || each.last <= each.first) {
+        continue;
+      }
+      const std::uint64_t start = each.sequence ? each.first : each.start + each.first - what.start;
+      const touching_code by{0, profile::touch_kind::kernel,
+                             static_cast<std::uint32_t>(in.thread_of(each.tid)), -1, each.stack};
+      const std::uint64_t first = start / from_.page_bytes;
+      const std::uint64_t last = (start + each.last - each.first - 1) / from_.page_bytes;
+      for (std::uint64_t page = first; page <= last && page < what.page_count(from_.page_bytes);
+           ++page) {
+        if (!what.is_touched(page)) {
+          what.touch(page, by);
+        }
+      }
+    }
+  }
+
+  void add_touches(std::size_t index, const observed_object& what, profile::object& made) {
+    std::vector<std::uint64_t> pages(what.codes.size(), 0);
+    for (const page_touch& each : what.pages) {
+      if (each.by != page_touch::nobody) {
+        ++pages[each.code];
+      }
+    }
+    // Several instructions of one call chain are told as one.
+    std::vector<std::size_t> order(what.codes.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = i;
+    }
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      return std::pair(pages[b], a) < std::pair(pages[a], b);
+    });
+    for (const std::size_t i : order) {
+      if (pages[i] == 0) {
+        break;
+      }
+      const touching_code& by = what.codes[i];
+      profile::first_touch touch;
+      touch.how = by.how;
+      touch.by = by.by;
+      touch.from = by.node < 0 ? unknown_node : node_id{by.node};
+      touch.pages = pages[i];
+      if (made.touches.size() < most_touches) {
+        touch.where = chains_.touch(index, what.id, by);
+      }
+      add_touch(std::move(touch), made.touches);
+    }
+    std::ranges::sort(
+        made.touches, [](const profile::first_touch& a, const profile::first_touch& b) {
+          return std::tuple(b.pages, a.by, a.from) < std::tuple(a.pages, b.by, b.from);
+        });
+  }
+
+  static void add_touch(profile::first_touch touch, std::vector<profile::first_touch>& into) {
+    const auto label = [](const profile::first_touch& each) {
+      const profile::frame* const own = profile::own_frame(each.where);
+      return own == nullptr ? std::string{} : profile::label_of(*own);
+    };
+    const auto same = std::ranges::find_if(into, [&](const profile::first_touch& each) {
+      return each.how == touch.how && each.by == touch.by && each.from == touch.from &&
+             (touch.where.empty() || label(each) == label(touch));
+    });
+    if (same != into.end()) {
+      same->pages += touch.pages;
+    } else {
+      into.push_back(std::move(touch));
+    }
+  }
+
+  void add_using_code(std::size_t index, const observed_object& what, profile::object& made) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> most; // samples, instruction
+    for (const auto& [ip, samples] : what.accesses_at) {
+      most.emplace_back(samples, ip);
+    }
+    std::ranges::sort(most, std::ranges::greater{});
+    most.resize(std::min(most.size(), 4 * most_using));
+    for (const auto& [samples, ip] : most) {
+      const profile::call_chain where = chains_.instruction(index, ip);
+      const profile::frame* const own = profile::own_frame(where);
+      made.used_at.push_back({own != nullptr  ? *own
+                              : where.empty() ? profile::frame{}
+                                              : where.front(),
+                              static_cast<double>(samples)});
+    }
+    profile::keep_most_used(made.used_at, most_using);
+  }
+
+  profile::object rest_of(const life& in) const {
+    profile::object made;
+    made.id = rest_id;
+    made.kind = profile::object_kind::other;
+    made.name = "memory outside of large objects";
+    made.pages = made.resident = in.outside;
+    made.bytes = in.outside * from_.page_bytes;
+    made.died_s = seconds_since(in.from_ns, in.to_ns);
+    made.live_at_end = true;
+    made.unwitnessed = 0;
+    return made;
+  }
+
+  /// Their numbers; and one that was never sampled is where it may run, if that is one node.
+  void add_told_threads(life& in) const {
+    if (in.report == nullptr) {
+      return;
+    }
+    for (const launch::thread_report& told : in.report->threads) {
+      profile::thread& who = in.threads[in.thread_of(told.tid)];
+      if (told.ordinal) {
+        who.number = static_cast<std::size_t>(*told.ordinal);
+      }
+      const auto cpus = cpus_of(told);
+      if (!who.stays.empty() || !cpus || cpus->empty()) {
+        continue;
+      }
+      for (const memory_node& node : from_.on.nodes) {
+        if (node.cpus.includes(*cpus)) {
+          who.stays = {{node.id, 0}};
+        }
+      }
+    }
+  }
+  static std::optional<cpu_set> cpus_of(const launch::thread_report& told) {
+    try {
+      return cpu_set::parse(told.cpus);
+    } catch (const error&) { // cut off: it may run in many places
+      return std::nullopt;
+    }
+  }
+
+  const heard& from_;
+  std::size_t huge_bytes_;
+  swept swept_;
+  chain_book chains_;
+};
+
+} // namespace
+
+profile::profile assemble(const heard& from, std::size_t huge_bytes) {
+  return assembly(from, huge_bytes).run();
+}
+
+} // namespace nodewise::attribution

@@ -1,0 +1,137 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "attribution/chains.hpp"
+
+#include <algorithm>
+#include <elf.h>
+#include <span>
+
+namespace nodewise::attribution {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr auto here = symbols::processor::x86_64;
+constexpr std::uint32_t here_elf = EM_X86_64;
+#else
+constexpr auto here = symbols::processor::aarch64;
+constexpr std::uint32_t here_elf = EM_AARCH64;
+#endif
+
+symbols::registers registers_of(const sys::user_registers& from) {
+  symbols::registers made(here, from.pc, from.sp);
+  for (unsigned i = 0; i < from.count; ++i) {
+    made.set(i, from.by_dwarf[i]);
+  }
+  return made;
+}
+
+symbols::registers registers_of(const launch::stack_report& from) {
+  symbols::registers made(here, from.ip, from.sp);
+  for (std::size_t i = 0; i < from.registers.size(); ++i) {
+    if (from.registers[i]) {
+      made.set(i, *from.registers[i]);
+    }
+  }
+  return made;
+}
+
+profile::frame frame_of(symbols::chain_frame from) {
+  return {std::move(from.module), from.offset, std::move(from.function),
+          std::move(from.file),   from.line,   from.inlined};
+}
+
+profile::call_chain chain_of(std::vector<symbols::chain_frame> from) {
+  profile::call_chain made;
+  made.reserve(from.size());
+  for (symbols::chain_frame& each : from) {
+    made.push_back(frame_of(std::move(each)));
+  }
+  return made;
+}
+
+constexpr std::size_t longest_chain = 64;
+
+} // namespace
+
+chain_book::chain_book(const observe::event_log& log, const swept& from) : log_(log), from_(from) {
+  for (const explained_touch& each : from.stacks) {
+    by_code_[{each.life, each.ip}].push_back(&each);
+  }
+}
+
+std::optional<chain_book::addresses>
+chain_book::most_frequent(std::size_t life, std::uint64_t object, const touching_code& by) {
+  const auto found = by_code_.find({life, by.ip});
+  if (found == by_code_.end()) {
+    return std::nullopt;
+  }
+  // The nearer a copy is to the touch, the more it says: same thread and object, same object, any.
+  const auto nearness = [&](const explained_touch* each) {
+    return (each->object == object ? 2 : 0) + (each->by == by.by ? 1 : 0);
+  };
+  const int nearest = nearness(*std::ranges::max_element(found->second, {}, nearness));
+  std::map<addresses, std::size_t> count;
+  for (const explained_touch* const each : found->second) {
+    if (nearness(each) == nearest) {
+      const observe::kept_stack& copy = log_.stacks()[each->stack];
+      ++count[unwinder_
+                  .chain(from_.programs[life].code, registers_of(copy.registers),
+                         {copy.registers.sp, copy.bytes}, longest_chain)
+                  .addresses];
+    }
+  }
+  return std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
+}
+
+profile::call_chain chain_book::named(std::size_t life, const addresses& chain) {
+  return chain_of(namer_.frames(from_.programs[life].code, chain));
+}
+
+profile::call_chain chain_book::touch(std::size_t life, std::uint64_t object,
+                                      const touching_code& by) {
+  if (by.stack != 0) {
+    return agent_stack(life, by.stack);
+  }
+  if (const auto chain = most_frequent(life, object, by)) {
+    return named(life, *chain);
+  }
+  return is_kernel_code(by.ip) ? profile::call_chain{} : instruction(life, by.ip);
+}
+
+profile::call_chain chain_book::agent_stack(std::size_t life, std::uint32_t number) {
+  const auto [found, is_new] = agent_stacks_.try_emplace({life, number});
+  const launch::process_report* const report = from_.programs[life].report;
+  if (!is_new || report == nullptr) {
+    return found->second;
+  }
+  const auto stack = std::ranges::find(report->stacks, number, &launch::stack_report::number);
+  if (stack == report->stacks.end() || stack->machine != here_elf) {
+    return found->second;
+  }
+  const symbols::unwound whole =
+      unwinder_.chain(from_.programs[life].code, registers_of(*stack),
+                      {stack->sp, std::as_bytes(std::span(stack->bytes))}, longest_chain);
+  // What is below the caller is the agent itself.
+  const auto caller = std::ranges::find(whole.addresses, stack->caller);
+  addresses chain(caller, whole.addresses.end());
+  if (chain.empty()) {
+    chain.push_back(stack->caller);
+  }
+  found->second.clear();
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    for (symbols::chain_frame& each : namer_.frames_of(from_.programs[life].code, chain[i], true)) {
+      found->second.push_back(frame_of(std::move(each)));
+    }
+  }
+  return found->second;
+}
+
+profile::call_chain chain_book::instruction(std::size_t life, std::uint64_t ip) {
+  const auto [found, is_new] = instructions_.try_emplace({life, ip});
+  if (is_new) {
+    found->second = chain_of(namer_.frames_of(from_.programs[life].code, ip, false));
+  }
+  return found->second;
+}
+
+} // namespace nodewise::attribution

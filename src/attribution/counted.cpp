@@ -1,0 +1,398 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "attribution/counted.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "attribution/node_finder.hpp"
+#include "base/last_part.hpp"
+#include "traffic/namer.hpp"
+
+namespace nodewise::attribution {
+
+namespace {
+
+constexpr std::uint64_t rest_id = std::uint64_t{1} << 61U;
+
+/// Page by page: who used it how much, and where it was last.
+struct page_uses {
+  std::map<std::uint64_t, std::map<profile::thread_index, double>> by_page;
+  std::map<std::uint64_t, node_id> where;
+  std::uint64_t moved = 0;
+
+  void add(const traffic::user_run& run, std::uint64_t first,
+           const std::vector<profile::thread_index>& threads) {
+    const auto count = static_cast<double>(run.count);
+    for (std::uint64_t page = first; page < first + run.count; ++page) {
+      auto& users = by_page[page];
+      for (const traffic::thread_lines& each : run.by) {
+        users[threads[each.thread]] += static_cast<double>(each.lines) / count;
+      }
+      const auto [found, is_new] = where.try_emplace(page, run.to);
+      moved += !is_new && found->second != run.to ? 1U : 0U;
+      found->second = run.to;
+    }
+  }
+
+  /// Neighbours are one run where each thread used the same of both.
+  [[nodiscard]] std::vector<profile::use_run> runs() const {
+    std::vector<profile::use_run> made;
+    const std::map<profile::thread_index, double>* before = nullptr;
+    for (const auto& [page, users] : by_page) {
+      const bool alone = users.size() == 1 && before != nullptr && before->size() == 1 &&
+                         before->begin()->first == users.begin()->first;
+      if (before != nullptr && made.back().first + made.back().count == page &&
+          (alone || *before == users)) {
+        ++made.back().count;
+        for (profile::use& each : made.back().by) {
+          each.amount += users.at(each.by);
+        }
+      } else {
+        profile::use_run run{page, 1, {}};
+        for (const auto& [by, amount] : users) {
+          run.by.push_back({by, amount});
+        }
+        made.push_back(std::move(run));
+      }
+      before = &users;
+    }
+    return made;
+  }
+
+  /// Over what is known of the other pages.
+  [[nodiscard]] std::vector<profile::resident_run>
+  residence(const std::vector<profile::resident_run>& known) const {
+    std::map<std::uint64_t, node_id> all;
+    for (const profile::resident_run& run : known) {
+      for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
+        all[page] = run.node;
+      }
+    }
+    for (const auto& [page, node] : where) {
+      if (node != unknown_node) {
+        all[page] = node;
+      }
+    }
+    std::vector<profile::resident_run> made;
+    for (const auto& [page, node] : all) {
+      if (!made.empty() && made.back().node == node &&
+          made.back().first + made.back().count == page) {
+        ++made.back().count;
+      } else {
+        made.push_back({page, 1, node});
+      }
+    }
+    return made;
+  }
+};
+
+/// The agent tells the counter of an object by its process, which a forked one inherits, and its
+/// number in that.
+std::uint64_t counted_id(int pid, std::uint64_t number) {
+  return static_cast<std::uint64_t>(pid) << 32U | number;
+}
+
+profile::object_kind kind_of(const traffic::mapping& what) {
+  if (what.name.starts_with("[stack")) {
+    return profile::object_kind::stack;
+  }
+  return what.name.starts_with('/') ? profile::object_kind::file : profile::object_kind::other;
+}
+
+class addition {
+ public:
+  addition(profile::profile& whole, profile::program& into, const traffic::counts& from,
+           traffic::process_key key)
+      : whole_(whole), into_(into), from_(from), key_(key), names_(from) {}
+
+  void run() {
+    into_.use_from = profile::use_source::traffic_count;
+    into_.use_unit_bytes = static_cast<double>(from_.line_bytes);
+    enter_threads();
+    place_threads();
+    add_objects();
+    add_rest();
+    add_contested_variables();
+  }
+
+ private:
+  void enter_threads() {
+    for (const traffic::thread& each : from_.threads) {
+      if (each.pid != key_) {
+        continue;
+      }
+      const auto same = std::find_if(into_.threads.rbegin(), into_.threads.rend(),
+                                     [&](const profile::thread& t) { return t.tid == each.tid; });
+      if (each.tid != 0 && same != into_.threads.rend()) {
+        threads_.push_back(static_cast<profile::thread_index>(into_.threads.rend() - same - 1));
+      } else {
+        profile::thread made;
+        made.tid = each.tid;
+        into_.threads.push_back(std::move(made));
+        threads_.push_back(into_.threads.size() - 1);
+      }
+      into_.threads[threads_.back()].instructions = each.instructions;
+    }
+  }
+
+  /// First touches tell where a thread initialised, which may have been before it was bound: where
+  /// it worked is better known.
+  void place_threads() {
+    constexpr double enough = 64; // lines
+    const node_finder nodes(from_, key_);
+    std::map<profile::thread_index, std::map<node_id, double>> seen;
+    for (const traffic::user_run& run : from_.page_users) {
+      if (run.pid != key_ || !run.object || !knows_threads(run)) {
+        continue;
+      }
+      const auto most = std::ranges::max_element(run.by, {}, &traffic::thread_lines::lines);
+      std::uint64_t all = 0;
+      for (const traffic::thread_lines& each : run.by) {
+        all += each.lines;
+      }
+      if (2 * most->lines > all) {
+        nodes.add(run, most->lines, seen[threads_[most->thread]]);
+      }
+    }
+    for (const auto& [thread, lines] : seen) {
+      double sum = 0;
+      std::vector<profile::thread::stay> stays;
+      for (const auto& [node, amount] : lines) {
+        stays.push_back({node, static_cast<std::uint64_t>(std::llround(amount))});
+        sum += amount;
+      }
+      if (sum >= enough) {
+        into_.threads[thread].stays = std::move(stays);
+      }
+    }
+  }
+
+  [[nodiscard]] bool knows_threads(const traffic::user_run& run) const {
+    return std::ranges::all_of(
+        run.by, [&](const traffic::thread_lines& each) { return each.thread < threads_.size(); });
+  }
+
+  void add_objects() {
+    std::map<traffic::object_id, page_uses> uses;
+    for (const traffic::user_run& run : from_.page_users) {
+      if (run.pid == key_ && run.object && knows_threads(run)) {
+        uses[*run.object].add(run, run.first, threads_);
+      }
+    }
+    for (profile::object& object : into_.objects) {
+      object.uses.clear(); // samples say less than the count
+      const auto found = uses.find(counted_id(into_.pid, object.id));
+      if (found != uses.end()) {
+        take(found->second, object);
+      }
+      add_lines(object);
+      add_code(object);
+    }
+  }
+
+  void take(const page_uses& from, profile::object& into) {
+    for (profile::use_run run : from.runs()) {
+      if (run.first + run.count <= into.pages) {
+        into.uses.push_back(std::move(run));
+      }
+    }
+    into.where = from.residence(into.where);
+    std::erase_if(into.where, [&](const profile::resident_run& run) {
+      return run.first + run.count > into.pages;
+    });
+    whole_.seen.pages_moved += from.moved;
+  }
+
+  /// Lines written beside those asked for; without an object of all that has none.
+  [[nodiscard]] double write_share_of(std::optional<traffic::object_id> object) const {
+    traffic::volume used;
+    for (const traffic::object_traffic& each : from_.by_object) {
+      if (each.pid == key_ && each.object == object && each.when == traffic::phase::use) {
+        used += each.lines;
+      }
+    }
+    return used.asked() == 0 ? 0
+                             : static_cast<double>(used.write_backs + used.streams) /
+                                   static_cast<double>(used.asked());
+  }
+
+  void add_lines(profile::object& into) {
+    const std::uint64_t id = counted_id(into_.pid, into.id);
+    into.write_share = write_share_of(id);
+    add_contested(id, into);
+  }
+
+  void add_contested(std::optional<traffic::object_id> id, profile::object& into) {
+    for (const traffic::shared_line& each : from_.shared) {
+      const bool in_it = each.pid == key_ && each.object == id && each.address >= into.start &&
+                         each.address - into.start < into.bytes;
+      if (in_it && (id || !names_.variable_at(key_, each.address))) {
+        into.contested.push_back(line_of(each, into.start));
+      }
+    }
+  }
+
+  profile::contested_line line_of(const traffic::shared_line& what, std::uint64_t start) {
+    profile::contested_line made;
+    made.offset = what.address > start ? what.address - start : 0;
+    made.transfers = what.transfers;
+    made.writers = what.writers.size();
+    made.same_bytes = what.overlap;
+    made.rewrites = what.rewrites;
+    if (what.pc != 0) {
+      made.written_at = frame_at(what.pc);
+    }
+    return made;
+  }
+
+  /// Static variables too small for an object of their own, whose parts processors write in turn.
+  void add_contested_variables() {
+    std::map<std::uint64_t, profile::object> by_start;
+    for (const traffic::shared_line& each : from_.shared) {
+      const bool may_be = each.pid == key_ && !each.object && !each.overlap;
+      const auto in = may_be ? names_.variable_at(key_, each.address) : std::nullopt;
+      if (!in) {
+        continue;
+      }
+      profile::object& made = by_start[in->start];
+      made.kind = profile::object_kind::static_array;
+      made.name = in->name;
+      made.start = in->start;
+      made.bytes = in->bytes;
+      made.live_at_end = true;
+      made.contested.push_back(line_of(each, in->start));
+      if (made.contested.back().written_at) {
+        made.used_at.push_back({*made.contested.back().written_at,
+                                static_cast<double>(each.transfers + each.rewrites)});
+      }
+    }
+    for (auto& [start, object] : by_start) {
+      const std::uint64_t page = from_.page_bytes;
+      const profile::contested_line& worst = object.contested.front();
+      if (worst.transfers + worst.rewrites < 100) {
+        continue; // as when a program starts its threads
+      }
+      object.id = next_id_++;
+      object.pages = object.resident = (start + object.bytes - 1) / page - start / page + 1;
+      into_.objects.push_back(std::move(object));
+    }
+  }
+
+  void add_code(profile::object& into) {
+    constexpr std::size_t most = 16;
+    into.used_at.clear();
+    for (const traffic::code_use& each : from_.object_code) {
+      if (each.pid == key_ && each.object == counted_id(into_.pid, into.id)) {
+        into.used_at.push_back({frame_at(each.pc), static_cast<double>(each.lines)});
+      }
+    }
+    profile::keep_most_used(into.used_at, most);
+  }
+
+  profile::frame frame_at(std::uint64_t pc) {
+    const traffic::source named = names_.code(key_, pc);
+    profile::frame made;
+    made.function = named.function;
+    made.file = named.file;
+    made.line = named.line;
+    for (const traffic::mapping& each : from_.mappings) {
+      if (each.pid == key_ && pc >= each.start && pc < each.end) {
+        made.module = last_part(each.name);
+      }
+    }
+    made.offset = pc - module_start(made.module);
+    return made;
+  }
+
+  std::uint64_t module_start(const std::string& module) const {
+    std::uint64_t lowest = 0;
+    for (const traffic::mapping& each : from_.mappings) {
+      if (!module.empty() && each.pid == key_ && last_part(each.name) == module &&
+          (lowest == 0 || each.start < lowest)) {
+        lowest = each.start;
+      }
+    }
+    return lowest;
+  }
+
+  /// What no object covers: an object for each mapping that was used.
+  void add_rest() {
+    std::erase_if(into_.objects,
+                  [](const profile::object& o) { return o.kind == profile::object_kind::other; });
+    std::map<const traffic::mapping*, page_uses> uses;
+    for (const traffic::user_run& run : from_.page_users) {
+      if (run.pid != key_ || run.object || !knows_threads(run)) {
+        continue;
+      }
+      const auto in = std::ranges::find_if(from_.mappings, [&](const traffic::mapping& each) {
+        return each.pid == key_ && run.first >= each.start && run.first < each.end;
+      });
+      const traffic::mapping* const mapping = in == from_.mappings.end() ? nullptr : &*in;
+      const std::uint64_t start = mapping == nullptr ? 0 : mapping->start;
+      uses[mapping].add(run, (run.first - start) / from_.page_bytes, threads_);
+    }
+    for (const auto& [mapping, used] : uses) {
+      into_.objects.push_back(rest_object(mapping, used));
+    }
+  }
+
+  [[nodiscard]] profile::object rest_object(const traffic::mapping* mapping,
+                                            const page_uses& used) {
+    profile::object made;
+    made.id = next_id_++;
+    made.kind = mapping == nullptr ? profile::object_kind::other : kind_of(*mapping);
+    made.name = mapping == nullptr      ? "memory that is gone"
+                : mapping->name.empty() ? "unnamed memory"
+                                        : mapping->name;
+    made.uses = used.runs();
+    made.where = used.residence({});
+    made.write_share = write_share_of(std::nullopt);
+    const std::uint64_t last = used.by_page.rbegin()->first + 1;
+    made.start = mapping == nullptr ? 0 : mapping->start;
+    made.pages = mapping == nullptr
+                     ? last
+                     : std::max(last, (mapping->end - mapping->start) / from_.page_bytes);
+    made.resident = used.by_page.size();
+    made.bytes = (mapping == nullptr ? made.resident : made.pages) * from_.page_bytes;
+    add_contested(std::nullopt, made);
+    made.live_at_end = mapping != nullptr;
+    return made;
+  }
+
+  profile::profile& whole_;
+  profile::program& into_;
+  const traffic::counts& from_;
+  traffic::process_key key_;
+  traffic::namer names_;
+  std::vector<profile::thread_index> threads_; ///< by the counter's number
+  std::uint64_t next_id_ = rest_id;            ///< of objects that nobody asked for
+};
+
+} // namespace
+
+void add_counts(profile::profile& into, const traffic::counts& counted) {
+  into.seen.counts = true;
+  std::map<int, std::vector<traffic::process_key>> keys;
+  for (const traffic::program& each : counted.programs) {
+    if (each.pid != 0) {
+      keys[static_cast<int>(traffic::pid_of(each.pid))].push_back(each.pid);
+    }
+  }
+  for (auto& [pid, all] : keys) {
+    std::ranges::sort(all);
+  }
+  std::map<int, std::size_t> seen;
+  for (profile::program& each : into.programs) {
+    const auto found = keys.find(each.pid);
+    const std::size_t which = seen[each.pid]++;
+    if (found != keys.end() && which < found->second.size()) {
+      addition(into, each, counted, found->second[which]).run();
+    }
+  }
+}
+
+} // namespace nodewise::attribution

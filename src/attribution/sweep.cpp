@@ -1,0 +1,289 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "attribution/sweep.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "attribution/mapped_objects.hpp"
+
+namespace nodewise::attribution {
+
+namespace {
+
+enum class happening { task, code, sighting, report, birth, death };
+
+void stay(profile::thread& who, std::int16_t node) {
+  const node_id where = node < 0 ? unknown_node : node_id{node};
+  const auto at = std::ranges::lower_bound(who.stays, where, {}, &profile::thread::stay::node);
+  if (at != who.stays.end() && at->node == where) {
+    ++at->samples;
+  } else {
+    who.stays.insert(at, {where, 1});
+  }
+}
+
+/// Something that happened at a time, by its position in a list of its kind.
+struct moment {
+  std::uint64_t time_ns;
+  happening what;
+  std::size_t process; ///< of the agent's report
+  std::size_t at;
+  friend auto operator<=>(const moment&, const moment&) = default;
+};
+
+class walk {
+ public:
+  explicit walk(const heard& from)
+      : from_(from), lives_(from.recorded.begin_ns), samples_(from.recorded.log.read()) {
+    for (const memory_node& node : from.on.nodes) {
+      for (const cpu_id cpu : node.cpus) {
+        node_of_[to_int(cpu)] = static_cast<std::int16_t>(to_int(node.id));
+      }
+    }
+    for (const launch::process_report& process : from.told.processes) {
+      if (process.holder && process.holder->tid != 0) {
+        agents_own_.insert(process.holder->tid);
+      }
+    }
+  }
+
+  swept run() {
+    if (from_.mapped != nullptr) {
+      add_mapped(lives_.of(from_.recorded.pid, from_.recorded.begin_ns), *from_.mapped);
+    }
+    const std::vector<moment> moments = all_moments();
+    next_sample_ = samples_.next();
+    for (const moment& each : moments) {
+      take_until(each.time_ns);
+      take(each);
+    }
+    take_until(~std::uint64_t{0});
+    lives_.finish(from_.recorded.end_ns);
+    result_.programs = std::move(lives_.all());
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<moment> all_moments() const {
+    std::vector<moment> all;
+    const observe::event_log& log = from_.recorded.log;
+    for (std::size_t i = 0; i < log.tasks().size(); ++i) {
+      all.push_back({log.tasks()[i].time_ns, happening::task, 0, i});
+    }
+    for (std::size_t i = 0; i < log.modules().size(); ++i) {
+      all.push_back({log.modules()[i].time_ns, happening::code, 0, i});
+    }
+    for (std::size_t i = 0; i < log.sightings().size(); ++i) {
+      all.push_back({log.sightings()[i].time_ns, happening::sighting, 0, i});
+    }
+    for (std::size_t p = 0; p < from_.told.processes.size(); ++p) {
+      const launch::process_report& process = from_.told.processes[p];
+      all.push_back({process.time_ns, happening::report, p, 0});
+      for (std::size_t i = 0; i < process.births.size(); ++i) {
+        all.push_back({process.births[i].time_ns, happening::birth, p, i});
+      }
+      for (std::size_t i = 0; i < process.objects.size(); ++i) {
+        all.push_back({process.objects[i].died_ns, happening::death, p, i});
+      }
+    }
+    std::ranges::sort(all);
+    return all;
+  }
+
+  void take(const moment& at) {
+    const observe::event_log& log = from_.recorded.log;
+    switch (at.what) {
+    case happening::task:
+      if (!agents_own_.contains(log.tasks()[at.at].tid)) {
+        lives_.take(log.tasks()[at.at]);
+      }
+      break;
+    case happening::code:
+      lives_.take(log.modules()[at.at]);
+      break;
+    case happening::sighting: {
+      const observe::thread_sighting& seen = log.sightings()[at.at];
+      if (agents_own_.contains(seen.tid)) {
+        break;
+      }
+      life& in = lives_.of(seen.pid, at.time_ns);
+      stay(in.threads[in.thread_of(seen.tid)], node_of(seen.cpu));
+      break;
+    }
+    case happening::report:
+      lives_.of(process(at).pid, at.time_ns).report = &process(at);
+      break;
+    case happening::birth:
+      take_birth(lives_.of(process(at).pid, at.time_ns), process(at), at.at);
+      break;
+    case happening::death:
+      take_death(lives_.of(process(at).pid, at.time_ns), process(at).objects[at.at]);
+      break;
+    }
+  }
+  [[nodiscard]] std::int16_t node_of(int cpu) const {
+    const auto found = node_of_.find(cpu);
+    return found == node_of_.end() ? std::int16_t{-1} : found->second;
+  }
+  [[nodiscard]] const launch::process_report& process(const moment& at) const {
+    return from_.told.processes[at.process];
+  }
+
+  /// Also an object that is elsewhere, or of another size, from now on.
+  static void take_birth(life& in, const launch::process_report& from, std::size_t at) {
+    const launch::birth_report& told = from.births[at];
+    const bool is_new = !in.object_by_id.contains(told.sequence);
+    observed_object& made = in.object_of(told.sequence);
+    if (is_new) {
+      made.birth = &told;
+      made.maker_tid = told.tid;
+      made.stack = told.stack;
+      // Static arrays are there from the beginning, the agent tells of them when it sees them.
+      made.born_ns =
+          told.what == launch::object_report::kind::static_array ? in.from_ns : told.time_ns;
+    } else {
+      in.live.erase(made.start);
+    }
+    made.start = told.start;
+    made.bytes = std::max(told.bytes, final_bytes_of_group(from, told));
+    in.live[made.start] = in.object_by_id[told.sequence];
+  }
+
+  /// A group grows without telling, in a range of its own; 0 for all others.
+  static std::uint64_t final_bytes_of_group(const launch::process_report& from,
+                                            const launch::birth_report& told) {
+    if (told.what != launch::object_report::kind::group) {
+      return 0;
+    }
+    const auto last =
+        std::ranges::find(from.objects, told.sequence, &launch::object_report::sequence);
+    return last == from.objects.end() ? 0 : last->bytes;
+  }
+
+  static void take_death(life& in, const launch::object_report& told) {
+    observed_object& gone = in.object_of(told.sequence);
+    if (gone.birth == nullptr) {
+      gone.born_ns = told.born_ns;
+      gone.maker_tid = told.maker_tid.value_or(0);
+      gone.stack = told.stack;
+      gone.start = told.start;
+    }
+    gone.bytes = told.bytes;
+    gone.died_ns = told.died_ns;
+    gone.report = &told;
+    const auto found = in.live.find(gone.start);
+    if (found != in.live.end() && found->second == in.object_by_id[told.sequence]) {
+      in.live.erase(found);
+    }
+  }
+
+  void take_until(std::uint64_t time_ns) {
+    const observe::event_log& log = from_.recorded.log;
+    while (next_sample_ && next_sample_->time_ns < time_ns) {
+      take_stacks_before(next_sample_->time_ns, log);
+      take(*next_sample_);
+      next_sample_ = samples_.next();
+      constexpr std::uint64_t now_and_then = 4096;
+      if (++taken_ % now_and_then == 0 && from_.done) {
+        from_.done(taken_);
+      }
+    }
+    take_stacks_before(time_ns, log);
+  }
+
+  void take_stacks_before(std::uint64_t time_ns, const observe::event_log& log) {
+    for (; next_stack_ < log.stacks().size(); ++next_stack_) {
+      const observe::access_sample& at = log.stacks()[next_stack_].at;
+      if (at.time_ns >= time_ns) {
+        break;
+      }
+      life& in = lives_.of(at.pid, at.time_ns);
+      const observed_object* const object = in.object_at(at.address);
+      if (object == nullptr) {
+        continue;
+      }
+      const explained_touch made{next_stack_, static_cast<std::size_t>(&in - lives_.all().data()),
+                                 object->id, at.ip,
+                                 static_cast<std::uint32_t>(in.thread_of(at.tid))};
+      constexpr std::size_t enough = 8; // of one instruction, object and thread
+      if (kept_[{made.life, made.object, made.ip, made.by}]++ < enough) {
+        result_.stacks.push_back(made);
+      }
+    }
+  }
+
+  void take(const observe::access_sample& what) {
+    if (agents_own_.contains(what.tid)) {
+      return;
+    }
+    life& in = lives_.of(what.pid, what.time_ns);
+    const profile::thread_index by = in.thread_of(what.tid);
+    const std::int16_t from = node_of(what.cpu);
+    stay(in.threads[by], from);
+    observed_object* const object = in.object_at(what.address);
+    if (object == nullptr) {
+      ++in.outside;
+      return;
+    }
+    const std::uint64_t page = what.address / from_.page_bytes - object->start / from_.page_bytes;
+    const auto number = static_cast<std::uint32_t>(by);
+    if (what.kind == observe::sample_kind::access ||
+        (from_.balancing && object->is_touched(page))) {
+      object->accesses.push_back({static_cast<std::uint32_t>(page), number});
+      ++object->accesses_at[what.ip];
+      ++result_.accesses;
+      return;
+    }
+    const auto how =
+        is_kernel_code(what.ip) ? profile::touch_kind::kernel : profile::touch_kind::code;
+    const touching_code code{what.ip, how, number, from, 0};
+    object->touch(page, code, static_cast<std::int16_t>(to_int(what.node)));
+    if (what.page_bytes > from_.page_bytes) {
+      touch_around(*object, what, code);
+    }
+  }
+
+  /// A huge page is all of its base pages at once.
+  void touch_around(observed_object& object, const observe::access_sample& what,
+                    const touching_code& by) const {
+    const std::uint64_t begin = what.address / what.page_bytes * what.page_bytes;
+    const std::uint64_t first = std::max(begin, object.start) / from_.page_bytes;
+    const std::uint64_t last =
+        std::min(begin + what.page_bytes, object.start + object.bytes) / from_.page_bytes;
+    for (std::uint64_t page = first; page < last; ++page) {
+      object.touch(page - object.start / from_.page_bytes, by,
+                   static_cast<std::int16_t>(to_int(what.node)));
+    }
+  }
+
+  const heard& from_;
+  lives lives_;
+  observe::event_log::reader samples_;
+  std::optional<observe::access_sample> next_sample_;
+  std::uint64_t taken_ = 0;
+  std::size_t next_stack_ = 0;
+  std::map<int, std::int16_t> node_of_; ///< by processor
+  std::set<int> agents_own_;            ///< threads that are none of the program's
+  std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t, std::uint32_t>, std::size_t> kept_;
+  swept result_;
+};
+
+} // namespace
+
+swept sweep(const heard& from) {
+  swept result = walk(from).run();
+  for (const observe::migration& each : observe::migrations_of(from.recorded.log)) {
+    for (life& in : result.programs) {
+      if (in.pid == each.pid && each.time_ns >= in.from_ns && each.time_ns <= in.to_ns) {
+        ++in.threads[in.thread_of(each.tid)].migrations;
+        break;
+      }
+    }
+  }
+  return result;
+}
+
+} // namespace nodewise::attribution

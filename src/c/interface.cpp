@@ -1,0 +1,213 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The C interface: handles around values of the library, errors as text of the calling thread.
+#include <nodewise.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nodewise/affinity.hpp>
+#include <nodewise/distribution.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/region.hpp>
+#include <nodewise/strip.hpp>
+#include <nodewise/team_layout.hpp>
+#include <nodewise/topology.hpp>
+
+using nodewise::error;
+using nodewise::error_kind;
+using nodewise::node_id;
+
+struct nodewise_layout {
+  nodewise::team_layout value;
+};
+
+struct nodewise_distribution {
+  nodewise::extent_source extents;
+};
+
+struct nodewise_region {
+  nodewise::region value;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+/// 0, or 1 with the reason kept. No exception may leave for C or Fortran.
+template <class F>
+int guarded(F&& f) noexcept {
+  try {
+    f();
+    last_error.clear();
+    return 0;
+  } catch (const std::exception& e) {
+    try {
+      last_error = e.what();
+    } catch (...) {
+      last_error.clear();
+    }
+    return 1;
+  }
+}
+
+void require(const void* handle, const char* what) {
+  if (handle == nullptr) {
+    throw error(error_kind::usage, std::string("a call of the C interface"),
+                std::string("no ") + what, "check what the call that made it returned");
+  }
+}
+
+std::vector<node_id> nodes_of(const int* nodes, std::size_t count) {
+  require(count == 0 ? &count : static_cast<const void*>(nodes), "list of nodes");
+  std::vector<node_id> owners;
+  std::ranges::transform(std::span(nodes, count), std::back_inserter(owners),
+                         [](int node) { return node_id{node}; });
+  return owners;
+}
+
+template <nodewise::distribution D>
+void make(nodewise_distribution** made, D by) {
+  require(made, "place for the distribution");
+  *made = new nodewise_distribution{
+      [by = std::move(by)](std::size_t pages) { return by.extents(pages); }};
+}
+
+} // namespace
+
+const char* nodewise_error(void) {
+  return last_error.c_str();
+}
+
+int nodewise_layout_make(nodewise_layout** made, nodewise_bind how, std::size_t threads) {
+  return guarded([&] {
+    require(made, "place for the layout");
+    const auto policy =
+        how == NODEWISE_SPREAD ? nodewise::bind_policy::spread : nodewise::bind_policy::close;
+    *made = new nodewise_layout{
+        nodewise::team_layout(nodewise::topology::from_sysfs(), policy, threads)};
+  });
+}
+
+void nodewise_layout_free(nodewise_layout* layout) {
+  delete layout;
+}
+
+std::size_t nodewise_layout_threads(const nodewise_layout* layout) {
+  return layout == nullptr ? 0 : layout->value.size();
+}
+
+int nodewise_layout_node(const nodewise_layout* layout, std::size_t thread) {
+  return thread < nodewise_layout_threads(layout)
+             ? nodewise::to_int(layout->value.threads()[thread].node)
+             : nodewise::to_int(nodewise::unknown_node);
+}
+
+int nodewise_bind_thread(const nodewise_layout* layout, std::size_t thread) {
+  return guarded([&] {
+    require(layout, "layout");
+    if (thread >= layout->value.size()) {
+      throw error(error_kind::usage, "to bind thread " + std::to_string(thread),
+                  "the layout has " + std::to_string(layout->value.size()),
+                  "make the layout for as many threads as there are");
+    }
+    nodewise::set_thread_affinity(layout->value.threads()[thread].place);
+  });
+}
+
+int nodewise_bound(nodewise_distribution** made, int node) {
+  return guarded([&] { make(made, nodewise::bound(node_id{node})); });
+}
+
+int nodewise_blocked(nodewise_distribution** made, const int* nodes, std::size_t count) {
+  return guarded([&] { make(made, nodewise::blocked(nodes_of(nodes, count))); });
+}
+
+int nodewise_blocked_by_threads(nodewise_distribution** made, const nodewise_layout* layout) {
+  return guarded([&] {
+    require(layout, "layout");
+    make(made, nodewise::blocked(layout->value.owners()));
+  });
+}
+
+int nodewise_block_cyclic(nodewise_distribution** made, const int* nodes, std::size_t count,
+                          std::size_t block_pages) {
+  return guarded([&] { make(made, nodewise::block_cyclic(nodes_of(nodes, count), block_pages)); });
+}
+
+int nodewise_weighted(nodewise_distribution** made, const int* nodes, const std::uint32_t* weights,
+                      std::size_t count) {
+  return guarded([&] {
+    require(weights, "list of weights");
+    make(made, nodewise::weighted(nodes_of(nodes, count),
+                                  std::vector<std::uint32_t>(weights, weights + count)));
+  });
+}
+
+void nodewise_distribution_free(nodewise_distribution* distribution) {
+  delete distribution;
+}
+
+int nodewise_region_make(nodewise_region** made, std::size_t bytes, const nodewise_distribution* by,
+                         nodewise_strictness how) {
+  return guarded([&] {
+    require(made, "place for the region");
+    require(by, "distribution");
+    const auto strict =
+        how == NODEWISE_MUST ? nodewise::strictness::must : nodewise::strictness::prefer;
+    *made = new nodewise_region{nodewise::region(bytes, by->extents, {.how = strict})};
+  });
+}
+
+void nodewise_region_free(nodewise_region* region) {
+  delete region;
+}
+
+void* nodewise_region_data(const nodewise_region* region) {
+  return region == nullptr ? nullptr : region->value.data();
+}
+
+std::size_t nodewise_region_bytes(const nodewise_region* region) {
+  return region == nullptr ? 0 : region->value.size_bytes();
+}
+
+int nodewise_region_migrate(nodewise_region* region, const nodewise_distribution* by) {
+  return guarded([&] {
+    require(region, "region");
+    require(by, "distribution");
+    const auto moved = region->value.migrate_to(by->extents(region->value.placed().pages));
+    if (!moved.refused.empty()) {
+      throw error(error_kind::system, "to move a region of memory",
+                  std::to_string(moved.refused.size()) + " runs of pages stayed where they were",
+                  "see whether the nodes are allowed and have free memory: `nodewise topo`",
+                  moved.refused.front().errno_value);
+    }
+  });
+}
+
+int nodewise_where(const nodewise_region* region, nodewise_residency* found) {
+  return guarded([&] {
+    require(region, "region");
+    require(found, "place for the result");
+    const nodewise::residency where = region->value.where();
+    *found = {where.pages, where.resident, where.on_owner, where.unknown};
+  });
+}
+
+int nodewise_strip(const nodewise_region* region, std::size_t columns, char* text,
+                   std::size_t room) {
+  return guarded([&] {
+    require(region, "region");
+    require(room == 0 ? nullptr : text, "place for the text");
+    const std::string drawn = nodewise::strip(region->value, columns);
+    const std::size_t length = std::min(drawn.size(), room - 1);
+    std::memcpy(text, drawn.data(), length);
+    text[length] = '\0';
+  });
+}

@@ -1,0 +1,77 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// How threads run, by a plan file and by the command line, which wins.
+#include <string>
+
+#include <nodewise/error.hpp>
+
+#include "launch/plan.hpp"
+
+namespace nodewise::launch {
+
+namespace {
+
+void note(run_options& options, const plan_choice& plan, const std::string& typed,
+          const std::string& planned) {
+  options.notes.push_back(typed + ": " + plan.name + " says " + planned);
+}
+
+void take_binding(run_options& options, const plan_choice& plan) {
+  const bind_policy planned = plan.file.bind;
+  if (!plan.own_binding) {
+    options.bind = planned;
+  } else if (planned != bind_policy::none && (options.pin || options.bind != planned)) {
+    note(options, plan, options.pin ? "--pin" : "--bind " + std::string(to_string(options.bind)),
+         "--bind " + std::string(to_string(planned)));
+  }
+}
+
+void take_places(run_options& options, const plan_choice& plan) {
+  const bool bound = options.pin || options.bind != bind_policy::none;
+  if (!plan.own_places) {
+    options.places = bound && !options.pin ? plan.file.places : options.places;
+  }
+  if (!bound && (plan.own_places || options.smt == smt_use::on)) {
+    throw error(error_kind::usage, plan.own_places ? "--places" : "--smt on",
+                "without --bind or --pin no thread is bound, and " + plan.name + " binds none",
+                "add --bind close or --bind spread");
+  }
+}
+
+void take_main(run_options& options, const plan_choice& plan) {
+  if (!plan.own_main) {
+    options.main_works = plan.file.main_works;
+  } else if (options.main_works != plan.file.main_works) {
+    note(options, plan, std::string("--main ") + (options.main_works ? "works" : "waits"),
+         std::string("--main ") + (plan.file.main_works ? "works" : "waits"));
+  }
+}
+
+/// Without a binding the number is only what the maps of the plan are scaled from.
+void take_threads(run_options& options, const plan_choice& plan) {
+  const std::size_t planned = plan.file.threads;
+  if (planned == 0) {
+    return;
+  }
+  if (options.threads) {
+    if (*options.threads != planned) {
+      note(options, plan, "--threads " + std::to_string(*options.threads),
+           std::to_string(planned) + "; what belongs to a thread is scaled");
+    }
+  } else if (options.bind != bind_policy::none) {
+    options.threads = planned;
+  }
+}
+
+} // namespace
+
+void take_threads_of_plan(run_options& options) {
+  if (options.plan) {
+    take_binding(options, *options.plan);
+    take_places(options, *options.plan);
+    take_main(options, *options.plan);
+    take_threads(options, *options.plan);
+  }
+}
+
+} // namespace nodewise::launch

@@ -1,0 +1,266 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "observe/event_log.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace nodewise::observe {
+
+namespace {
+
+/// Of an entry in the tables of numbers: the entry, its node and its share of the buckets.
+constexpr std::size_t number_bytes = 64;
+
+std::uint64_t key_of(int pid, int tid) noexcept {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(pid)) << 32 |
+         static_cast<std::uint32_t>(tid);
+}
+
+bool drawn(std::uint64_t lot, unsigned halved) noexcept {
+  return (lot & ((std::uint64_t{1} << halved) - 1)) == 0;
+}
+
+std::size_t bytes_of(const kept_stack& what) noexcept {
+  return sizeof what + what.bytes.capacity();
+}
+
+} // namespace
+
+event_log::event_log(std::size_t limit_bytes, std::size_t page_bytes)
+    : limit_bytes_(limit_bytes), page_shift_(static_cast<unsigned>(std::countr_zero(page_bytes))) {}
+
+void event_log::take(const access_sample& what) {
+  packed_sample packed = pack(what);
+  if (marked_) {
+    packed.first = is_first(packed) ? 1 : 0;
+    if (!stays(packed)) {
+      ++thinned_;
+      return;
+    }
+  }
+  sample_stream& stream = stream_of(what.cpu);
+  const bool grows = stream.full();
+  stream.append(packed);
+  ++samples_;
+  if (grows && used_bytes() > limit_bytes_) {
+    thin();
+  }
+}
+
+void event_log::take(const stack_copy& what) {
+  if (!drawn(pack(what.at).lot(), stacks_halved_)) {
+    ++thinned_stacks_;
+    return;
+  }
+  stacks_.push_back({what.at, what.registers, {what.bytes.begin(), what.bytes.end()}});
+  stack_bytes_ += bytes_of(stacks_.back());
+  if (stack_bytes_ > limit_bytes_ / 4) {
+    thin_stacks();
+  }
+}
+
+void event_log::take(module_mapped what) {
+  if (has_room(sizeof what + what.path.size() + what.build_id.size())) {
+    modules_.push_back(std::move(what));
+  }
+}
+
+void event_log::take(task_event what) {
+  if (has_room(sizeof what)) {
+    tasks_.push_back(std::move(what));
+  }
+}
+
+void event_log::take(const thread_sighting& what) {
+  if (has_room(sizeof what)) {
+    sightings_.push_back(what);
+  }
+}
+
+bool event_log::has_room(std::size_t bytes) noexcept {
+  if (other_bytes_ + bytes > limit_bytes_ / 8) {
+    ++left_out_;
+    return false;
+  }
+  other_bytes_ += bytes;
+  return true;
+}
+
+std::uint32_t event_log::task_number(int pid, int tid) {
+  const auto [found, added] =
+      task_numbers_.try_emplace(key_of(pid, tid), static_cast<std::uint32_t>(tasks_seen_.size()));
+  if (added) {
+    tasks_seen_.push_back({pid, tid});
+  }
+  return found->second % packed_sample::most_tasks;
+}
+
+std::uint32_t event_log::ip_number(std::uint64_t ip) {
+  if (ips_.size() + 1 == packed_sample::most_ips && !ip_numbers_.contains(ip)) {
+    ip = 0; // no more are told apart
+  }
+  const auto [found, added] = ip_numbers_.try_emplace(ip, static_cast<std::uint32_t>(ips_.size()));
+  if (added) {
+    ips_.push_back(ip);
+  }
+  return found->second;
+}
+
+packed_sample event_log::pack(const access_sample& what) {
+  packed_sample packed{};
+  packed.time_ns = what.time_ns;
+  packed.address = what.address;
+  packed.ip = ip_number(what.ip) & (packed_sample::most_ips - 1);
+  const int node = to_int(what.node);
+  if (node >= 0 && node < static_cast<int>(packed_sample::most_nodes)) {
+    packed.node = (static_cast<std::uint32_t>(node) + 1) & packed_sample::most_nodes;
+  }
+  packed.task = task_number(what.pid, what.tid) & (packed_sample::most_tasks - 1);
+  if (std::has_single_bit(what.page_bytes)) {
+    const auto log = static_cast<unsigned>(std::countr_zero(what.page_bytes));
+    packed.page =
+        (log > packed_sample::page_log_base ? log - packed_sample::page_log_base : 0) & 31;
+  }
+  packed.kind = static_cast<std::uint32_t>(what.kind) & 3;
+  return packed;
+}
+
+access_sample event_log::unpack(const packed_sample& what, int cpu) const {
+  const task_ids ids = tasks_seen_[what.task];
+  access_sample sample;
+  sample.time_ns = what.time_ns;
+  sample.address = what.address;
+  sample.ip = ips_[what.ip];
+  sample.pid = ids.pid;
+  sample.tid = ids.tid;
+  sample.cpu = cpu;
+  sample.kind = static_cast<sample_kind>(what.kind);
+  sample.node = node_id{static_cast<int>(what.node) - 1};
+  sample.page_bytes =
+      what.page == 0 ? 0 : std::uint64_t{1} << (what.page + packed_sample::page_log_base);
+  return sample;
+}
+
+sample_stream& event_log::stream_of(int cpu) {
+  const auto [found, added] = stream_by_cpu_.try_emplace(cpu, streams_.size());
+  if (added) {
+    streams_.emplace_back(cpu);
+  }
+  return streams_[found->second];
+}
+
+bool event_log::is_first(const packed_sample& what) {
+  return pages_.insert(tasks_seen_[what.task].pid, what.address >> page_shift_);
+}
+
+bool event_log::stays(const packed_sample& what) const noexcept {
+  return drawn(what.lot(), what.first != 0 ? firsts_halved_ : repeats_halved_);
+}
+
+void event_log::mark_firsts() {
+  for (sample_stream& stream : streams_) {
+    stream.sort();
+  }
+  stream_merge merge(streams_);
+  while (const auto at = merge.next()) {
+    packed_sample& sample = streams_[at->stream][at->index];
+    sample.first = is_first(sample) ? 1 : 0;
+  }
+  marked_ = true;
+}
+
+void event_log::thin() {
+  if (!marked_) {
+    mark_firsts();
+  }
+  // A quarter is made free, so that this happens seldom; a log too small for its own tables stays
+  // over its limit.
+  const std::size_t aim = limit_bytes_ / 4 * 3;
+  for (int turn = 0; turn < 8 && used_bytes() > aim; ++turn) {
+    std::uint64_t repeats = 0;
+    for (const sample_stream& stream : streams_) {
+      for (std::size_t i = 0; i < stream.size(); ++i) {
+        repeats += stream[i].first == 0 ? 1U : 0U;
+      }
+    }
+    unsigned& halved = repeats > samples_ / 8 ? repeats_halved_ : firsts_halved_;
+    ++halved;
+    std::uint64_t left = 0;
+    for (sample_stream& stream : streams_) {
+      stream.keep([this](const packed_sample& sample) { return stays(sample); });
+      left += stream.size();
+    }
+    thinned_ += samples_ - left;
+    samples_ = left;
+  }
+}
+
+void event_log::thin_stacks() {
+  ++stacks_halved_;
+  const std::size_t before = stacks_.size();
+  std::erase_if(stacks_, [this](const kept_stack& stack) {
+    return !drawn(pack(stack.at).lot(), stacks_halved_);
+  });
+  thinned_stacks_ += before - stacks_.size();
+  stack_bytes_ = 0;
+  for (const kept_stack& stack : stacks_) {
+    stack_bytes_ += bytes_of(stack);
+  }
+}
+
+std::size_t event_log::used_bytes() const noexcept {
+  std::size_t bytes = stack_bytes_ + other_bytes_ + pages_.used_bytes() +
+                      (ips_.size() + tasks_seen_.size()) * number_bytes;
+  for (const sample_stream& stream : streams_) {
+    bytes += stream.used_bytes();
+  }
+  return bytes;
+}
+
+void event_log::finish() {
+  for (sample_stream& stream : streams_) {
+    stream.sort();
+  }
+  const auto by_time = [](auto& list) {
+    std::ranges::sort(list, {}, [](const auto& each) { return each.time_ns; });
+  };
+  std::ranges::sort(stacks_, {}, [](const kept_stack& each) { return each.at.time_ns; });
+  by_time(modules_);
+  by_time(tasks_);
+  by_time(sightings_);
+}
+
+std::optional<access_sample> event_log::reader::next() {
+  const auto at = merge_.next();
+  if (!at) {
+    return std::nullopt;
+  }
+  const sample_stream& stream = log_.streams_[at->stream];
+  return log_.unpack(stream[at->index], stream.cpu());
+}
+
+std::vector<migration> migrations_of(const event_log& log) {
+  std::unordered_map<std::uint64_t, int> last;
+  std::vector<migration> moves;
+  const auto see = [&](std::uint64_t time_ns, int pid, int tid, int cpu) {
+    const auto [found, added] = last.try_emplace(key_of(pid, tid), cpu);
+    if (!added && found->second != cpu) {
+      moves.push_back({time_ns, pid, tid, std::exchange(found->second, cpu), cpu});
+    }
+  };
+  auto sighting = log.sightings().begin();
+  const auto see_until = [&](std::uint64_t time_ns) {
+    for (; sighting != log.sightings().end() && sighting->time_ns <= time_ns; ++sighting) {
+      see(sighting->time_ns, sighting->pid, sighting->tid, sighting->cpu);
+    }
+  };
+  auto samples = log.read();
+  while (const auto sample = samples.next()) {
+    see_until(sample->time_ns);
+    see(sample->time_ns, sample->pid, sample->tid, sample->cpu);
+  }
+  see_until(~std::uint64_t{0});
+  return moves;
+}
+
+} // namespace nodewise::observe

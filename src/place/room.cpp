@@ -1,0 +1,63 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <map>
+#include <string>
+
+#include "place/engine.hpp"
+#include "sys/node_memory.hpp"
+
+namespace nodewise::engine {
+
+namespace {
+
+/// Asking a node takes the time of some tens of faults, and smaller ranges fit nearly always.
+constexpr std::size_t least_bytes_asked_for = std::size_t{16} << 20;
+
+struct room {
+  std::uint64_t asked = 0;
+  std::uint64_t there = UINT64_MAX; ///< where the kernel does not tell, nothing is refused
+};
+
+std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string(bytes >> 20) + " MiB";
+}
+
+std::string answer(node_id node, const room& of) {
+  return "node " + std::to_string(to_int(node)) + " has " + mebibytes(of.there) +
+         " free or in pages of files, and " + mebibytes(of.asked) + " of the range would go there";
+}
+
+} // namespace
+
+void require_room(sys::kernel& kernel, strictness how, placement& report) {
+  const std::size_t page = report.base_page_bytes;
+  if (how == strictness::prefer && report.pages * page < least_bytes_asked_for) {
+    return;
+  }
+  std::map<node_id, room> rooms;
+  std::map<node_id, extent> too_much;
+  for (const extent& e : report.asked) {
+    const auto [at, fresh] = rooms.try_emplace(e.owner);
+    room& own = at->second;
+    if (fresh) {
+      if (const auto now = sys::read_node_memory(kernel, e.owner)) {
+        own.there = now->free_bytes + now->cache_bytes;
+      }
+    }
+    own.asked += e.pages() * page;
+    if (own.asked > own.there) {
+      too_much.emplace(e.owner, e);
+    }
+  }
+  for (const auto& [node, first] : too_much) {
+    if (how == strictness::must) {
+      throw error(error_kind::system, "memory for " + describe(first), answer(node, rooms[node]),
+                  "ask for less, free memory on the node, or let it go elsewhere: "
+                  "strictness::prefer",
+                  ENOMEM);
+    }
+    report.notes.push_back(answer(node, rooms[node]) + ": the rest goes to other nodes");
+  }
+}
+
+} // namespace nodewise::engine

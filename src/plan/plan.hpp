@@ -1,0 +1,106 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A plan: what to do to an unmodified program, as a file that people read, edit and compare
+// (nodewise/plan/1). docs/formats.md has its fields.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nodewise/team_layout.hpp>
+
+namespace nodewise::plans {
+
+/// Code by module and offset from its lowest mapped address.
+struct code_place {
+  std::string module; ///< the file's last part
+  std::uint64_t offset = 0;
+  friend bool operator==(const code_place&, const code_place&) = default;
+};
+
+/// How the pages of an object are to lie.
+enum class layout {
+  untouched,   ///< as the program has it
+  blocked,     ///< one block a thread, on the thread's node
+  interleaved, ///< in turn over the nodes that threads run on, or over `memories`
+  cyclic,      ///< granules in turn over the threads' nodes
+  on_thread,   ///< all of it on the node of one thread
+  map,         ///< by parts: see `parts`
+};
+
+/// Neighbouring parts of an object that belong to one thread. Parts are relative: of an object that
+/// is twice as large each is twice as long.
+struct part_run {
+  std::uint64_t parts = 0;
+  std::size_t thread = 0;
+  friend bool operator==(const part_run&, const part_run&) = default;
+};
+
+/// A memory that pages go to in turn, so many in a round.
+struct memory_weight {
+  node_id node = unknown_node;
+  std::uint32_t weight = 1;
+  friend bool operator==(const memory_weight&, const memory_weight&) = default;
+};
+
+/// Which objects an entry is for: those that all its conditions hold for.
+struct condition {
+  std::string kind; ///< "heap", "map", "static", "group"; empty: any
+  std::optional<std::string> symbol;
+  std::string source;            ///< "solver.c:41": found again in the program's line table
+  std::vector<code_place> stack; ///< returns, innermost first: the caller, then who called it
+  /// The lines of the stack's further frames as far as they are known, innermost first: they tell
+  /// apart what one line asks for on behalf of several, where offsets mean nothing any more.
+  std::vector<std::string> callers;
+  std::uint64_t least_bytes = 0;
+  std::optional<std::uint64_t> most_bytes;
+  /// Of the objects that all else holds for, these in the order of their making, from 0; half-open.
+  std::optional<std::uint64_t> first;
+  std::optional<std::uint64_t> last;
+  friend bool operator==(const condition&, const condition&) = default;
+};
+
+struct entry {
+  condition which;
+  layout how = layout::untouched;
+  std::size_t thread = 0;          ///< of `on_thread`
+  std::uint64_t granule_bytes = 0; ///< of `cyclic`; 0: as the agent thinks fit
+  std::vector<part_run> parts;     ///< of `map`
+  /// Of `interleaved`: these memories, ascending; empty: those of the threads.
+  std::vector<memory_weight> memories;
+  std::string why; ///< a sentence for people
+  friend bool operator==(const entry&, const entry&) = default;
+};
+
+/// A build of a library whose code entries name.
+struct library {
+  std::string name;     ///< the file's last part
+  std::string build_id; ///< hexadecimal
+  friend bool operator==(const library&, const library&) = default;
+};
+
+struct plan_file {
+  std::string program;            ///< the file's last part
+  std::string build_id;           ///< hexadecimal; empty: any
+  std::vector<library> libraries; ///< of those in `stack` that have a build id
+  std::size_t threads = 0;        ///< it was made for so many; 0: unknown
+  std::size_t nodes = 0;          ///< and so many nodes with processors
+  bind_policy bind = bind_policy::none;
+  place_kind places = place_kind::threads;
+  std::vector<entry> objects; ///< the first that fits decides
+  /// Of a program that starts threads without a runtime's help: thread 0 is the main thread, else
+  /// it waits and thread 0 is the first that it starts. A runtime's main thread always works.
+  bool main_works = false;
+  friend bool operator==(const plan_file&, const plan_file&) = default;
+};
+
+/// "solver.c:41", "field", "solver+0x1234", "heap": what people recognise an entry by; "any" where
+/// it says none of these.
+[[nodiscard]] std::string label_of(const condition& which);
+/// "blocked", "cyclic:64K", "thread:3", "map"
+[[nodiscard]] std::string word_of(const entry& what);
+
+} // namespace nodewise::plans

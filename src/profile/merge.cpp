@@ -1,0 +1,129 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "profile/merge.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+namespace nodewise::profile {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& asked, const std::string& answered,
+                         const std::string& cure) {
+  throw error(error_kind::usage, asked, answered, cure);
+}
+
+program& rank_of(kept_profile& part) {
+  const program* const largest = largest_program(part.what);
+  if (largest == nullptr) {
+    refuse(part.file, "nothing was seen of any program", "leave it out");
+  }
+  return part.what.programs[static_cast<std::size_t>(largest - part.what.programs.data())];
+}
+
+/// Numbers those that have none, if none has one. Only the largest program of each is a rank.
+void number_ranks(std::vector<kept_profile>& parts) {
+  std::map<int, std::string> file_of;
+  std::size_t numbered = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    program& which = rank_of(parts[i]);
+    const auto rank = which.rank;
+    for (program& each : parts[i].what.programs) {
+      each.rank.reset();
+    }
+    numbered += rank ? 1U : 0U;
+    which.rank = rank.value_or(static_cast<int>(i));
+    const auto [same, is_new] = file_of.try_emplace(*which.rank, parts[i].file);
+    if (rank && !is_new) {
+      refuse(same->second + " and " + parts[i].file,
+             "both are of rank " + std::to_string(*rank) + " of a host",
+             "give the files of one run on one host, each once");
+    }
+  }
+  if (numbered != 0 && numbered != parts.size()) {
+    refuse("several profiles together", "only some of them are of MPI ranks",
+           "give the files of one run");
+  }
+}
+
+/// What is known of all is known; what is counted is added up.
+void add_evidence(const evidence& from, evidence& into) {
+  into.faults = into.faults && from.faults;
+  into.chains = into.chains && from.chains;
+  into.kernel = into.kernel && from.kernel;
+  into.hinting = into.hinting && from.hinting;
+  into.counts = into.counts && from.counts;
+  into.agent = into.agent && from.agent;
+  into.fault_samples += from.fault_samples;
+  into.hinting_samples += from.hinting_samples;
+  into.lost_samples += from.lost_samples;
+  into.thinned_samples += from.thinned_samples;
+  into.pages_moved += from.pages_moved;
+  into.pages_held += from.pages_held;
+}
+
+/// Each sentence once, with the ranks that it does not concern all of.
+std::vector<std::string> missing_of(const std::vector<kept_profile>& parts) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::size_t>> whose;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const std::string& each : parts[i].what.seen.missing) {
+      if (!whose.contains(each)) {
+        order.push_back(each);
+      }
+      whose[each].push_back(i);
+    }
+  }
+  for (std::string& each : order) {
+    const std::vector<std::size_t>& some = whose[each];
+    if (some.size() < parts.size()) {
+      std::string files;
+      for (const std::size_t i : some) {
+        files += (files.empty() ? " (in " : ", ") + parts[i].file;
+      }
+      each += files + ")";
+    }
+  }
+  return order;
+}
+
+/// Before the first of them began: each saw what the others had taken already.
+void add_memory(const std::vector<node_memory>& from, std::vector<node_memory>& into) {
+  for (const node_memory& each : from) {
+    const auto same = std::ranges::find(into, each.node, &node_memory::node);
+    if (same == into.end()) {
+      into.push_back(each);
+    } else if (each.free_bytes > same->free_bytes) {
+      *same = each;
+    }
+  }
+  std::ranges::sort(into, {}, &node_memory::node);
+}
+
+} // namespace
+
+profile merge(std::vector<kept_profile> parts) {
+  number_ranks(parts);
+  std::ranges::sort(parts, {}, [](kept_profile& each) { return *rank_of(each).rank; });
+  profile made = parts.front().what;
+  made.seen.missing = missing_of(parts);
+  for (auto part = std::next(parts.begin()); part != parts.end(); ++part) {
+    profile& from = part->what;
+    if (from.page_bytes != made.page_bytes) {
+      refuse(parts.front().file + " and " + part->file, "their base pages differ",
+             "give the files of one run on one host");
+    }
+    add_evidence(from.seen, made.seen);
+    add_memory(from.memory, made.memory);
+    made.cost.wall_s = std::max(made.cost.wall_s, from.cost.wall_s);
+    made.cost.observer_s += from.cost.observer_s;
+    std::ranges::move(from.programs, std::back_inserter(made.programs));
+  }
+  return made;
+}
+
+} // namespace nodewise::profile

@@ -1,0 +1,88 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "profile/profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/hexadecimal.hpp"
+#include "base/last_part.hpp"
+#include "base/library_header.hpp"
+
+namespace nodewise::profile {
+
+namespace {
+
+/// Libraries whose code works for its caller: what they do, the caller has asked for.
+constexpr std::array<std::string_view, 17> helping = {
+    "libc.so",     "libc-",     "libm.so",      "libstdc++.so",   "libc++.so",   "libc++abi.so",
+    "libgcc_s.so", "ld-linux",  "ld-musl",      "libgfortran.so", "libgomp.so",  "libomp.so",
+    "libiomp5.so", "libtbb.so", "libtbbmalloc", "libpthread",     "libnodewise-"};
+
+} // namespace
+
+std::string label_of(const frame& where) {
+  if (!where.file.empty()) {
+    const std::string name(last_part(where.file));
+    return where.line > 0 ? name + ":" + std::to_string(where.line) : name;
+  }
+  if (!where.function.empty()) {
+    return where.function;
+  }
+  return where.module.empty() ? "?" : where.module + "+" + hexadecimal(where.offset);
+}
+
+const frame* own_frame(const call_chain& where) noexcept {
+  const frame* inlined = nullptr; // of a library's header, into the program
+  for (const frame& each : where) {
+    if (std::ranges::any_of(helping,
+                            [&](std::string_view name) { return each.module.starts_with(name); })) {
+      continue;
+    }
+    if (!is_library_header(each.file)) {
+      return &each;
+    }
+    inlined = inlined == nullptr ? &each : inlined;
+  }
+  return inlined;
+}
+
+void keep_most_used(std::vector<using_code>& all, std::size_t most) {
+  std::map<std::string, using_code> by_label;
+  for (using_code& each : all) {
+    const auto [found, is_new] = by_label.try_emplace(label_of(each.where), each);
+    found->second.amount += is_new ? 0 : each.amount;
+  }
+  std::vector<std::pair<double, const std::string*>> order;
+  for (const auto& [label, each] : by_label) {
+    order.emplace_back(each.amount, &label);
+  }
+  std::ranges::sort(order, [](const auto& a, const auto& b) {
+    return std::pair(b.first, *a.second) < std::pair(a.first, *b.second);
+  });
+  order.resize(std::min(order.size(), most));
+  all.clear();
+  for (const auto& [amount, label] : order) {
+    all.push_back(std::move(by_label.at(*label)));
+  }
+}
+
+const program* largest_program(const profile& in) noexcept {
+  const auto bytes = [](const program& each) {
+    std::uint64_t sum = 0;
+    for (const object& one : each.objects) {
+      sum += one.bytes;
+    }
+    return sum;
+  };
+  const auto largest = std::ranges::max_element(in.programs, {}, bytes);
+  return largest == in.programs.end() ? nullptr : &*largest;
+}
+
+node_id thread::home() const noexcept {
+  const auto most = std::ranges::max_element(stays, {}, &stay::samples);
+  return most == stays.end() ? unknown_node : most->node;
+}
+
+} // namespace nodewise::profile

@@ -1,0 +1,23 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A profile as JSON: what follows the envelope of `nodewise/profile/1` (docs/formats.md).
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "profile/profile.hpp"
+#include "topology/json_field.hpp"
+
+namespace nodewise::profile {
+
+inline constexpr std::string_view schema = "nodewise/profile/1";
+
+/// Appends the fields of the profile to an envelope.
+void append(nlohmann::ordered_json& document, const profile& what);
+
+/// Checks every field. Throws `error` (input) naming the one that is wrong, and reads nothing then.
+[[nodiscard]] profile profile_from_json(const json_field& document);
+
+} // namespace nodewise::profile

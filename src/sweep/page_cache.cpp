@@ -1,0 +1,62 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "sweep/page_cache.hpp"
+
+#include <cerrno>
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace nodewise::sweep {
+
+namespace {
+
+constexpr const char* door = "/proc/sys/vm/drop_caches";
+
+int write_to(const char* path, std::string_view text) noexcept {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) {
+    return errno;
+  }
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int failed = written ? 0 : errno;
+  ::close(file);
+  return failed;
+}
+
+} // namespace
+
+bool may_drop_everything() noexcept {
+  return ::access(door, W_OK) == 0;
+}
+
+int drop_everything() {
+  // Writing dirty pages can take minutes: not for somebody who may not go on then.
+  if (!may_drop_everything()) {
+    return errno;
+  }
+  ::sync();
+  return write_to(door, "1\n");
+}
+
+int drop_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return errno;
+  }
+  int failed = ::fdatasync(file) == 0 ? 0 : errno;
+  if (failed == EROFS || failed == EINVAL) { // nothing that could be dirty
+    failed = 0;
+  }
+  if (failed == 0) {
+    failed = ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  }
+  ::close(file);
+  return failed;
+}
+
+void be_first_to_be_ended() noexcept {
+  (void)write_to("/proc/self/oom_score_adj", "1000\n");
+}
+
+} // namespace nodewise::sweep

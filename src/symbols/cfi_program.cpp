@@ -1,0 +1,215 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "symbols/cfi_program.hpp"
+
+#include <dwarf.h>
+
+namespace nodewise::symbols {
+
+using place = frame_rule::place;
+
+std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
+                                             std::uint64_t position) {
+  const std::uint64_t here = position + in.position();
+  std::uint64_t value = 0;
+  switch (encoding & 0x0fU) {
+  case DW_EH_PE_absptr:
+  case DW_EH_PE_udata8:
+  case DW_EH_PE_sdata8:
+    value = in.fixed<std::uint64_t>();
+    break;
+  case DW_EH_PE_uleb128:
+    value = in.uleb();
+    break;
+  case DW_EH_PE_udata2:
+    value = in.fixed<std::uint16_t>();
+    break;
+  case DW_EH_PE_udata4:
+    value = in.fixed<std::uint32_t>();
+    break;
+  case DW_EH_PE_sleb128:
+    value = static_cast<std::uint64_t>(in.sleb());
+    break;
+  case DW_EH_PE_sdata2:
+    value = static_cast<std::uint64_t>(std::int64_t{in.fixed<std::int16_t>()});
+    break;
+  case DW_EH_PE_sdata4:
+    value = static_cast<std::uint64_t>(std::int64_t{in.fixed<std::int32_t>()});
+    break;
+  default:
+    return std::nullopt;
+  }
+  const unsigned relative_to = encoding & 0xf0U;
+  if (in.failed() || (relative_to != DW_EH_PE_absptr && relative_to != DW_EH_PE_pcrel)) {
+    return std::nullopt;
+  }
+  return relative_to == DW_EH_PE_pcrel ? value + here : value;
+}
+
+bool frame_program::run(byte_span instructions, std::uint64_t begin, std::uint64_t address) {
+  byte_reader in(instructions);
+  location_ = begin;
+  while (!in.at_end() && !in.failed()) {
+    // Nearly always one or two bytes, seldom more than a hundred in all.
+    if (!step(in, in.fixed<std::uint8_t>())) {
+      return false;
+    }
+    if (location_ > address) {
+      return !in.failed();
+    }
+  }
+  return !in.failed();
+}
+
+bool frame_program::step(byte_reader& in, std::uint8_t code) {
+  const std::uint8_t operand = code & 0x3fU;
+  switch (code & 0xc0U) {
+  case DW_CFA_advance_loc:
+    advance(operand);
+    return true;
+  case DW_CFA_offset:
+    set(operand, place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+    return true;
+  case DW_CFA_restore:
+    restore(operand);
+    return true;
+  default:
+    break;
+  }
+  switch (code) {
+  case DW_CFA_nop:
+  case DW_CFA_GNU_window_save: // AArch64: return addresses are signed from here on, or no longer
+    return true;
+  case DW_CFA_GNU_args_size:
+    (void)in.uleb();
+    return true;
+  case DW_CFA_set_loc:
+    // Where it is written is not known here: absolute addresses only.
+    if (const auto to = encoded_address(in, units_.encoding, 0);
+        to && (units_.encoding & 0xf0U) == DW_EH_PE_absptr && *to >= location_) {
+      location_ = *to;
+      return true;
+    }
+    return false;
+  case DW_CFA_advance_loc1:
+    advance(in.fixed<std::uint8_t>());
+    return true;
+  case DW_CFA_advance_loc2:
+    advance(in.fixed<std::uint16_t>());
+    return true;
+  case DW_CFA_advance_loc4:
+    advance(in.fixed<std::uint32_t>());
+    return true;
+  case DW_CFA_remember_state:
+    remembered_.push_back(now_);
+    return remembered_.size() <= deepest;
+  case DW_CFA_restore_state:
+    if (remembered_.empty()) {
+      return false;
+    }
+    now_ = remembered_.back();
+    remembered_.pop_back();
+    return true;
+  default:
+    return step_of_cfa(in, code) || step_of_register(in, code);
+  }
+}
+
+bool frame_program::step_of_cfa(byte_reader& in, std::uint8_t code) {
+  switch (code) {
+  case DW_CFA_def_cfa:
+    now_.cfa = {place::register_sum, in.uleb(), 0, {}};
+    now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
+    return true;
+  case DW_CFA_def_cfa_sf:
+    now_.cfa = {place::register_sum, in.uleb(), 0, {}};
+    now_.cfa.offset = scaled(in.sleb());
+    return true;
+  case DW_CFA_def_cfa_register:
+    now_.cfa.from = in.uleb();
+    return now_.cfa.where == place::register_sum;
+  case DW_CFA_def_cfa_offset:
+    now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
+    return now_.cfa.where == place::register_sum;
+  case DW_CFA_def_cfa_offset_sf:
+    now_.cfa.offset = scaled(in.sleb());
+    return now_.cfa.where == place::register_sum;
+  case DW_CFA_def_cfa_expression:
+    now_.cfa = {place::computed, 0, 0, in.block(in.uleb())};
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool frame_program::step_of_register(byte_reader& in, std::uint8_t code) {
+  const std::uint64_t number = in.uleb(); // all that are left begin with a register
+  switch (code) {
+  case DW_CFA_offset_extended:
+    set(number, place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+    return true;
+  case DW_CFA_offset_extended_sf:
+    set(number, place::memory, scaled(in.sleb()));
+    return true;
+  case DW_CFA_GNU_negative_offset_extended:
+    set(number, place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
+    return true;
+  case DW_CFA_val_offset:
+    set(number, place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
+    return true;
+  case DW_CFA_val_offset_sf:
+    set(number, place::cfa_sum, scaled(in.sleb()));
+    return true;
+  case DW_CFA_restore_extended:
+    restore(number);
+    return true;
+  case DW_CFA_undefined:
+    set(number, place::lost);
+    return true;
+  case DW_CFA_same_value:
+    set(number, place::kept);
+    return true;
+  case DW_CFA_register:
+    set(number, place::register_sum, 0, in.uleb());
+    return true;
+  case DW_CFA_expression:
+    set(number, place::memory_at, 0, 0, in.block(in.uleb()));
+    return true;
+  case DW_CFA_val_expression:
+    set(number, place::computed, 0, 0, in.block(in.uleb()));
+    return true;
+  default:
+    return false;
+  }
+}
+
+void frame_program::set(std::uint64_t number, place where, std::int64_t offset, std::uint64_t from,
+                        byte_span expression) {
+  if (number < registers) {
+    now_.saved[number] = {where, from, offset, expression};
+  }
+}
+
+void frame_program::restore(std::uint64_t number) {
+  if (number < registers) {
+    now_.saved[number] = initial_.saved[number];
+  }
+}
+
+std::int64_t frame_program::scaled(std::int64_t offset) const {
+  // In unsigned numbers, which may overflow.
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) *
+                                   static_cast<std::uint64_t>(units_.data));
+}
+
+frame_row frame_program::row() const {
+  frame_row row;
+  row.cfa = now_.cfa;
+  for (std::size_t i = 0; i < registers; ++i) {
+    if (now_.saved[i].where != place::unsaid) {
+      row.saved.emplace_back(i, now_.saved[i]);
+    }
+  }
+  return row;
+}
+
+} // namespace nodewise::symbols

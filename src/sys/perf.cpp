@@ -1,0 +1,165 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "sys/perf.hpp"
+
+#include <cerrno>
+#include <ctime>
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/perf_registers.hpp"
+
+namespace nodewise::sys {
+
+namespace {
+
+std::uint64_t number_of(perf_counter what) noexcept {
+  switch (what) {
+  case perf_counter::minor_faults:
+    return PERF_COUNT_SW_PAGE_FAULTS_MIN;
+  case perf_counter::any_faults:
+    return PERF_COUNT_SW_PAGE_FAULTS;
+  case perf_counter::migrations:
+    return PERF_COUNT_SW_CPU_MIGRATIONS;
+  case perf_counter::nothing:
+    break;
+  }
+  return PERF_COUNT_SW_DUMMY;
+}
+
+/// The records' fields are those that decode_record reads, in its order.
+perf_event_attr attributes_of(const perf_request& what) noexcept {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = number_of(what.what);
+  attr.sample_period = what.period;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+  if (what.stack_bytes != 0 && perf_register_mask != 0) {
+    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_regs_user = perf_register_mask;
+    attr.sample_stack_user = what.stack_bytes;
+  }
+  if (what.frames) {
+    attr.sample_type |= PERF_SAMPLE_PHYS_ADDR;
+  }
+  if (what.page_sizes) {
+    attr.sample_type |= PERF_SAMPLE_DATA_PAGE_SIZE;
+  }
+  attr.sample_id_all = 1;
+  attr.inherit = 1;
+  attr.disabled = what.from_exec || what.disabled ? 1 : 0;
+  attr.enable_on_exec = what.from_exec ? 1 : 0;
+  attr.exclude_kernel = what.user_only ? 1 : 0;
+  attr.exclude_hv = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = what.wake_bytes;
+  if (what.tells_tasks) {
+    attr.task = 1;
+    attr.comm = 1;
+    attr.comm_exec = 1;
+    attr.mmap = 1;
+    attr.mmap2 = 1;
+    attr.mmap_data = what.tells_data ? 1 : 0;
+    attr.build_id = what.build_ids ? 1 : 0;
+  }
+  return attr;
+}
+
+perf_event_mmap_page* control_of(void* start) noexcept {
+  return static_cast<perf_event_mmap_page*>(start);
+}
+
+std::size_t page_bytes() noexcept {
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+int control(int file, unsigned long request, unsigned long argument) noexcept {
+  return ::ioctl(file, request, argument) == 0 ? 0 : errno;
+}
+
+} // namespace
+
+answer<perf_event> perf_event::open(const perf_request& what) noexcept {
+  perf_event_attr attr = attributes_of(what);
+  const long file = ::syscall(SYS_perf_event_open, &attr, what.tid, to_int(what.cpu), -1,
+                              static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
+  if (file < 0) {
+    return {{}, errno};
+  }
+  return {perf_event(static_cast<int>(file)), 0};
+}
+
+perf_event::~perf_event() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+int perf_event::enable() const noexcept {
+  return control(file_, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+int perf_event::disable() const noexcept {
+  return control(file_, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int perf_event::redirect_to(const perf_event& other) const noexcept {
+  return control(file_, PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(other.file_));
+}
+
+answer<std::uint64_t> perf_event::count() const noexcept {
+  std::uint64_t count = 0;
+  return ::read(file_, &count, sizeof count) == static_cast<ssize_t>(sizeof count)
+             ? answer<std::uint64_t>{count, 0}
+             : answer<std::uint64_t>{0, errno};
+}
+
+answer<perf_ring> perf_ring::map(const perf_event& of, std::size_t bytes) noexcept {
+  void* const start =
+      ::mmap(nullptr, bytes + page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, of.descriptor(), 0);
+  if (start == MAP_FAILED) {
+    return {{}, errno};
+  }
+  return {perf_ring(start, bytes), 0};
+}
+
+perf_ring::~perf_ring() {
+  if (start_ != nullptr) {
+    ::munmap(start_, bytes_ + page_bytes());
+  }
+}
+
+std::pair<std::uint64_t, std::uint64_t> perf_ring::positions() const noexcept {
+  perf_event_mmap_page* const page = control_of(start_);
+  static_assert(sizeof(page->data_head) == sizeof(std::uint64_t));
+  // The kernel writes the records, then the head: perf_event_open(2), data_head.
+  const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  return {page->data_tail, head};
+}
+
+std::span<const std::byte> perf_ring::data() const noexcept {
+  return {static_cast<const std::byte*>(start_) + page_bytes(), bytes_};
+}
+
+void perf_ring::release(std::uint64_t up_to) noexcept {
+  __atomic_store_n(&control_of(start_)->data_tail, up_to, __ATOMIC_RELEASE);
+}
+
+std::size_t raise_open_files() noexcept {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) {
+    return 0;
+  }
+  const rlimit most{files.rlim_max, files.rlim_max};
+  const bool raised = ::setrlimit(RLIMIT_NOFILE, &most) == 0;
+  return static_cast<std::size_t>(raised ? most.rlim_cur : files.rlim_cur);
+}
+
+} // namespace nodewise::sys

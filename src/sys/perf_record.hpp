@@ -1,0 +1,114 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The records that the kernel writes into the ring of a perf event (perf_event_open(2)), as values.
+// What is not whole or makes no sense is told as such and never read past its end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace nodewise::sys {
+
+/// The registers of a program, by their DWARF numbers: what an unwinder begins with.
+struct user_registers {
+  static constexpr std::size_t most = 33;
+  std::array<std::uint64_t, most> by_dwarf{};
+  unsigned count = 0; ///< 17 on x86-64 (the last is the program counter), 32 on AArch64; 0: none
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+};
+
+/// What each sample of a ring has beside instruction, task, time and address.
+struct perf_layout {
+  bool page_size = false;
+  bool stack = false; ///< registers and a copy of the stack
+  bool physical = false;
+};
+
+// Views into the record that was decoded: gone with it.
+
+/// The processor is not in it: each has a ring of its own, and every field costs.
+struct perf_sample {
+  std::uint64_t ip = 0;
+  int pid = 0;
+  int tid = 0;
+  std::uint64_t time_ns = 0;
+  std::uint64_t address = 0;    ///< 0 where the event has none
+  std::uint64_t physical = 0;   ///< of the address; 0 if the kernel does not say
+  std::uint64_t page_bytes = 0; ///< of the page at the address; 0 if the kernel does not say
+  user_registers registers;
+  std::span<const std::byte> stack; ///< from registers.sp on
+};
+struct perf_mapping {
+  int pid = 0;
+  int tid = 0;
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t time_ns = 0;
+  bool executable = false;
+  std::string_view path; ///< "//anon" for anonymous memory
+  std::span<const std::byte> build_id;
+};
+struct perf_task {
+  int pid = 0;
+  int parent_pid = 0;
+  int tid = 0;
+  int parent_tid = 0;
+  std::uint64_t time_ns = 0;
+  bool ended = false; ///< or else it began
+};
+struct perf_name {
+  int pid = 0;
+  int tid = 0;
+  std::uint64_t time_ns = 0;
+  bool by_exec = false;
+  std::string_view name;
+};
+/// Records that found the ring full.
+struct perf_lost {
+  std::uint64_t count = 0;
+};
+/// A record of a type that is of no interest here.
+struct perf_other {};
+/// A record that is shorter than what it should hold.
+struct perf_damaged {};
+
+using perf_record = std::variant<perf_other, perf_damaged, perf_sample, perf_mapping, perf_task,
+                                 perf_name, perf_lost>;
+
+/// `bytes`: one whole record with its header.
+[[nodiscard]] perf_record decode_record(std::span<const std::byte> bytes,
+                                        const perf_layout& layout) noexcept;
+
+/// The records between two positions of a ring, which count on for ever; one that lies across the
+/// ring's end is put together.
+class ring_walk {
+ public:
+  /// A record's header: type (4 bytes), misc (2), size (2).
+  static constexpr std::size_t header_bytes = 8;
+  static constexpr std::size_t most_bytes = 1 << 16;
+
+  /// `data` has a power of two of bytes. Of more than it can hold only the count of damage is told.
+  ring_walk(std::span<const std::byte> data, std::uint64_t tail, std::uint64_t head) noexcept
+      : data_(data), tail_(tail), head_(head) {}
+
+  /// Empty at the end. The bytes are valid until the next call.
+  [[nodiscard]] std::span<const std::byte> next() noexcept;
+  /// Times that a size made no sense; nothing can be read after it.
+  [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
+
+ private:
+  [[nodiscard]] std::span<const std::byte> give_up() noexcept;
+  std::span<const std::byte> data_;
+  std::uint64_t tail_;
+  std::uint64_t head_;
+  std::uint64_t damaged_ = 0;
+  std::array<std::byte, most_bytes> joined_;
+};
+
+} // namespace nodewise::sys

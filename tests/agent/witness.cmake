@@ -1,0 +1,24 @@
+# What an agent that witnesses tells: of objects' births, stacks and pages, and of system calls that
+# write into them, by programs that are built as distributions do it and as they do not.
+foreach(_name witnessed reads)
+  add_executable(nodewise_agent_of_${_name} ${_name}.c)
+  set_target_properties(nodewise_agent_of_${_name} PROPERTIES OUTPUT_NAME ${_name})
+endforeach()
+add_executable(nodewise_agent_of_reads_fortified reads.c)
+set_target_properties(nodewise_agent_of_reads_fortified PROPERTIES OUTPUT_NAME reads_fortified)
+target_compile_options(nodewise_agent_of_reads_fortified PRIVATE
+  -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -DFIXED)
+foreach(_name witnessed reads reads_fortified)
+  target_compile_options(nodewise_agent_of_${_name} PRIVATE ${_warnings} -fno-builtin)
+  target_link_libraries(nodewise_agent_of_${_name} PRIVATE Threads::Threads)
+  set_target_properties(nodewise_agent_of_${_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${_folder})
+endforeach()
+
+# Who unwinds the copies of stacks.
+pkg_check_modules(elfutils REQUIRED IMPORTED_TARGET libdw libelf)
+add_executable(nodewise_agent_unwind unwind.cpp)
+target_link_libraries(nodewise_agent_unwind PRIVATE nodewise_options nodewise_launch PkgConfig::elfutils)
+set_target_properties(nodewise_agent_unwind PROPERTIES
+  OUTPUT_NAME unwind RUNTIME_OUTPUT_DIRECTORY ${_folder})
+
+nodewise_python_test(agent_witness FILE ${CMAKE_CURRENT_SOURCE_DIR}/witness_test.py LABELS unit)

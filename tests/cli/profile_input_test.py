@@ -1,0 +1,340 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise profile` of files: what was written before, what is broken, how it is told, where it goes."""
+
+import copy
+import json
+import os
+import pty
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import COMMAND, CommandTest, conforms, environment
+
+MACHINE = {"schema": "nodewise/machine/1", "name": "two", "nodes": [{"id": 0, "cpus": "0-1", "memory_bytes": 1 << 30},
+                                                                     {"id": 1, "cpus": "2-3", "memory_bytes": 1 << 30}]}
+SETTINGS = {"kernel": "6.12.0", "page_bytes": 4096, "numa_balancing": "0", "thp": "madvise", "thp_defrag": "madvise",
+            "virtual": "unavailable"}
+PAGES = 4096
+LINE = {"module": "solver", "offset": "0x1200", "function": "fill", "file": "/src/solver.c", "line": 34}
+
+
+def thread(number):
+    return {"tid": 100 + number, "name": "solver", "main": number == 0, "migrations": 0,
+            "stays": [{"node": number // 2, "samples": 50}]}
+
+
+def array(number, line):
+    """Touched first by the main thread, on node 0, used by all four threads in equal parts."""
+    part = PAGES // 4
+    return {"id": number, "kind": "heap", "made_at": [LINE | {"offset": hex(0x1000 + line), "line": line}], "made_by": 0,
+            "start": hex((number + 1) << 32), "bytes": PAGES * 4096, "blocks": 1, "born_s": 0.1, "died_s": 9,
+            "live_at_end": True, "pages": PAGES, "resident": PAGES, "unwitnessed": 0, "page_bytes": 4096,
+            "where": f"0+{PAGES}@0",
+            "touches": [{"pages": PAGES // 2, "how": "code", "from": 0, "by": 0, "where": [LINE | {"offset": offset}]}
+                        for offset in ("0x1200", "0x1300")],
+            "touched": f"0+{PAGES}@0/0",
+            "uses": [f"{k * part}+{part} {k}:{part * 6400}" for k in range(4)],
+            "write_share": 0, "used_at": [{"amount": 5, "where": LINE | {"line": 40}}], "contested": []}
+
+
+def profile(**changes):
+    program = {"pid": 100, "parent": 0, "name": "solver", "end": "exited", "openmp": True, "tbb": False,
+               "use_from": "traffic count", "use_unit_bytes": 64, "threads": [thread(k) for k in range(4)],
+               "objects": [array(0, 20), array(1, 21)]}
+    return {"schema": "nodewise/profile/1", "nodewise": "0.1.0", "machine": MACHINE, "settings": SETTINGS,
+            "command": ["./solver"], "page_bytes": 4096,
+            "evidence": {"faults": True, "chains": True, "kernel": True, "hinting": False, "counts": True, "agent": True,
+                         "fault_samples": 2 * PAGES, "hinting_samples": 0, "lost_samples": 0, "thinned_samples": 0,
+                         "pages_moved": 0, "missing": []},
+            "overhead": {"wall_s": 9.5, "observer_s": 0.1},
+            "memory": [{"node": n, "total_bytes": 1 << 30, "free_bytes": 1 << 29, "cache_bytes": 0} for n in (0, 1)],
+            "programs": [program]} | changes
+
+
+def edited(edit):
+    document = profile()
+    edit(document)
+    return json.dumps(document)
+
+
+def on_a_terminal(*arguments, columns=80):
+    """What a terminal of so many columns gets, without colours."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(COMMAND, [COMMAND, *arguments], environment(COLUMNS=str(columns)))
+    text = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            text += piece
+    except OSError:
+        pass  # the end of a terminal
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return re.sub(r"\x1b\[[0-9;]*[a-zA-Z]", "", text.decode()).replace("\r\n", "\n")
+
+
+class InputTest(CommandTest):
+    def setUp(self):
+        self.kept = tempfile.TemporaryDirectory(prefix="nodewise-profile-")
+        self.addCleanup(self.kept.cleanup)
+        self.folder = Path(self.kept.name)
+
+    def file(self, content, name="p.json"):
+        path = self.folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return str(path)
+
+
+class Told(InputTest):
+    def test_the_files_of_this_test_conform(self):
+        self.assertIsNone(conforms(profile(), "profile-1"))
+
+    def test_a_finding_with_its_lines_merged_its_cures_and_a_plan(self):
+        plan = self.folder / "plan.json"
+        done = self.expect(0, "profile", self.file(profile()), "--plan", str(plan))
+        self.assertIn("solver.c:34 (100 %)", done.stdout)
+        self.assertRegex(done.stdout, r"cure +\S+")
+        self.assertIn("nodewise run --plan", done.stdout)
+        self.assertIsNone(conforms(json.loads(plan.read_text()), "plan-1"))
+
+    def test_advice_as_json(self):
+        result = self.expect_json(0, "profile", self.file(profile()), "--json")
+        self.assertIsNone(conforms(result, "advice-1"))
+        self.assertGreater(result["findings"][0]["gain"]["ratio"], 1.02)
+        self.assertEqual({o["name"] for o in result["objects"]}, {"solver.c:20", "solver.c:21"})
+
+    def test_it_is_written_as_it_was_read(self):
+        first, second = self.folder / "1.json", self.folder / "2.json"
+        self.expect(0, "profile", "-q", self.file(profile()), "-o", str(first))
+        self.expect(0, "profile", "-q", str(first), "-o", str(second))
+        self.assertEqual(first.read_text(), second.read_text())
+        self.assertIsNone(conforms(json.loads(first.read_text()), "profile-1"))
+
+    def test_it_fits_a_screen(self):
+        text = on_a_terminal("profile", self.file(profile()))
+        code = re.compile(r"^ {6}\S|#pragma|//")  # is to be pasted, and stays as it is
+        self.assertEqual([line for line in text.splitlines() if len(line) > 80 and not code.search(line)], [])
+
+    def test_what_was_not_looked_for_is_one_line_a_reason(self):
+        def without_uses(document):
+            document["programs"][0]["use_from"] = "none"
+            document["evidence"]["counts"] = False
+            for each in document["programs"][0]["objects"]:
+                each["uses"] = []
+        text = self.expect(0, "profile", self.file(edited(without_uses))).stdout
+        self.assertEqual(text.count("because who uses memory was not observed"), 1)
+        self.assertRegex(text, r"because who uses memory was not observed: sparse matrix, .*few threads")
+
+    def test_of_one_node_there_is_no_advice(self):
+        def on_one_node(document):
+            document["machine"] = MACHINE | {"nodes": MACHINE["nodes"][:1]}
+            for each in document["programs"][0]["threads"]:
+                each["stays"] = [{"node": 0, "samples": 9}]
+        text = self.expect(0, "profile", self.file(edited(on_one_node))).stdout
+        self.assertTrue(text.startswith("This machine has one node: nothing can be in the wrong place\n"), text)
+        self.assertIn("solver.c:20", text)
+        self.assertNotIn("not judged", text)
+
+
+class Compared(InputTest):
+    def test_what_moved(self):
+        def spread(document):
+            for each in document["programs"][0]["objects"]:
+                each["where"] = f"0+{PAGES // 2}@0 {PAGES // 2}+{PAGES // 2}@1"
+        before, after = self.file(profile(), "a.json"), self.file(edited(spread), "b.json")
+        text = self.expect(0, "profile", "--compare", before, after).stdout
+        self.assertRegex(text, r"solver\.c:20 +16\.0 MiB +50(\.0)? % +0 % +N0 100 % +N0 50(\.0)? %, N1 50(\.0)? %")
+        result = self.expect_json(0, "profile", "--json", "--compare", before, after)
+        self.assertIsNone(conforms(result, "comparison-1"))
+        self.assertEqual([s["after"]["remote"] for s in result["sites"]], [0, 0])
+        self.assertEqual(result["doubts"], [])
+
+    def test_of_different_programs_that_is_said(self):
+        def renamed(document):
+            document["command"] = ["./other"]
+            document["programs"][0]["name"] = "other"
+        files = self.file(profile(), "a.json"), self.file(edited(renamed), "b.json")
+        text = self.expect(0, "profile", "--compare", *files).stdout
+        self.assertIn("the commands differ", text)
+        self.assertIn("absent", text)
+        result = self.expect_json(0, "profile", "--json", "--compare", *files)
+        self.assertIsNone(conforms(result, "comparison-1"))
+        self.assertEqual({s["program"] for s in result["sites"]}, {"solver", "other"})
+
+    def test_two_files_are_needed(self):
+        self.expect(2, "profile", "--compare", self.file(profile()))
+        self.expect(2, "profile", "--compare", self.file(profile()), "x", "y")
+        self.expect(3, "profile", "--compare", self.file(profile()), "/nonexistent.json")
+
+
+class Ranks(InputTest):
+    """Files of several ranks of one run, which each wrote its own."""
+
+    def ranks(self, count, edit=lambda document, rank: None):
+        """Rank k with its threads, and all that it touched, on node k / 2."""
+        files = []
+        for rank in range(count):
+            document = profile()
+            program = document["programs"][0]
+            program["rank"] = rank
+            program["pid"] = 100 * (rank + 1)
+            edit(document, rank)
+            files.append(self.file(document, f"prof-{rank}.json"))
+        return files
+
+    def test_they_are_judged_together_and_have_one_plan(self):
+        plan = self.folder / "plan.json"
+        files = self.ranks(2)
+        result = self.expect_json(0, "profile", "--json", "--plan", str(plan), *files)
+        self.assertIsNone(conforms(result, "advice-1"))
+        self.assertEqual({o["program"] for f in result["findings"] for o in f["objects"]}, {0, 1})
+        self.assertEqual(result["evidence"]["fault_samples"], 4 * PAGES)
+        document = json.loads(plan.read_text())
+        self.assertIsNone(conforms(document, "plan-1"))
+        self.assertEqual(len(result["plans"]), 1)
+        self.assertEqual(document["program"], {"name": "solver"})
+        self.assertEqual([e["site"] for e in document["objects"]], ["solver.c:20", "solver.c:21"])
+
+    def test_entries_have_the_sizes_of_all(self):
+        def larger(document, rank):
+            for each in document["programs"][0]["objects"]:
+                each["bytes"] = PAGES * 4096 - rank * 4096 * 1024
+                each["pages"] = each["resident"] = pages = PAGES - rank * 1024
+                each["where"], each["touched"] = f"0+{pages}@0", f"0+{pages}@0/0"
+                each["uses"] = [f"{k * pages // 4}+{pages // 4} {k}:{pages * 1600}" for k in range(4)]
+        plan = self.folder / "plan.json"
+        self.expect(0, "profile", "-q", "--plan", str(plan), *self.ranks(2, larger))
+        entries = json.loads(plan.read_text())["objects"]
+        self.assertEqual({e["bytes"] for e in entries}, {"6M-32M"})
+
+    def test_ranks_that_differ_have_no_plan_and_it_is_said_why(self):
+        def other_users(document, rank):
+            if rank == 1:
+                for each in document["programs"][0]["objects"]:
+                    each["uses"] = [f"0+{PAGES} 3:{PAGES * 6400}"]
+        plan = self.folder / "plan.json"
+        done = self.expect(2, "profile", "--plan", str(plan), *self.ranks(2, other_users))
+        self.assertRegex(done.stderr, r"one plan cannot be for all ranks: rank 0 and rank 1 differ: solver\.c:2")
+        self.assertIn("make a plan of each rank's file by itself", done.stderr)
+        self.assertFalse(plan.exists())
+        self.assertIn("for rank 0 alone, since ranks want different plans", done.stdout)
+
+    def test_what_is_no_one_run_is_refused(self):
+        a, b = self.ranks(2)
+        done = self.expect(2, "profile", a, a)
+        self.assertIn("both are of rank 0 of a host", done.stderr)
+        elsewhere = self.file(edited(lambda d: d.update(machine=MACHINE | {"name": "other"})), "c.json")
+        done = self.expect(2, "profile", a, b, elsewhere)
+        self.assertIn("they are of different machines: two and other", done.stderr)
+        self.assertEqual(done.stdout, "")
+        less = MACHINE | {"nodes": MACHINE["nodes"][:1]}
+        part = self.file(edited(lambda d: d.update(machine=less)), "d.json")
+        self.assertIn("different parts of two", self.expect(2, "profile", a, part).stderr)
+
+    def test_merged_they_are_a_file_again(self):
+        whole = self.folder / "all.json"
+        self.expect(0, "profile", "-q", "-o", str(whole), *self.ranks(4))
+        document = json.loads(whole.read_text())
+        self.assertIsNone(conforms(document, "profile-1"))
+        self.assertEqual([p["rank"] for p in document["programs"]], [0, 1, 2, 3])
+
+
+def broken():
+    def change(path, value):
+        def edit(document):
+            at = document
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = value
+        return edited(edit)
+
+    thing = ("programs", 0, "objects", 0)
+    whole = json.dumps(profile())
+    plan = {"schema": "nodewise/plan/1", "objects": []}
+    return (
+        ("", "no JSON"),
+        (whole[:len(whole) // 2], "no JSON"),
+        (whole + "]", "no JSON"),
+        ("[]", "where an object is meant"),
+        ("\x00\xff", "no JSON"),
+        (json.dumps(plan), "another kind of file"),
+        (json.dumps(profile(schema="nodewise/profile/9")), "a newer version"),
+        (json.dumps(profile(page_bytes=-1)), "page_bytes"),
+        (json.dumps(profile(surprise=1)), "surprise"),
+        (json.dumps({k: v for k, v in profile().items() if k != "machine"}), "machine"),
+        (change((*thing, "where"), "0+99999@0"), "objects[0].where"),
+        (change((*thing, "where"), "5+5@0 0+5@0"), "objects[0].where"),
+        (change((*thing, "touched"), "0+5@9/0"), "objects[0].touched"),
+        (change((*thing, "uses"), ["0+5 7:1"]), "objects[0].uses[0]"),
+        (change((*thing, "uses"), ["0+5 0:1e999"]), "objects[0].uses[0]"),
+        (change((*thing, "made_by"), 4), "objects[0].made_by"),
+        (change((*thing, "kind"), "pile"), "objects[0].kind"),
+        (change((*thing, "pages"), 1e30), "objects[0].pages"),
+        (change(("programs", 0, "end"), "lost"), "programs[0].end"),
+        (change(("programs",), {}), "programs"),
+    )
+
+
+class Broken(InputTest):
+    def test_the_field_is_named(self):
+        for text, complaint in broken():
+            with self.subTest(complaint, text=text[:60]):
+                done = self.expect(3, "profile", self.file(text))
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, r"\Anodewise: the (profile|file) \S+p\.json: .*\n    cure: .+\n\Z")
+                self.assertIn(complaint, done.stderr)
+
+    def test_cut_off_anywhere(self):
+        whole = json.dumps(profile())
+        for length in range(1, len(whole), len(whole) // 40):
+            self.expect(3, "profile", self.file(whole[:length]))
+
+    def test_nonsense_that_can_be_read_is_no_crash(self):
+        def edits():
+            yield lambda d: d.update(programs=[])
+            yield lambda d: d["programs"][0].update(objects=[])
+            yield lambda d: d["programs"].append(copy.deepcopy(d["programs"][0]))
+            yield lambda d: d["programs"][0]["objects"][0].update(where="", touched="", touches=[], uses=[])
+            yield lambda d: d["programs"][0]["objects"][0].update(where=f"0+{PAGES}@7")
+            yield lambda d: [t.update(stays=[]) for t in d["programs"][0]["threads"]]
+            yield lambda d: d.update(memory=[])
+        for number, edit in enumerate(edits()):
+            with self.subTest(number):
+                result = self.expect_json(0, "profile", "--json", self.file(edited(edit)))
+                self.assertIsNone(conforms(result, "advice-1"))
+
+    def test_no_such_file_and_no_file(self):
+        self.assertIn("/nonexistent.json", self.expect(3, "profile", "/nonexistent.json").stderr)
+        self.expect(3, "profile", "/")
+
+
+class Files(InputTest):
+    def test_what_could_not_be_written_is_refused_before_the_program_runs(self):
+        for option in ("-o", "--plan"):
+            with self.subTest(option):
+                done = self.expect(4, "profile", option, "/nonexistent/x.json", "--", "echo", "started")
+                self.assertEqual(done.stdout, "")
+                self.assertIn("/nonexistent/x.json", done.stderr)
+
+    def test_on_a_full_disk_the_advice_is_told_all_the_same(self):
+        for option in ("-o", "--plan"):
+            with self.subTest(option):
+                done = self.expect(4, "profile", option, "/dev/full", self.file(profile()))
+                self.assertIn("solver.c:34", done.stdout)
+                self.assertIn("ENOSPC", done.stderr)
+
+    def test_names_have_the_process(self):
+        self.expect(0, "profile", "-q", self.file(profile()), "-o", str(self.folder / "x-%p.json"))
+        self.assertTrue(list(self.folder.glob("x-[0-9]*.json")))
+
+    def test_what_to_profile_is_one_thing(self):
+        file = self.file(profile())
+        for arguments in ((), (file, "-p", "1"), (file, "--", "true"), ("--duration", "1", "--", "true")):
+            with self.subTest(arguments):
+                self.assertEqual(self.expect(2, "profile", *arguments).stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

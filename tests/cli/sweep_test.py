@@ -1,0 +1,63 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise sweep` of a file of this test's own. Whole nodes are swept in the lab, not here."""
+
+import ctypes
+import mmap
+import os
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import CommandTest, conforms
+
+PAGE = mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def cached_pages(path: Path) -> int:
+    """By mincore."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        start = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
+        pages = (ctypes.c_ubyte * (-(-len(mapped) // PAGE)))()
+        if LIBC.mincore(ctypes.c_void_p(start), ctypes.c_size_t(len(mapped)), pages) != 0:
+            raise OSError(ctypes.get_errno(), "mincore")
+        return sum(page & 1 for page in pages)
+
+
+class Sweep(CommandTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(dir=os.getcwd())))
+        self.file = self.folder / "input"
+        self.file.write_bytes(bytes(64 * PAGE))
+        with self.file.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        if cached_pages(self.file) != 0:
+            self.skipTest(f"{os.getcwd()} is in a file system whose pages nobody can drop")
+
+    def test_a_named_file_leaves_memory(self):
+        self.file.read_bytes()
+        self.assertEqual(cached_pages(self.file), 64)
+        result = self.expect_json(0, "sweep", "--json", str(self.file))
+        self.assertEqual(cached_pages(self.file), 0)
+        self.assertIsNone(conforms(result, "sweep-1"))
+        self.assertEqual((result["way"], result["files"]), ("files", [{"path": str(self.file)}]))
+
+    def test_a_file_that_is_not_there_is_told_and_the_others_are_dropped(self):
+        self.file.read_bytes()
+        missing = self.folder / "missing"
+        done = self.expect(3, "sweep", str(missing), str(self.file))
+        self.assertRegex(done.stdout, re.escape(f"{missing}: ENOENT"))
+        self.assertEqual(cached_pages(self.file), 0)
+
+    def test_contradictions_are_refused_before_anything_is_done(self):
+        self.file.read_bytes()
+        self.assertIn("no file is named", self.expect(2, "sweep", "--by", "files").stderr)
+        self.assertIn("files are named", self.expect(2, "sweep", "--by", "pressure", str(self.file)).stderr)
+        self.assertIn("--nodes", self.expect(2, "sweep", "--nodes", "4711", str(self.file)).stderr)
+        self.assertEqual(cached_pages(self.file), 64)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""Several programs counted in one virtual machine: starting it costs as much as a small program."""
+
+import json
+import os
+import shlex
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import lab
+
+NODEWISE = lab.BUILD / "bin/nodewise"
+# Threads bind themselves where `run` binds none: pthreads and oneTBB do not read these.
+ENVIRONMENT = {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}
+
+
+@dataclass
+class Fills:
+    local: int = 0
+    remote: int = 0
+
+    @property
+    def all(self) -> int:
+        return self.local + self.remote
+
+    @property
+    def share(self) -> float:
+        return self.remote / self.all if self.all else 0.0
+
+
+@dataclass
+class Counted:
+    """One program of a batch: fills in use, together, by object and by the memory's node; "" is what
+    no object covers. Lines that several processors write, as the result has them."""
+
+    status: int
+    output: str
+    use: Fills = field(default_factory=Fills)
+    objects: dict[str, Fills] = field(default_factory=lambda: defaultdict(Fills))
+    memories: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    shared: list[dict] = field(default_factory=list)
+
+    def imbalance(self, nodes: int) -> float:
+        """Fills from the busiest memory over the mean of all."""
+        return max(self.memories.values()) * nodes / sum(self.memories.values())
+
+    def arrays(self, least: float) -> dict[str, Fills]:
+        """The objects with at least that share of the fills."""
+        most = least * self.use.all
+        return {name: each for name, each in self.objects.items() if name and each.all >= most}
+
+
+def run_batch(
+    machine: str,
+    commands: list[list[str]],
+    directory: Path,
+    run: tuple[str, ...] = ("--bind", "close"),
+    lab_options: tuple[str, ...] = (),
+    timeout: int = 590,
+    environment: dict[str, str] = ENVIRONMENT,
+) -> list[Counted]:
+    """Runs the commands one after the other on a machine, each under `nodewise run` with these
+    options and variables, and returns their counts in the same order: processes are numbered as they start. A failing
+    command does not end the others; RuntimeError where the machine or the count fails."""
+    lines = []
+    for number, command in enumerate(commands):
+        started = shlex.join([str(NODEWISE), "run", "--quiet", *run, "--", *command])
+        lines.append(f"{started} > output.{number}; echo {number} $? >> statuses")
+    (directory / "batch.sh").write_text("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [NODEWISE, "run", "--on", f"lab:{machine}", "--on-timeout", str(timeout), *lab_options, "--quiet",
+         "--on-counts", "counts.json", "--", "sh", "batch.sh"],
+        cwd=directory, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise RuntimeError(f"{machine}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    statuses = dict(line.split() for line in (directory / "statuses").read_text().splitlines())
+    document = json.loads((directory / "counts.json").read_text())
+    (directory / "statuses").unlink()
+    processes = iter(sorted((each["pid"], each["name"]) for each in document["programs"]))
+    batch = {}
+    for number, command in enumerate(commands):
+        name = Path(command[0]).name
+        pid = next((pid for pid, running in processes if running == name), -1 - number)
+        output = (directory / f"output.{number}").read_text()
+        batch[pid] = Counted(int(statuses[str(number)]), output)
+    _count(document, batch)
+    return list(batch.values())
+
+
+def _count(document: dict, batch: dict[int, Counted]) -> None:
+    """Adds what a nodewise/traffic/1 says of each process."""
+    sites = {
+        (each["pid"], each["object"]): document["sites"][each["site"]]["name"]
+        for each in document["objects"]
+    }
+    for pages in document["pages"]:
+        if (counted := batch.get(pages["pid"])) is None:
+            continue
+        site = sites.get((pages["pid"], pages.get("object", -1)), "")
+        for fills in (counted.use, counted.objects[site]):
+            fills.local += pages["use"]["local_fills"]
+            fills.remote += pages["use"]["remote_fills"]
+        counted.memories[pages["node"]] += sum(pages["use"].values())
+    for line in document["shared"]:
+        if line["pid"] in batch:
+            batch[line["pid"]].shared.append(line)

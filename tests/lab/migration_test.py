@@ -1,0 +1,45 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""The programs of docs/migration.md, before and after, counted in the lab: the page's own figures."""
+
+import re
+import unittest
+
+import lab
+from batch import run_batch
+
+EXAMPLES = lab.BUILD / "examples/migration"
+PAGE = lab.ROOT / "docs/migration.md"
+PROGRAMS = ("stream", "tbb", "vectors")
+# Who takes which piece is chance for oneTBB's workers, before and after.
+TOLERANCE = {"stream": 0.01, "tbb": 0.20, "vectors": 0.01}
+
+
+def figures() -> dict[str, tuple[float, float]]:
+    """The shares before and after that the page tells, in the order of its programs."""
+    rows = re.findall(r"^\| \[.*\| ([\d.]+) % \| ([\d.]+) % \|$", PAGE.read_text(), re.MULTILINE)
+    return {name: (float(a) / 100, float(b) / 100) for name, (a, b) in zip(PROGRAMS, rows, strict=True)}
+
+
+class Migration(lab.LabTest):
+    def shares(self, form: str, bind: str, environment: dict[str, str]) -> dict[str, float]:
+        commands = [[str(EXAMPLES / f"{program}-{form}")] for program in PROGRAMS]
+        counted = run_batch(
+            "opteron-4x2", commands, self.directory, run=("--bind", bind), environment=environment
+        )
+        self.assertEqual([each.status for each in counted], [0] * len(PROGRAMS))
+        for each in counted:
+            self.assertGreater(each.use.all, 500_000)  # lines: the arrays do not stay in the caches
+        return dict(zip(PROGRAMS, (each.use.share for each in counted), strict=True))
+
+    def test_remote_shares_are_as_the_page_says(self) -> None:
+        told = figures()
+        before = self.shares("before", "close", {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"})
+        after = self.shares("after", "none", {})  # nothing is set outside
+        for name in PROGRAMS:
+            with self.subTest(name, before=before[name], after=after[name]):
+                self.assertAlmostEqual(before[name], told[name][0], delta=TOLERANCE[name])
+                self.assertAlmostEqual(after[name], told[name][1], delta=TOLERANCE[name])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Recordings made by hand, and counts: whose is each use?
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "attribution/counted.hpp"
+#include "unit/recorded_rig.hpp"
+
+namespace nodewise::attribution {
+namespace {
+
+using namespace test;
+
+traffic::counts counts_of_the_rig() {
+  traffic::counts counted;
+  counted.line_bytes = 64;
+  counted.page_bytes = page;
+  counted.programs = {{main_tid, 1, "solver", true}};
+  counted.threads = {{main_tid, 0, main_tid}, {main_tid, 1, worker_tid}};
+  traffic::user_run run;
+  run.pid = main_tid;
+  run.object = static_cast<std::uint64_t>(main_tid) << 32U;
+  run.first = 0;
+  run.count = 2;
+  run.to = node_id{0};
+  run.by = {{1, 128}};
+  counted.page_users.push_back(run);
+  run.first = 2;
+  run.count = 1;
+  run.by = {{0, 10}, {1, 20}};
+  counted.page_users.push_back(run);
+  return counted;
+}
+
+TEST(Attribution, CountsGiveEachPageItsUsers) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  add_counts(found, counts_of_the_rig());
+  const profile::object& object = object_of(found, 0);
+  ASSERT_EQ(object.uses.size(), 2U);
+  EXPECT_EQ(object.uses[0].count, 2U);
+  EXPECT_EQ(object.uses[0].by.at(0).by, 1U);
+  EXPECT_EQ(object.uses[0].by.at(0).amount, 128);
+  EXPECT_EQ(object.uses[1].by.size(), 2U);
+  EXPECT_EQ(found.programs[0].use_from, profile::use_source::traffic_count);
+  EXPECT_EQ(found.programs[0].use_unit_bytes, 64);
+  EXPECT_TRUE(found.seen.counts);
+}
+
+TEST(Attribution, APageThatMovedWhileItWasUsedIsWhereItWasLast) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::user_run moved = counted.page_users[0];
+  moved.count = 1;
+  moved.to = node_id{1};
+  moved.by = {{1, 64}};
+  counted.page_users.push_back(moved);
+  add_counts(found, counted);
+  const profile::object& object = object_of(found, 0);
+  EXPECT_EQ(object.where.at(0).node, node_id{1});
+  EXPECT_EQ(object.where.at(0).count, 1U);
+  EXPECT_EQ(object.where.at(1).node, node_id{0});
+  EXPECT_EQ(found.seen.pages_moved, 1U);
+  EXPECT_EQ(object.uses.at(0).by.at(0).amount, 192);
+}
+
+TEST(Attribution, AThreadIsWhereItUsedWhatItUsesMost) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::page_run pages;
+  pages.pid = main_tid;
+  pages.object = counted.page_users[0].object;
+  pages.first = 0;
+  pages.count = 3;
+  pages.to = node_id{0};
+  pages.user = node_id{1};
+  counted.pages = {pages};
+  add_counts(found, counted);
+  const auto& stays = found.programs[0].threads.at(1).stays;
+  ASSERT_EQ(stays.size(), 1U);
+  EXPECT_EQ(stays[0].node, node_id{1});
+  EXPECT_EQ(stays[0].samples, 148U); // 20 of them on a page that another uses, too
+}
+
+TEST(Attribution, WhatNoObjectCoversIsWrittenToo) {
+  rig all;
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::user_run run = counted.page_users[0];
+  run.object = std::nullopt;
+  run.first = 0x12000;
+  counted.page_users = {run};
+  traffic::object_traffic lines;
+  lines.pid = main_tid;
+  lines.lines.fills = 100;
+  lines.lines.write_backs = 75;
+  counted.by_object = {lines};
+  add_counts(found, counted);
+  EXPECT_EQ(found.programs[0].objects.back().write_share, 0.75);
+}
+
+TEST(Attribution, LinesThatProcessorsWriteInTurnAreTheObjects) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::shared_line line;
+  line.pid = main_tid;
+  line.object = counted.page_users[0].object;
+  line.address = base + 128;
+  line.transfers = 3;
+  line.rewrites = 77;
+  line.pc = 0x401000;
+  counted.shared = {line};
+  add_counts(found, counted);
+  const auto& contested = object_of(found, 0).contested;
+  ASSERT_EQ(contested.size(), 1U);
+  EXPECT_EQ(contested[0].offset, 128U);
+  EXPECT_EQ(contested[0].rewrites, 77U);
+  EXPECT_TRUE(contested[0].written_at.has_value());
+}
+
+TEST(Attribution, MemoryWithoutAnObjectIsToldByItsMapping) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  counted.mappings = {{main_tid, 0x10000, 0x20000, 0, "[heap]"}};
+  traffic::user_run run;
+  run.pid = main_tid;
+  run.first = 0x12000;
+  run.count = 1;
+  run.to = node_id{1};
+  run.by = {{0, 5}};
+  counted.page_users.push_back(run);
+  add_counts(found, counted);
+  const profile::object& rest = found.programs[0].objects.back();
+  EXPECT_EQ(rest.name, "[heap]");
+  EXPECT_EQ(rest.pages, 16U);
+  EXPECT_EQ(rest.uses.at(0).first, 2U);
+  EXPECT_EQ(rest.where.at(0).node, node_id{1});
+}
+
+} // namespace
+} // namespace nodewise::attribution

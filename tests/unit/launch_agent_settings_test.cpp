@@ -1,0 +1,105 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The agent's orders as text, and back by the agent's own reader.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nodewise/error.hpp>
+
+#include "agent/protocol.h"
+#include "launch/plan.hpp"
+
+namespace nodewise::launch {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const char* nothing(const char* /*name*/) {
+  return nullptr;
+}
+
+std::string text_of(const agent_orders& orders) {
+  return *agent_variables(orders, "/tmp/r", nothing).at(1).value;
+}
+
+agent_rule rule_of(std::vector<code_range> above) {
+  agent_rule rule;
+  rule.above = std::move(above);
+  rule.where.mode = memory_mode::local;
+  return rule;
+}
+
+TEST(AgentOrders, AMapIsWrittenByItsParts) {
+  agent_orders orders;
+  orders.threshold_bytes = 65536;
+  agent_rule rule;
+  rule.kind = "heap";
+  rule.where.mode = memory_mode::map;
+  rule.where.owners = {node_id{2}, node_id{2}, node_id{0}, node_id{2}};
+  orders.rules.push_back(rule);
+  EXPECT_THAT(text_of(orders), HasSubstr(";rule=kind=heap,least=0:map@2*2,0*1,2*1;"));
+}
+
+TEST(AgentOrders, StackAndOrderAreConditions) {
+  agent_orders orders;
+  agent_rule rule = rule_of({{"solver", 16, 17}, {"lib x.so", 5, 9}});
+  rule.code = {{"solver", 1, 2}};
+  rule.first = 3;
+  orders.rules.push_back(rule);
+  EXPECT_THAT(text_of(orders),
+              HasSubstr("rule=least=0,code=solver+1-2,above=solver+16-17,above=lib%20x.so+5-9,"
+                        "nth=3-18446744073709551615:local"));
+  orders.rules[0].last = 4;
+  EXPECT_THAT(text_of(orders), HasSubstr(",nth=3-4:local"));
+  orders.rules[0].first.reset();
+  EXPECT_THAT(text_of(orders), HasSubstr(",nth=0-4:local"));
+}
+
+TEST(AgentOrders, AWitnessHasALibraryMore) {
+  agent_orders orders;
+  orders.library = "/opt/lib/libnodewise-agent.so";
+  orders.observe = true;
+  orders.threshold_bytes = 4096;
+  EXPECT_THAT(text_of(orders), Not(HasSubstr("witness")));
+  EXPECT_EQ(agent_variables(orders, "", nothing)[0].value, orders.library);
+  orders.witness = true;
+  EXPECT_THAT(text_of(orders), HasSubstr(";observe;witness;"));
+  EXPECT_THAT(text_of(orders), Not(HasSubstr(";hold")));
+  orders.hold = true;
+  EXPECT_THAT(text_of(orders), HasSubstr(";observe;witness;hold;"));
+  EXPECT_EQ(agent_variables(orders, "", nothing)[0].value,
+            orders.library + ":/opt/lib/libnodewise-witness.so");
+}
+
+TEST(AgentOrders, WhatTheAgentCouldNotReadIsRefusedBefore) {
+  agent_orders rules;
+  rules.rules.assign(NODEWISE_AGENT_MAX_RULES, rule_of({}));
+  EXPECT_NO_THROW((void)text_of(rules));
+  rules.rules.push_back(rule_of({}));
+  EXPECT_THROW((void)text_of(rules), error);
+
+  agent_orders above;
+  above.rules.push_back(rule_of(std::vector<code_range>(NODEWISE_AGENT_MAX_CODE, {"a", 1, 2})));
+  EXPECT_NO_THROW((void)text_of(above));
+  above.rules.push_back(rule_of({{"a", 1, 2}}));
+  EXPECT_THROW((void)text_of(above), error);
+
+  agent_orders runs;
+  agent_rule map;
+  map.where.mode = memory_mode::map;
+  for (int i = 0; i < NODEWISE_AGENT_MAX_RUNS; ++i) {
+    map.where.owners.push_back(node_id{i % 2});
+  }
+  runs.rules.push_back(map);
+  EXPECT_THROW((void)text_of(runs), error); // 128 KiB of text: nothing can be run with it
+  runs.rules[0].where.owners.resize(NODEWISE_AGENT_MAX_RUNS - 1000);
+  EXPECT_NO_THROW((void)text_of(runs));
+}
+
+} // namespace
+} // namespace nodewise::launch

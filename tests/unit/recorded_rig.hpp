@@ -1,0 +1,108 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Recordings made by hand, of a program with two threads on two nodes.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "attribution/assemble.hpp"
+
+namespace nodewise::attribution::test {
+
+inline constexpr std::uint64_t page = 4096;
+inline constexpr std::uint64_t base = 0x7f0000000000;
+inline constexpr int main_tid = 100;
+inline constexpr int worker_tid = 101;
+
+/// Two nodes with two processors each.
+inline machine two_by_two() {
+  machine made;
+  for (int n = 0; n < 2; ++n) {
+    memory_node node;
+    node.id = node_id{n};
+    node.cpus = cpu_set{cpu_id{2 * n}, cpu_id{2 * n + 1}};
+    made.nodes.push_back(node);
+  }
+  return made;
+}
+
+/// A program with a main thread on node 0 and a worker on node 1.
+struct rig {
+  observe::recording recorded;
+  launch::run_report told;
+  machine on = two_by_two();
+  bool balancing = false;
+  std::uint64_t migrated = 0;
+
+  rig() {
+    recorded.begin_ns = 1000;
+    recorded.end_ns = 100'000;
+    recorded.pid = main_tid;
+    recorded.abilities.first_touches = true;
+    task(1000, observe::task_change::executed, main_tid, main_tid, "solver");
+    task(2000, observe::task_change::thread_started, main_tid, worker_tid, "");
+    launch::process_report process;
+    process.pid = main_tid;
+    process.time_ns = 1500;
+    process.program = "solver";
+    process.totals.emplace();
+    told.processes.push_back(process);
+  }
+
+  void task(std::uint64_t time, observe::task_change what, int pid, int tid,
+            const std::string& name) {
+    recorded.log.take(observe::task_event{time, what, pid, tid, 1, 1, name});
+  }
+  void fault(std::uint64_t time, std::uint64_t address, int tid, int cpu,
+             std::uint64_t ip = 0x1000) {
+    observe::access_sample made;
+    made.time_ns = time;
+    made.address = address;
+    made.ip = ip;
+    made.pid = main_tid;
+    made.tid = tid;
+    made.cpu = cpu;
+    recorded.log.take(made);
+  }
+  /// An object of so many pages from `born` to `died` (0: it lives on).
+  launch::object_report& object(std::uint64_t sequence, std::uint64_t start, std::uint64_t pages,
+                                std::uint64_t born, std::uint64_t died) {
+    launch::birth_report birth;
+    birth.sequence = sequence;
+    birth.start = start;
+    birth.bytes = pages * page;
+    birth.time_ns = born;
+    birth.tid = main_tid;
+    told.processes[0].births.push_back(birth);
+    launch::object_report made;
+    made.sequence = sequence;
+    made.start = start;
+    made.bytes = pages * page;
+    made.pages = made.resident = pages;
+    made.born_ns = born;
+    made.died_ns = died == 0 ? 99'000 : died;
+    made.live_at_end = died == 0;
+    made.caller_module = "solver";
+    made.caller_offset = 0x40 + sequence;
+    made.where = {{0, pages, node_id{0}}};
+    told.processes[0].objects.push_back(made);
+    return told.processes[0].objects.back();
+  }
+  profile::profile assembled(std::size_t huge_bytes = 0) {
+    recorded.log.finish();
+    return assemble({recorded, told, on, page, balancing, migrated}, huge_bytes);
+  }
+};
+
+inline const profile::object& object_of(const profile::profile& all, std::uint64_t id) {
+  for (const profile::object& each : all.programs.at(0).objects) {
+    if (each.id == id) {
+      return each;
+    }
+  }
+  throw std::out_of_range("no such object");
+}
+
+} // namespace nodewise::attribution::test
