@@ -30,13 +30,7 @@ node_set asked_nodes(const invocation& given, const topology& where) {
       return spec::resolve_nodes(*text, where, spec::node_purpose::memory);
     });
   }
-  node_set all;
-  for (const memory_node& node : where.machine().nodes) {
-    if (node.memory_bytes != 0 && where.allowed_nodes().contains(node.id)) {
-      all.insert(node.id);
-    }
-  }
-  return all;
+  return where.memory_nodes();
 }
 
 sweep_way way_of(const invocation& given) {

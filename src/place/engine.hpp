@@ -66,7 +66,7 @@ struct page_choice {
 /// Whether the nodes have room for fresh memory of this placement, by what they have free or could
 /// free of files. Throws `error` (system, ENOMEM) with `must`, naming the extent: touched, its
 /// pages would have the kernel kill somebody. With `prefer` it is a note: what does not fit goes
-/// elsewhere.
+/// elsewhere. Memory that was placed by migration is no longer fresh and is not asked for.
 void require_room(sys::kernel& kernel, strictness how, placement& report);
 
 [[nodiscard]] migration migrate_extents(sys::kernel& kernel, std::span<std::byte> range,

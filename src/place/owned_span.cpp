@@ -10,9 +10,9 @@ namespace nodewise::inline v0::detail {
 
 namespace {
 
-/// Pages that a range covers only partly in front of the whole ones: 0 or 1.
-std::size_t partly_in_front(const std::byte* start, std::size_t page_bytes) noexcept {
-  return reinterpret_cast<std::uintptr_t>(start) % page_bytes == 0 ? 0 : 1;
+/// Pages in front of the whole ones, of which the range has only a part: 0 or 1.
+std::size_t pages_in_front(const covered_range& covered) noexcept {
+  return covered.offset_bytes != 0 ? 1 : 0;
 }
 
 engine::page_window window_of(std::span<const std::byte> range, std::size_t page_bytes) {
@@ -36,7 +36,7 @@ covered_range cover(std::span<const std::byte> range, const extent_source& whole
     return made;
   }
   made.extents = whole(inner);
-  const std::size_t front = partly_in_front(range.data(), made.page_bytes);
+  const std::size_t front = pages_in_front(made);
   for (extent& each : made.extents) {
     each.first_page += front;
     each.last_page += front;
@@ -52,7 +52,7 @@ std::vector<extent> whole_pages(const covered_range& covered, std::span<const st
     return {};
   }
   std::vector<extent> made = covered.extents;
-  const std::size_t front = partly_in_front(range.data(), covered.page_bytes);
+  const std::size_t front = pages_in_front(covered);
   for (extent& each : made) {
     each.first_page -= std::min(front, each.first_page);
     each.last_page -= front;

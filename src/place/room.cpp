@@ -31,6 +31,9 @@ std::string answer(node_id node, const room& of) {
 
 void require_room(sys::kernel& kernel, strictness how, placement& report) {
   const std::size_t page = report.base_page_bytes;
+  if (report.method == place_method::migration) {
+    return; // the pages are there already, and what could not be moved has been told
+  }
   if (how == strictness::prefer && report.pages * page < least_bytes_asked_for) {
     return;
   }

@@ -76,6 +76,15 @@ TEST_F(Room, ItIsANoteWhereAnotherNodeWillDo) {
   EXPECT_THAT(asked.notes, ElementsAre(HasSubstr("node 0 has 10 MiB")));
 }
 
+TEST_F(Room, MemoryThatIsThereAlreadyNeedsNone) {
+  set_free(0, 0, 0);
+  set_free(1, 0, 0);
+  placement moved = blocks(200 * mebibyte);
+  moved.method = place_method::migration;
+  engine::require_room(kernel_, strictness::must, moved);
+  EXPECT_THAT(moved.notes, IsEmpty());
+}
+
 TEST_F(Room, AKernelThatDoesNotTellRefusesNothing) {
   placement asked = blocks(200 * mebibyte);
   engine::require_room(kernel_, strictness::must, asked);
