@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "doctor": {"base", "sys", "topology"},
     "report": {"base"},
     "sweep": {"sys"},
+    "measure": {"base", "sys", "topology", "place", "bind", "spec"},
     "symbols": {"base"},
     "profile": {"base", "topology"},
     "plan": {"base", "arithmetic", "topology", "bind"},
@@ -45,7 +46,8 @@ MAY_INCLUDE = {
     "examples": {"marker", "parallel", "c", "the umbrella"},
     "published": {"marker", "examples"},
     "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
-            "symbols", "observe", "traffic", "model", "profile", "plan", "attribution", "advise", "sweep"},
+            "symbols", "observe", "traffic", "model", "profile", "plan", "attribution", "advise", "sweep",
+            "measure"},
 }
 
 # The umbrella includes all public headers and belongs to no room.

@@ -1,0 +1,202 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/kernels.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+
+#include <hwy/targets.h>
+
+#include "measure/kernels_simd.hpp"
+#include "measure/scramble.hpp"
+
+namespace nodewise::measure {
+
+namespace {
+
+template <kernel_id id>
+double run(const operands& part) noexcept {
+  return run_kernel(id, part);
+}
+
+using enum kernel_id;
+
+constexpr std::array<kernel, static_cast<std::size_t>(count)> table{{
+    {load, "load", "x^=a[i]", 1, 1, 0, 0, false, "load", run<load>},
+    {sum, "sum", "x+=a[i]", 1, 1, 0, 1, false, "sum", run<sum>},
+    {store, "store", "a[i]=s", 1, 0, 1, 0, false, "store", run<store>},
+    {copy, "copy", "a[i]=b[i]", 2, 1, 1, 0, false, "copy", run<copy>},
+    {update, "update", "a[i]=s*a[i]", 1, 1, 1, 1, false, "update", run<update>},
+    {scale, "scale", "a[i]=s*b[i]", 2, 1, 1, 1, false, "", run<scale>},
+    {add, "add", "a[i]=b[i]+c[i]", 3, 2, 1, 1, false, "", run<add>},
+    {triad, "triad", "a[i]=b[i]+s*c[i]", 3, 2, 1, 2, false, "stream", run<triad>},
+    {vector_triad, "vector_triad", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, 2, false, "triad",
+     run<vector_triad>},
+    {store_nt, "store_nt", "a[i]=s", 1, 0, 1, 0, true, "store_mem", run<store_nt>},
+    {copy_nt, "copy_nt", "a[i]=b[i]", 2, 1, 1, 0, true, "copy_mem", run<copy_nt>},
+    {scale_nt, "scale_nt", "a[i]=s*b[i]", 2, 1, 1, 1, true, "", run<scale_nt>},
+    {add_nt, "add_nt", "a[i]=b[i]+c[i]", 3, 2, 1, 1, true, "", run<add_nt>},
+    {triad_nt, "triad_nt", "a[i]=b[i]+s*c[i]", 3, 2, 1, 2, true, "stream_mem", run<triad_nt>},
+    {vector_triad_nt, "vector_triad_nt", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, 2, true, "triad_mem",
+     run<vector_triad_nt>},
+    {strided_load, "strided_load", "x^=a[k*stride]", 1, 1, 0, 0, false, "", run<strided_load>},
+    {random_load, "random_load", "x^=a[random(k)]", 1, 1, 0, 0, false, "", run<random_load>},
+}};
+
+constexpr std::size_t line_elements = line_bytes / sizeof(double);
+constexpr double unwritten = -1;
+
+std::size_t divided_up(std::size_t n, std::size_t by) {
+  return n / by + (n % by != 0);
+}
+
+/// What fill() gives: 1 to 1024, another sequence for each array.
+double first_value(std::size_t array, std::size_t i) {
+  const auto mixed = static_cast<std::uint32_t>(i + (array << 20)) * 0x9E3779B1U;
+  return 1.0 + static_cast<double>(mixed >> 22);
+}
+
+bool reads_its_own(kernel_id id) {
+  return id == load || id == sum || id == update || id == strided_load || id == random_load;
+}
+
+double expected_reduction(const kernel& k, const operands& part) {
+  if (k.stores != 0)
+    return 0;
+  if (k.id == sum) {
+    double total = 0; // exact below 2^53, so in any order
+    for (std::size_t i = 0; i < part.elements; ++i)
+      total += first_value(0, i);
+    return total;
+  }
+  std::uint64_t bits = 0;
+  const std::size_t accesses = k.accesses(part);
+  for (std::size_t n = 0; n < accesses; ++n) {
+    std::size_t i = n;
+    if (k.id == strided_load)
+      i = n * (part.stride_bytes / sizeof(double));
+    else if (k.id == random_load)
+      i = below(scramble(n), accesses) * line_elements;
+    bits ^= std::bit_cast<std::uint64_t>(first_value(0, i));
+  }
+  return std::bit_cast<double>(bits);
+}
+
+double expected_element(kernel_id id, std::size_t i, std::size_t sweeps) {
+  const auto b = [&] { return first_value(1, i); };
+  const auto c = [&] { return first_value(2, i); };
+  const auto d = [&] { return first_value(3, i); };
+  if (id == update)
+    return sweeps % 2 == 0 ? first_value(0, i) : update_factor * first_value(0, i);
+  if (sweeps == 0)
+    return unwritten;
+  switch (id) {
+  case store:
+  case store_nt:
+    return stored_value;
+  case copy:
+  case copy_nt:
+    return b();
+  case scale:
+  case scale_nt:
+    return factor * b();
+  case add:
+  case add_nt:
+    return b() + c();
+  case triad:
+  case triad_nt:
+    return b() + factor * c();
+  default:
+    return b() + c() * d();
+  }
+}
+
+std::string difference(const std::string& what, double found, double expected) {
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(), " is %.17g, not %.17g", found, expected);
+  return what + text.data();
+}
+
+bool same(double x, double y) {
+  return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+}
+
+} // namespace
+
+std::size_t kernel::accesses(const operands& part) const noexcept {
+  switch (id) {
+  case strided_load:
+    return divided_up(part.elements, part.stride_bytes / sizeof(double));
+  case random_load:
+    return divided_up(part.elements, line_elements);
+  default:
+    return part.elements;
+  }
+}
+
+std::size_t kernel::moved_bytes(std::size_t stride_bytes) const noexcept {
+  if (id == random_load)
+    return line_bytes;
+  if (id == strided_load)
+    return stride_bytes < line_bytes ? stride_bytes : line_bytes;
+  return counted_bytes() + (streaming || id == update ? 0 : sizeof(double) * stores);
+}
+
+std::span<const kernel> kernels() noexcept {
+  return table;
+}
+
+const kernel* find_kernel(std::string_view name_or_alias) noexcept {
+  if (name_or_alias.empty())
+    return nullptr;
+  for (const kernel& k : table)
+    if (k.name == name_or_alias)
+      return &k;
+  for (const kernel& k : table)
+    if (k.likwid == name_or_alias)
+      return &k;
+  return nullptr;
+}
+
+void fill(const kernel& k, const operands& part) noexcept {
+  for (std::size_t array = 0; array < k.arrays; ++array) {
+    const bool written_only = array == 0 && !reads_its_own(k.id);
+    for (std::size_t i = 0; i < part.elements; ++i)
+      part.arrays[array][i] = written_only ? unwritten : first_value(array, i);
+  }
+}
+
+std::optional<std::string> verify(const kernel& k, const operands& part, std::size_t sweeps,
+                                  double result) {
+  if (const double expected = expected_reduction(k, part); sweeps != 0 && !same(result, expected))
+    return difference("the result of " + std::string(k.name), result, expected);
+  for (std::size_t array = 0; array < k.arrays; ++array) {
+    for (std::size_t i = 0; i < part.elements; ++i) {
+      const double expected =
+          array == 0 && k.stores != 0 ? expected_element(k.id, i, sweeps) : first_value(array, i);
+      if (const double found = part.arrays[array][i]; !same(found, expected))
+        return difference(std::string(1, "abcd"[array]) + "[" + std::to_string(i) + "]", found,
+                          expected);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view instruction_set() noexcept {
+  const std::string_view name = hwy::TargetName(chosen_target());
+  constexpr std::array<std::array<std::string_view, 2>, 9> words{{{"AVX3", "AVX-512"},
+                                                                  {"AVX10", "AVX10"},
+                                                                  {"AVX2", "AVX2"},
+                                                                  {"SSE4", "SSE4"},
+                                                                  {"SSSE3", "SSSE3"},
+                                                                  {"SSE2", "SSE2"},
+                                                                  {"SVE2", "SVE2"},
+                                                                  {"SVE", "SVE"},
+                                                                  {"NEON", "NEON"}}};
+  for (const auto& [highway, ours] : words)
+    if (name.starts_with(highway))
+      return ours;
+  return name == "SCALAR" || name == "EMU128" ? "scalar" : name;
+}
+
+} // namespace nodewise::measure

@@ -1,0 +1,274 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/kernels_simd.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "measure/scramble.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "measure/kernels_simd.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+// All from here to the end of this namespace is compiled once for each instruction set.
+HWY_BEFORE_NAMESPACE();
+namespace nodewise::measure {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using tag = hn::ScalableTag<double>;
+using vec = hn::Vec<tag>;
+
+// A value as the loops write it to a: `at` for a vector of elements from i on, `one` for the
+// element i.
+struct constant {
+  static HWY_INLINE vec at(tag, vec s, const operands&, std::size_t) { return s; }
+  static double one(double s, const operands&, std::size_t) { return s; }
+};
+struct copied {
+  static HWY_INLINE vec at(tag d, vec, const operands& p, std::size_t i) {
+    return hn::LoadU(d, p.arrays[1] + i);
+  }
+  static double one(double, const operands& p, std::size_t i) { return p.arrays[1][i]; }
+};
+template <std::size_t source>
+struct scaled {
+  static HWY_INLINE vec at(tag d, vec s, const operands& p, std::size_t i) {
+    return hn::Mul(s, hn::LoadU(d, p.arrays[source] + i));
+  }
+  static double one(double s, const operands& p, std::size_t i) { return s * p.arrays[source][i]; }
+};
+struct added {
+  static HWY_INLINE vec at(tag d, vec, const operands& p, std::size_t i) {
+    return hn::Add(hn::LoadU(d, p.arrays[1] + i), hn::LoadU(d, p.arrays[2] + i));
+  }
+  static double one(double, const operands& p, std::size_t i) {
+    return p.arrays[1][i] + p.arrays[2][i];
+  }
+};
+struct scaled_and_added {
+  static HWY_INLINE vec at(tag d, vec s, const operands& p, std::size_t i) {
+    return hn::MulAdd(s, hn::LoadU(d, p.arrays[2] + i), hn::LoadU(d, p.arrays[1] + i));
+  }
+  static double one(double s, const operands& p, std::size_t i) {
+    return p.arrays[1][i] + s * p.arrays[2][i];
+  }
+};
+struct multiplied_and_added {
+  static HWY_INLINE vec at(tag d, vec, const operands& p, std::size_t i) {
+    return hn::MulAdd(hn::LoadU(d, p.arrays[2] + i), hn::LoadU(d, p.arrays[3] + i),
+                      hn::LoadU(d, p.arrays[1] + i));
+  }
+  static double one(double, const operands& p, std::size_t i) {
+    return p.arrays[1][i] + p.arrays[2][i] * p.arrays[3][i];
+  }
+};
+
+/// Elements up to the first that starts a line: streaming stores want aligned vectors.
+std::size_t up_to_a_line(const double* start, std::size_t elements) {
+  const auto past = reinterpret_cast<std::uintptr_t>(start) % line_bytes;
+  return std::min(elements, (line_bytes - past) % line_bytes / sizeof(double));
+}
+
+template <bool streaming>
+HWY_INLINE void put(vec v, tag d, double* to) {
+  if constexpr (streaming)
+    hn::Stream(v, d, to);
+  else
+    hn::StoreU(v, d, to);
+}
+
+/// a[i] = value(i) for all of a part. By value, so that no store to a can be one to the pointers.
+template <class Value, bool streaming>
+HWY_NOINLINE double map(const operands part, double scalar) {
+  const tag d;
+  const vec s = hn::Set(d, scalar);
+  const std::size_t lanes = hn::Lanes(d);
+  double* const a = part.arrays[0];
+  std::size_t i = 0;
+  for (const std::size_t head = up_to_a_line(a, part.elements); i < head; ++i)
+    a[i] = Value::one(scalar, part, i);
+  for (; i + 4 * lanes <= part.elements; i += 4 * lanes) {
+    const vec v0 = Value::at(d, s, part, i);
+    const vec v1 = Value::at(d, s, part, i + lanes);
+    const vec v2 = Value::at(d, s, part, i + 2 * lanes);
+    const vec v3 = Value::at(d, s, part, i + 3 * lanes);
+    put<streaming>(v0, d, a + i);
+    put<streaming>(v1, d, a + i + lanes);
+    put<streaming>(v2, d, a + i + 2 * lanes);
+    put<streaming>(v3, d, a + i + 3 * lanes);
+  }
+  for (; i < part.elements; ++i)
+    a[i] = Value::one(scalar, part, i);
+  if constexpr (streaming)
+    hwy::FlushStream();
+  return 0;
+}
+
+struct bits {
+  static HWY_INLINE vec join(vec x, vec y) { return hn::Xor(x, y); }
+  static double one(double x, double y) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ std::bit_cast<std::uint64_t>(y));
+  }
+};
+struct addition {
+  static HWY_INLINE vec join(vec x, vec y) { return hn::Add(x, y); }
+  static double one(double x, double y) { return x + y; }
+};
+
+/// All elements of a part joined to one; 0 is neutral to the joins. Eight chains: an addition takes
+/// four cycles, and two begin in each.
+template <class Join>
+HWY_NOINLINE double reduce(const operands part) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const double* const a = part.arrays[0];
+  vec v0 = hn::Zero(d);
+  vec v1 = v0, v2 = v0, v3 = v0, v4 = v0, v5 = v0, v6 = v0, v7 = v0;
+  double rest = 0;
+  std::size_t i = 0;
+  for (const std::size_t head = up_to_a_line(a, part.elements); i < head; ++i)
+    rest = Join::one(rest, a[i]);
+  for (; i + 8 * lanes <= part.elements; i += 8 * lanes) {
+    v0 = Join::join(v0, hn::LoadU(d, a + i));
+    v1 = Join::join(v1, hn::LoadU(d, a + i + lanes));
+    v2 = Join::join(v2, hn::LoadU(d, a + i + 2 * lanes));
+    v3 = Join::join(v3, hn::LoadU(d, a + i + 3 * lanes));
+    v4 = Join::join(v4, hn::LoadU(d, a + i + 4 * lanes));
+    v5 = Join::join(v5, hn::LoadU(d, a + i + 5 * lanes));
+    v6 = Join::join(v6, hn::LoadU(d, a + i + 6 * lanes));
+    v7 = Join::join(v7, hn::LoadU(d, a + i + 7 * lanes));
+  }
+  for (; i < part.elements; ++i)
+    rest = Join::one(rest, a[i]);
+  v0 = Join::join(Join::join(v0, v1), Join::join(v2, v3));
+  v4 = Join::join(Join::join(v4, v5), Join::join(v6, v7));
+  HWY_ALIGN double lane[hn::MaxLanes(tag())];
+  hn::Store(Join::join(v0, v4), d, lane);
+  for (std::size_t k = 0; k < lanes; ++k)
+    rest = Join::one(rest, lane[k]);
+  return rest;
+}
+
+std::uint64_t bits_at(const double* element) {
+  return std::bit_cast<std::uint64_t>(*element);
+}
+
+HWY_NOINLINE std::uint64_t strided(const operands part) {
+  const std::size_t stride = std::max<std::size_t>(part.stride_bytes / sizeof(double), 1);
+  const double* const a = part.arrays[0];
+  std::uint64_t x0 = 0, x1 = 0, x2 = 0, x3 = 0;
+  std::size_t left = part.elements / stride + (part.elements % stride != 0);
+  const double* at = a;
+  for (; left >= 4; left -= 4, at += 4 * stride) {
+    x0 ^= bits_at(at);
+    x1 ^= bits_at(at + stride);
+    x2 ^= bits_at(at + 2 * stride);
+    x3 ^= bits_at(at + 3 * stride);
+  }
+  for (std::size_t k = 0; k < left; ++k)
+    x0 ^= bits_at(at + k * stride);
+  return x0 ^ x1 ^ x2 ^ x3;
+}
+
+HWY_NOINLINE std::uint64_t at_random(const operands part) {
+  constexpr std::size_t line = line_bytes / sizeof(double);
+  const std::size_t lines = part.elements / line + (part.elements % line != 0);
+  const double* const a = part.arrays[0];
+  std::uint64_t x0 = 0, x1 = 0;
+  std::size_t k = 0;
+  for (; k + 2 <= lines; k += 2) {
+    x0 ^= bits_at(a + below(scramble(k), lines) * line);
+    x1 ^= bits_at(a + below(scramble(k + 1), lines) * line);
+  }
+  for (; k < lines; ++k)
+    x0 ^= bits_at(a + below(scramble(k), lines) * line);
+  return x0 ^ x1;
+}
+
+double run(kernel_id id, const operands& part, double s) {
+  switch (id) {
+  case kernel_id::load:
+    return reduce<bits>(part);
+  case kernel_id::sum:
+    return reduce<addition>(part);
+  case kernel_id::store:
+    return map<constant, false>(part, s);
+  case kernel_id::copy:
+    return map<copied, false>(part, s);
+  case kernel_id::update:
+    return map<scaled<0>, false>(part, s);
+  case kernel_id::scale:
+    return map<scaled<1>, false>(part, s);
+  case kernel_id::add:
+    return map<added, false>(part, s);
+  case kernel_id::triad:
+    return map<scaled_and_added, false>(part, s);
+  case kernel_id::vector_triad:
+    return map<multiplied_and_added, false>(part, s);
+  case kernel_id::store_nt:
+    return map<constant, true>(part, s);
+  case kernel_id::copy_nt:
+    return map<copied, true>(part, s);
+  case kernel_id::scale_nt:
+    return map<scaled<1>, true>(part, s);
+  case kernel_id::add_nt:
+    return map<added, true>(part, s);
+  case kernel_id::triad_nt:
+    return map<scaled_and_added, true>(part, s);
+  case kernel_id::vector_triad_nt:
+    return map<multiplied_and_added, true>(part, s);
+  case kernel_id::strided_load:
+    return std::bit_cast<double>(strided(part));
+  case kernel_id::random_load:
+    return std::bit_cast<double>(at_random(part));
+  case kernel_id::count:
+    break;
+  }
+  return 0;
+}
+
+std::int64_t target() {
+  return HWY_TARGET;
+}
+
+} // namespace
+} // namespace HWY_NAMESPACE
+} // namespace nodewise::measure
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace nodewise::measure {
+
+HWY_EXPORT(run);
+HWY_EXPORT(target);
+
+namespace {
+
+/// Hidden from the optimiser, which would make s=-1 a change of sign and 7 a call of memset.
+double scalar_of(kernel_id id) noexcept {
+  const volatile double s = id == kernel_id::store || id == kernel_id::store_nt ? stored_value
+                            : id == kernel_id::update                           ? update_factor
+                                                                                : factor;
+  return s;
+}
+
+} // namespace
+
+double run_kernel(kernel_id id, const operands& part) noexcept {
+  return HWY_DYNAMIC_DISPATCH(run)(id, part, scalar_of(id));
+}
+
+std::int64_t chosen_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
+}
+
+} // namespace nodewise::measure
+
+#endif
