@@ -2,9 +2,7 @@
 #include "cli/pages_watch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -14,24 +12,7 @@
 
 namespace nodewise::cli {
 
-namespace {
-
-volatile std::sig_atomic_t end_asked = 0;
-
-void ask_to_end(int) {
-  end_asked = 1;
-}
-
-constexpr std::array ending = {SIGINT, SIGTERM, SIGHUP};
-
-} // namespace
-
 watch_screen::watch_screen(bool drawn) : drawn_(drawn) {
-  struct sigaction handler{};
-  handler.sa_handler = ask_to_end;
-  for (const int number : ending) {
-    ::sigaction(number, &handler, nullptr); // without SA_RESTART: it ends the wait
-  }
   if (!drawn_) {
     return;
   }
@@ -48,14 +29,11 @@ watch_screen::~watch_screen() {
     try {
       write_out("\x1b[?25h\x1b[?1049l");
     } catch (const error&) {
-      end_asked = 1; // the terminal is gone: nobody to tell
+      drawn_ = false; // the terminal is gone: nobody to tell
     }
   }
   if (keys_) {
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  for (const int number : ending) {
-    std::signal(number, SIG_DFL);
   }
 }
 
@@ -80,7 +58,7 @@ void watch_screen::draw(const std::string& text) const {
 
 bool watch_screen::wait(std::chrono::milliseconds time) const {
   const auto until = std::chrono::steady_clock::now() + time;
-  while (end_asked == 0) {
+  while (!sys::ending_signals::came()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
@@ -97,7 +75,7 @@ bool watch_screen::wait(std::chrono::milliseconds time) const {
 }
 
 bool watch_screen::is_ended() noexcept {
-  return end_asked != 0;
+  return sys::ending_signals::came();
 }
 
 } // namespace nodewise::cli

@@ -6,6 +6,8 @@
 
 #include <termios.h>
 
+#include "sys/signals.hpp"
+
 namespace nodewise::cli {
 
 /// Waits between two looks until the time has passed or somebody wants to end: Ctrl-C, SIGTERM, or
@@ -25,6 +27,7 @@ class watch_screen {
   [[nodiscard]] static bool is_ended() noexcept;
 
  private:
+  sys::ending_signals signals_;
   bool drawn_;
   bool keys_ = false; ///< keys are read one by one
   termios before_{};

@@ -1,11 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/profile_record.hpp"
 
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -137,31 +135,6 @@ std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
   return std::chrono::milliseconds{std::lround(seconds * 1000)};
 }
 
-volatile std::sig_atomic_t end_asked = 0;
-
-/// Ctrl-C ends the watching, not this command, while one of these lives.
-class ending_by_signal {
- public:
-  ending_by_signal() {
-    struct sigaction handler{};
-    handler.sa_handler = [](int) { end_asked = 1; };
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      ::sigaction(numbers[i], &handler, &before_[i]); // without SA_RESTART: it ends the wait
-    }
-  }
-  ending_by_signal(const ending_by_signal&) = delete;
-  ending_by_signal& operator=(const ending_by_signal&) = delete;
-  ~ending_by_signal() {
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      ::sigaction(numbers[i], &before_[i], nullptr);
-    }
-  }
-
- private:
-  static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, numbers.size()> before_{};
-};
-
 /// Where sampling is refused the program runs all the same, and the agent alone witnesses, unless
 /// it is to run sampled `or_nothing`.
 observe::recording record(const std::function<void()>& become, bool or_nothing,
@@ -185,9 +158,9 @@ observe::recording record(const std::function<void()>& become, bool or_nothing,
 /// refused.
 observe::recording watch(int pid, std::optional<std::chrono::milliseconds> duration,
                          const invocation& given, const observe::recording_options& how) {
-  const ending_by_signal ending;
+  const sys::ending_signals ending;
   try {
-    return observe::record_process(pid, duration, [] { return end_asked != 0; }, how);
+    return observe::record_process(pid, duration, [] { return sys::ending_signals::came(); }, how);
   } catch (const error& e) {
     if (given.has(flags::strict) || e.kind() == error_kind::usage) {
       throw;

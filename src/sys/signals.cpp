@@ -8,6 +8,8 @@ namespace {
 using handler = void (*)(int);
 handler pipe_handler_before = SIG_ERR; // until it is known
 
+volatile std::sig_atomic_t end_asked = 0;
+
 } // namespace
 
 void ignore_broken_pipes() noexcept {
@@ -58,6 +60,24 @@ std::optional<siginfo_t> held_signals::wait(std::chrono::milliseconds most) cons
   const timespec time{most.count() / 1000, static_cast<long>(most.count() % 1000) * 1'000'000};
   siginfo_t info{};
   return ::sigtimedwait(&held_, &info, &time) < 0 ? std::nullopt : std::optional(info);
+}
+
+ending_signals::ending_signals() noexcept {
+  struct sigaction handler{};
+  handler.sa_handler = [](int) { end_asked = 1; };
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ::sigaction(numbers[i], &handler, &before_[i]); // without SA_RESTART: it ends a wait
+  }
+}
+
+ending_signals::~ending_signals() {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ::sigaction(numbers[i], &before_[i], nullptr);
+  }
+}
+
+bool ending_signals::came() noexcept {
+  return end_asked != 0;
 }
 
 } // namespace nodewise::sys

@@ -3,6 +3,7 @@
 // Signals around a program that we start and stay with.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -36,6 +37,22 @@ class held_signals {
   sigset_t held_{};
   sigset_t mask_before_{};
   struct sigaction child_before_{};
+};
+
+/// While one of these lives, Ctrl-C and its like end no more than what asks it.
+class ending_signals {
+ public:
+  ending_signals() noexcept;
+  ending_signals(const ending_signals&) = delete;
+  ending_signals& operator=(const ending_signals&) = delete;
+  ~ending_signals();
+
+  /// Whether SIGINT, SIGTERM or SIGHUP came since the program's start.
+  [[nodiscard]] static bool came() noexcept;
+
+ private:
+  static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, numbers.size()> before_{};
 };
 
 } // namespace nodewise::sys

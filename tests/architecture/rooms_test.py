@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     "doctor": {"base", "sys", "topology"},
     "report": {"base"},
     "sweep": {"sys"},
-    "measure": {"base", "sys", "topology", "place", "bind", "spec"},
+    "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
     "profile": {"base", "topology"},
     "plan": {"base", "arithmetic", "topology", "bind"},

@@ -1,0 +1,272 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/measure_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <string_view>
+
+#include "measure/measurement_json.hpp"
+#include "report/envelope.hpp"
+#include "report/table.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using measure::estimate;
+using measure::experiment;
+using measure::measurement;
+using measure::record;
+using report::cell;
+using report::tone;
+
+constexpr auto right = report::align::right;
+
+std::string number(node_id node) {
+  return std::to_string(to_int(node));
+}
+
+std::string range(double low, double high, const report::style& how) {
+  return format_figure(low) + (how.unicode ? "–" : "..") + format_figure(high);
+}
+
+cell figure_cell(const record* of) {
+  return of == nullptr || !of->is_known() ? cell("unavailable", tone::faint)
+                                          : cell(format_figure(of->found.figure().median));
+}
+
+/// What makes one figure doubtful, in a few words.
+std::string doubts(const record& of) {
+  if (!of.is_known()) {
+    return of.found.unavailable;
+  }
+  std::vector<std::string> all;
+  const estimate figure = of.found.figure();
+  if (figure.two_humped) {
+    all.emplace_back("two different values");
+  }
+  if (figure.samples < 6) {
+    all.push_back("only " + std::to_string(figure.samples) +
+                  (figure.samples == 1 ? " sample" : " samples"));
+  }
+  const auto& disturbed = of.found.disturbed;
+  if (disturbed && disturbed->is_much()) {
+    all.push_back("disturbed: " + report::format_percent(disturbed->stolen + disturbed->others) +
+                  " of the processors' time went to others");
+  }
+  std::string text;
+  for (const std::string& each : all) {
+    text += (text.empty() ? "" : "; ") + each;
+  }
+  return text;
+}
+
+std::string title(experiment of, std::string_view unit, const report::style& how) {
+  std::string name(to_string(of));
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return report::paint(how, tone::strong, name) + ", " + std::string(unit) + ": " +
+         std::string(explain(of)) + "\n";
+}
+
+/// Rows: nodes with processors; columns: memories.
+std::string matrix(const std::vector<const record*>& records, const report::style& how) {
+  std::set<node_id> from;
+  std::set<node_id> to;
+  for (const record* each : records) {
+    from.insert(each->from);
+    to.insert(each->to);
+  }
+  std::vector<report::column> columns = {{"from \\ memory"}};
+  for (const node_id node : to) {
+    columns.push_back({"node " + number(node), right});
+  }
+  report::table rows(std::move(columns), 2);
+  for (const node_id row : from) {
+    std::vector<cell> cells = {"node " + number(row)};
+    for (const node_id column : to) {
+      const auto found = std::ranges::find_if(
+          records, [&](const record* each) { return each->from == row && each->to == column; });
+      cells.push_back(figure_cell(found == records.end() ? nullptr : *found));
+    }
+    rows.add(std::move(cells));
+  }
+  return rows.to_string(how);
+}
+
+/// One row a figure: what, median, interval, and what is to be said of it.
+std::string list(const std::vector<const record*>& records, const report::style& how) {
+  const bool streams = std::ranges::any_of(records, [](const record* each) {
+    return each->moved_per_counted > 1 && each->is_known();
+  });
+  const bool beside = std::ranges::any_of(
+      records, [](const record* each) { return !each->found.beside.empty(); });
+  std::vector<report::column> columns = {{""}, {"median", right}, {"95 % interval", right}};
+  if (streams) {
+    columns.push_back({"with write-allocate", right});
+  }
+  if (beside) {
+    columns.push_back({"GB/s beside", right});
+  }
+  report::table rows(std::move(columns), 2);
+  for (const record* each : records) {
+    const estimate figure = each->found.figure();
+    std::vector<cell> cells = {each->label, figure_cell(each)};
+    cells.emplace_back(each->is_known() ? range(figure.low, figure.high, how) : std::string());
+    if (streams) {
+      cells.emplace_back(each->is_known() && each->moved_per_counted > 0
+                             ? format_figure(figure.median * each->moved_per_counted)
+                             : std::string());
+    }
+    if (beside) {
+      cells.emplace_back(
+          each->found.beside.empty()
+              ? std::string()
+              : format_figure(measure::summarize(each->found.beside).median));
+    }
+    rows.add(std::move(cells));
+  }
+  return rows.to_string(how);
+}
+
+/// Equal doubts of one experiment once, after the figures that they are of.
+std::string remarks(const std::vector<const record*>& records, const report::style& how) {
+  std::vector<std::pair<std::string, std::string>> labels_of;
+  for (const record* each : records) {
+    const std::string doubt = doubts(*each);
+    if (doubt.empty()) {
+      continue;
+    }
+    const auto same =
+        std::ranges::find(labels_of, doubt, &std::pair<std::string, std::string>::first);
+    if (same == labels_of.end()) {
+      labels_of.emplace_back(doubt, each->label);
+    } else {
+      same->second += ", " + each->label;
+    }
+  }
+  std::string text;
+  for (const auto& [doubt, labels] : labels_of) {
+    text += "  " + report::paint(how, tone::warning, labels) + ": " + doubt + "\n";
+  }
+  return text;
+}
+
+/// What all processors together draw from one memory, against what its own do: whether memory or
+/// processors are the limit.
+std::string verdict_of_contention(const measurement& what, const record& of,
+                                  const report::style& how) {
+  const auto own = std::ranges::find_if(what.records, [&](const record& each) {
+    return each.of == experiment::bandwidth && each.from == of.to && each.to == of.to;
+  });
+  const bool known = own != what.records.end() && own->is_known() && of.is_known();
+  if (!known || own->threads == of.threads) {
+    return "";
+  }
+  const measure::change found = compare(own->found.figure(), of.found.figure());
+  const std::string ratio = format_figure(found.ratio);
+  std::string text = "  node " + number(of.to) + ": " + ratio + " times what its own cores draw";
+  if (found.significant) {
+    text += found.ratio > 1 ? ", so its cores are their limit, not its memory"
+                            : ", so its memory is the limit, and loses by being shared";
+  }
+  return report::paint(how, tone::faint, text) + "\n";
+}
+
+std::string section(const measurement& what, experiment of, const report::style& how) {
+  const auto records = what.all(of);
+  if (records.empty()) {
+    return "";
+  }
+  std::string text = title(of, records.front()->unit, how);
+  const bool is_matrix = of == experiment::bandwidth || of == experiment::latency;
+  text += is_matrix && records.size() > 1 ? matrix(records, how) : list(records, how);
+  if (of == experiment::contention) {
+    for (const record* each : records) {
+      text += verdict_of_contention(what, *each, how);
+    }
+  }
+  return text + remarks(records, how) + "\n";
+}
+
+std::string head(const measurement& what, const report::style& how) {
+  std::uint64_t bytes = 0;
+  for (const record& each : what.records) {
+    bytes = std::max(bytes, each.bytes);
+  }
+  std::string text = "Measured";
+  text += what.host.empty() ? "" : " on " + what.host;
+  text += ", " + what.date + ", by " + what.instruction_set;
+  text += bytes == 0 ? "" : ", buffers of " + report::format_bytes(bytes);
+  return report::paint(how, tone::faint, text) + "\n\n";
+}
+
+} // namespace
+
+std::string format_figure(double value) {
+  std::array<char, 64> text{};
+  const double size = std::abs(value);
+  const int digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size == 0 ? 2 : 4;
+  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
+}
+
+std::string measurement_text(const measurement& what, const report::style& how) {
+  std::string text = head(what, how);
+  for (const experiment each : measure::full_set()) {
+    text += section(what, each, how);
+  }
+  if (!what.is_complete()) {
+    text += report::paint(how, tone::warning,
+                          "Stopped: " + std::to_string(what.records.size()) + " of " +
+                              std::to_string(what.planned) + " figures were measured.") +
+            "\n";
+  }
+  return text;
+}
+
+std::string comparison_text(const measurement& before, const measurement& after,
+                            const report::style& how) {
+  report::table rows({{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
+  std::size_t alike = 0;
+  std::size_t only_one = 0;
+  for (const record& now : after.records) {
+    const record* const then = before.find(now.of, now.label);
+    if (then == nullptr || !then->is_known() || !now.is_known()) {
+      ++only_one;
+      continue;
+    }
+    const estimate old = then->found.figure();
+    const estimate figure = now.found.figure();
+    const measure::change found = compare(old, figure);
+    if (!found.significant) {
+      ++alike;
+      continue;
+    }
+    const bool better = (found.ratio > 1) == now.more_is_better();
+    rows.add({std::string(to_string(now.of)), now.label,
+              format_figure(old.median) + " " + now.unit,
+              format_figure(figure.median) + " " + now.unit, format_figure(found.ratio),
+              {better ? "better" : "worse", better ? tone::good : tone::bad}});
+  }
+  std::string text = rows.empty() ? "" : rows.to_string(how);
+  text += std::to_string(alike) + " figures did not change: their intervals meet.\n";
+  if (only_one != 0) {
+    text += std::to_string(only_one) + " are known of one of both only.\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json measurement_json(const measurement& what, const machine& on,
+                                        nlohmann::ordered_json settings) {
+  auto all = report::envelope(
+      "measurement", 1, machine_json(measure::with_parameters(on, measure::parameters_of(what))),
+      std::move(settings));
+  measure::write_measurement(what, all);
+  return all;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,35 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What was measured, for people and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "measure/measurement.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+/// Matrices and tables, an experiment after the other, and what makes figures doubtful.
+[[nodiscard]] std::string measurement_text(const measure::measurement& what,
+                                           const report::style& how);
+
+/// What changed from one measurement to another, figure by figure.
+[[nodiscard]] std::string comparison_text(const measure::measurement& before,
+                                          const measure::measurement& after,
+                                          const report::style& how);
+
+/// nodewise/measurement/1: the machine with what was measured among its parameters.
+[[nodiscard]] nlohmann::ordered_json measurement_json(const measure::measurement& what,
+                                                      const machine& on,
+                                                      nlohmann::ordered_json settings);
+
+/// Of one number: three significant digits, no exponent.
+[[nodiscard]] std::string format_figure(double value);
+
+} // namespace nodewise::cli

@@ -1,0 +1,195 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/chases.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <nodewise/error.hpp>
+#include <nodewise/marker.h>
+
+#include "measure/chain.hpp"
+#include "measure/pinned.hpp"
+#include "measure/streams.hpp"
+
+namespace nodewise::measure {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
+constexpr std::size_t first_steps = 10'000;
+/// A new chain costs more than all samples of one: another cycle through the same lines would
+/// differ by nothing but its order.
+constexpr std::size_t samples_of_a_chain = 6;
+
+void pause_a_little() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// Sweeps over a part in blocks of 4 KiB with pauses between, until it is told to stop.
+class background {
+ public:
+  background(const stream_part& part, unsigned pauses) : part_(part), pauses_(pauses) {}
+
+  void go_on_until(const std::atomic<bool>& over, std::atomic<std::uint64_t>& bytes) const {
+    constexpr std::size_t block = 4096 / sizeof(double);
+    for (std::size_t at = 0; !over.load(std::memory_order_relaxed);) {
+      operands some = part_.with;
+      some.elements = std::min(block, part_.with.elements - at);
+      for (double*& each : some.arrays) {
+        each = each != nullptr ? each + at : nullptr;
+      }
+      (void)part_.does->run(some);
+      bytes.fetch_add(part_.does->accesses(some) * part_.does->counted_bytes(),
+                      std::memory_order_relaxed);
+      for (unsigned i = 0; i < pauses_; ++i) {
+        pause_a_little();
+      }
+      at = at + some.elements < part_.with.elements ? at + some.elements : 0;
+    }
+  }
+
+ private:
+  const stream_part& part_;
+  unsigned pauses_;
+};
+
+/// One chain, and what is beside it.
+class chasing {
+ public:
+  chasing(const point& what, const chase_work& does, const bench& with, outcome& into)
+      : does_(does), with_(with), into_(into), mark_(mark_of(what)), waiting_(with),
+        pages_(what.pages) {
+    if (does.beside) {
+      others_.emplace(with, std::vector{*does.beside}, what.pages);
+    }
+    cpus_ = {does.cpu};
+    if (others_) {
+      const auto beside = others_->cpus();
+      cpus_.insert(cpus_.end(), beside.begin(), beside.end());
+    }
+  }
+
+  void run() {
+    do {
+      one_chain();
+    } while (into_.unavailable.empty() && !waiting_.has_enough(into_));
+  }
+
+ private:
+  void one_chain() {
+    chain_.clear(); // one at a time: each is as large as the caches make it
+    chain_.push_back(take_memory(with_, does_.bytes, does_.memory, pages_));
+    std::atomic<bool> over = false;
+    std::barrier<> linked(static_cast<std::ptrdiff_t>(cpus_.size()));
+    run_pinned(cpus_, [&](std::size_t k) {
+      if (k == 0) {
+        link_chain(chain_.front().bytes(), line_bytes, into_.samples.size() + 1);
+        linked.arrive_and_wait();
+        take_samples();
+        over = true;
+      } else {
+        const stream_part& own = others_->parts()[k - 1];
+        fill(*own.does, own.with);
+        linked.arrive_and_wait();
+        background(own, does_.pauses).go_on_until(over, bytes_beside_);
+      }
+    });
+    if (into_.samples.size() <= samples_of_a_chain) {
+      look_at_memory(with_, chain_, into_);
+      if (!into_.unavailable.empty()) {
+        into_.samples.clear();
+      }
+    }
+  }
+
+  void take_samples() {
+    const void* at = chain_.front().data();
+    at = follow(at, first_steps);
+    std::size_t steps = first_steps;
+    auto [one, next] = timed(at, steps);
+    steps = std::max<std::size_t>(
+        static_cast<std::size_t>(least_sample.count() / std::max(one.count(), 1e-9) *
+                                 static_cast<double>(steps)),
+        first_steps);
+    at = next;
+    NODEWISE_MARKER_START(mark_.c_str());
+    for (std::size_t k = 0; k < samples_of_a_chain; ++k) {
+      const std::uint64_t before = bytes_beside_;
+      const auto [time, there] = timed(at, steps);
+      at = there;
+      into_.samples.push_back(time.count() * 1e9 / static_cast<double>(steps));
+      if (others_) {
+        into_.beside.push_back(static_cast<double>(bytes_beside_ - before) / time.count() / 1e9);
+      }
+      if (with_.stopped()) {
+        break;
+      }
+    }
+    NODEWISE_MARKER_STOP(mark_.c_str());
+  }
+
+  static std::pair<std::chrono::duration<double>, const void*> timed(const void* from,
+                                                                     std::size_t steps) {
+    const auto before = clock::now();
+    const void* const to = follow(from, steps);
+    return {clock::now() - before, to};
+  }
+
+  const chase_work& does_;
+  const bench& with_;
+  outcome& into_;
+  std::string mark_;
+  patience waiting_;
+  page_size pages_;
+  std::optional<stream_arrays> others_;
+  std::vector<cpu_id> cpus_;
+  std::vector<region> chain_;
+  std::atomic<std::uint64_t> bytes_beside_ = 0;
+};
+
+} // namespace
+
+void run_chase(const point& what, const chase_work& does, const bench& with, outcome& into) {
+  chasing(what, does, with, into).run();
+}
+
+void run_transfer(const point& what, const transfer_work& does, const bench& with, outcome& into) {
+  constexpr std::uint64_t warm_up = 1'000;
+  constexpr std::uint64_t rounds = 20'000;
+  const patience waiting(with);
+  do {
+    const region home = take_memory(with, with.kernel->base_page_bytes(), does.memory, what.pages);
+    auto& turn = *new (home.data()) std::atomic<std::uint64_t>(0);
+    double ns = 0;
+    run_pinned(std::array{does.first, does.second}, [&](std::size_t k) {
+      clock::time_point start;
+      for (std::uint64_t round = 0; round < warm_up + rounds; ++round) {
+        if (k == 0 && round == warm_up) {
+          start = clock::now();
+        }
+        while (turn.load(std::memory_order_acquire) != 2 * round + k) {
+        }
+        turn.store(2 * round + k + 1, std::memory_order_release);
+      }
+      if (k == 0) {
+        // The last answer is still under way: one of many.
+        ns = std::chrono::duration<double, std::nano>(clock::now() - start).count() /
+             static_cast<double>(2 * rounds);
+      }
+    });
+    into.samples.push_back(ns);
+  } while (!waiting.has_enough(into));
+}
+
+} // namespace nodewise::measure

@@ -1,0 +1,119 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/disturbance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace nodewise::measure {
+
+namespace {
+
+std::string_view next_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+std::optional<double> number(std::string_view word) {
+  unsigned long long value = 0;
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (failed != std::errc() || end != word.data() + word.size()) {
+    return std::nullopt;
+  }
+  return static_cast<double>(value);
+}
+
+/// "cpu3 user nice system idle iowait irq softirq steal ...".
+enum column { user, nice, system_time, idle, iowait, irq, softirq, steal, columns };
+
+std::optional<std::pair<int, std::array<double, columns>>> parse_line(std::string_view line) {
+  const std::string_view name = next_word(line);
+  if (!name.starts_with("cpu") || name.size() == 3) {
+    return std::nullopt;
+  }
+  const auto id = number(name.substr(3));
+  std::array<double, columns> times{};
+  for (double& each : times) {
+    const auto value = number(next_word(line));
+    if (!value) {
+      return std::nullopt;
+    }
+    each = *value;
+  }
+  return id ? std::optional(std::pair(static_cast<int>(*id), times)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<processor_ticks> parse_ticks(std::string_view proc_stat, const cpu_set& of) {
+  processor_ticks sum;
+  bool any = false;
+  while (!proc_stat.empty()) {
+    const std::string_view line = proc_stat.substr(0, proc_stat.find('\n'));
+    proc_stat.remove_prefix(std::min(line.size() + 1, proc_stat.size()));
+    const auto found = parse_line(line);
+    if (!found || !of.contains(cpu_id{found->first})) {
+      continue;
+    }
+    const auto& times = found->second;
+    any = true;
+    sum.busy += times[user] + times[nice] + times[system_time] + times[irq] + times[softirq];
+    sum.stolen += times[steal];
+    for (const double each : times) {
+      sum.all += each;
+    }
+  }
+  return any ? std::optional(sum) : std::nullopt;
+}
+
+std::optional<double> parse_own_ticks(std::string_view proc_self_stat) {
+  // The name in parentheses may hold blanks and parentheses: fields are counted behind its end.
+  const std::size_t end = proc_self_stat.rfind(')');
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view rest = proc_self_stat.substr(end + 1);
+  constexpr int fields_before_utime = 11; // man proc: state is field 3, utime 14, stime 15
+  for (int i = 0; i < fields_before_utime; ++i) {
+    (void)next_word(rest);
+  }
+  const auto in_user = number(next_word(rest));
+  const auto in_kernel = number(next_word(rest));
+  return in_user && in_kernel ? std::optional(*in_user + *in_kernel) : std::nullopt;
+}
+
+watch::watch(sys::kernel& from, cpu_set cpus)
+    : from_(&from), cpus_(std::move(cpus)), start_(now()) {}
+
+watch::look watch::now() const {
+  look seen;
+  if (const auto machine = from_->read_file("/proc/stat")) {
+    seen.machine = parse_ticks(machine.value, cpus_);
+  }
+  if (const auto own = from_->read_file("/proc/self/stat")) {
+    seen.own = parse_own_ticks(own.value);
+  }
+  return seen;
+}
+
+std::optional<disturbance> watch::so_far() const {
+  const look after = now();
+  if (!start_.machine || !after.machine || !start_.own || !after.own) {
+    return std::nullopt;
+  }
+  const double all = after.machine->all - start_.machine->all;
+  if (all <= 0) {
+    return std::nullopt;
+  }
+  const double busy = after.machine->busy - start_.machine->busy;
+  const double own = *after.own - *start_.own;
+  // Ticks are coarse: a little more of our own than of all is none of others.
+  return disturbance{.stolen = std::max((after.machine->stolen - start_.machine->stolen) / all, 0.0),
+                     .others = std::max((busy - own) / all, 0.0)};
+}
+
+} // namespace nodewise::measure

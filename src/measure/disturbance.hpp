@@ -1,0 +1,55 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Who else used the machine meanwhile.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <nodewise/id_set.hpp>
+
+#include "sys/kernel.hpp"
+
+namespace nodewise::measure {
+
+/// Processor time since the system started, in ticks of the kernel, of some processors.
+struct processor_ticks {
+  double all = 0;
+  double busy = 0;  ///< of everybody: user, nice, system, interrupts
+  double stolen = 0; ///< by other virtual machines, as far as the hypervisor says
+};
+/// From /proc/stat; nothing if it does not tell.
+[[nodiscard]] std::optional<processor_ticks> parse_ticks(std::string_view proc_stat,
+                                                         const cpu_set& of);
+/// Processor time of this process, in the same ticks; from /proc/self/stat.
+[[nodiscard]] std::optional<double> parse_own_ticks(std::string_view proc_self_stat);
+
+/// Shares of the processors' time, 0..1.
+struct disturbance {
+  double stolen = 0; ///< by other virtual machines
+  double others = 0; ///< by other processes of this one
+
+  /// More than a twentieth: figures will come out lower than they are.
+  [[nodiscard]] bool is_much() const noexcept { return stolen + others > 0.05; }
+};
+
+/// From now on until it is asked.
+class watch {
+ public:
+  watch(sys::kernel& from, cpu_set cpus);
+  /// Nothing where the kernel does not tell, or no tick has passed.
+  [[nodiscard]] std::optional<disturbance> so_far() const;
+
+ private:
+  struct look {
+    std::optional<processor_ticks> machine;
+    std::optional<double> own;
+  };
+  [[nodiscard]] look now() const;
+
+  sys::kernel* from_;
+  cpu_set cpus_;
+  look start_;
+};
+
+} // namespace nodewise::measure

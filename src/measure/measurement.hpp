@@ -1,0 +1,63 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a run has measured: a plain value, written to a file and read again, and what it says of
+// the machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/machine.hpp>
+
+#include "measure/run.hpp"
+
+namespace nodewise::measure {
+
+/// One figure, with what was done for it.
+struct record {
+  experiment of = experiment::bandwidth;
+  std::string label; ///< unique in its experiment
+  std::string unit;  ///< "GB/s" (10^9) or "ns"
+  node_id from = unknown_node;
+  node_id to = unknown_node;
+  std::string kernel;        ///< of streams; empty for the rest
+  std::size_t threads = 0;
+  std::uint64_t bytes = 0;   ///< of all buffers together; 0 for a line
+  /// Bytes that move for each that is counted, where stores read their line first; 1 without
+  /// stores; 0 where it does not apply.
+  double moved_per_counted = 0;
+  outcome found;
+
+  [[nodiscard]] bool more_is_better() const noexcept { return unit != "ns"; }
+  [[nodiscard]] bool is_known() const noexcept { return !found.samples.empty(); }
+};
+
+struct measurement {
+  std::string set;             ///< "quick", "full", "chosen", "workgroups"
+  std::string host;            ///< "" if nobody knows
+  std::string date;            ///< UTC, "2026-01-31T12:00:00Z"
+  std::string instruction_set; ///< "AVX-512"
+  std::vector<record> records; ///< in the order in which they were measured
+  std::size_t planned = 0;     ///< more than `records` where it was stopped
+
+  [[nodiscard]] bool is_complete() const noexcept { return records.size() == planned; }
+  /// nullptr where it was not measured.
+  [[nodiscard]] const record* find(experiment of, std::string_view label) const noexcept;
+  [[nodiscard]] std::vector<const record*> all(experiment of) const;
+};
+
+/// The figure of a point.
+[[nodiscard]] record record_of(const point& what, outcome found);
+
+/// As parameters of the machine: `bandwidth` and `latency` of each pair of nodes, `core_bandwidth`
+/// where single threads were measured, `shared_bandwidth` of each memory that all processors had
+/// together. Their source is "measured DATE by nodewise ...".
+[[nodiscard]] std::vector<parameter> parameters_of(const measurement& all);
+
+/// The machine with these in place of what it had under the same names and nodes.
+[[nodiscard]] machine with_parameters(machine of, std::vector<parameter> found);
+
+} // namespace nodewise::measure

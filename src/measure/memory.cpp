@@ -1,0 +1,118 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/memory.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <nodewise/distribution.hpp>
+#include <nodewise/error.hpp>
+
+namespace nodewise::measure {
+
+namespace {
+
+/// Blocks of a transparent huge page of x86-64: smaller ones could have none, and cost a policy
+/// each.
+constexpr std::size_t turn_bytes = std::size_t{2} << 20;
+
+/// The nodes in turn, each as often as its weight.
+std::vector<node_id> turns(std::span<const node_id> nodes, std::span<const std::uint32_t> weights) {
+  std::vector<node_id> all;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    all.insert(all.end(), weights.empty() ? 1 : weights[k], nodes[k]);
+  }
+  return all;
+}
+
+std::optional<std::uintptr_t> hexadecimal(std::string_view text) {
+  std::uintptr_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return failed == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                   : std::nullopt;
+}
+
+/// "7f00-7f80 rw-p 00000000 00:00 0"; nothing for the lines below such a header.
+std::optional<address_range> parse_header(std::string_view line) {
+  const std::string_view range = line.substr(0, line.find(' '));
+  const std::size_t dash = range.find('-');
+  if (dash == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto first = hexadecimal(range.substr(0, dash));
+  const auto last = hexadecimal(range.substr(dash + 1));
+  return first && last ? std::optional(address_range{*first, *last}) : std::nullopt;
+}
+
+/// The bytes of "AnonHugePages:   2048 kB", or of another name.
+std::optional<std::uint64_t> parse_bytes(std::string_view line, std::string_view name) {
+  if (!line.starts_with(name)) {
+    return std::nullopt;
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(' ', name.size()), line.size()));
+  std::uint64_t kib = 0;
+  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), kib);
+  return failed == std::errc() ? std::optional(kib << 10) : std::nullopt;
+}
+
+} // namespace
+
+region take_memory(const bench& with, std::uint64_t bytes, std::span<const node_id> nodes,
+                   std::span<const std::uint32_t> weights, page_size pages) {
+  const place_options options{with.several_memories ? strictness::must : strictness::prefer, pages};
+  if (nodes.size() == 1) {
+    return {bytes, bound(nodes.front()), options};
+  }
+  const std::size_t block = turn_bytes / with.kernel->base_page_bytes();
+  return {bytes, block_cyclic(turns(nodes, weights), block), options};
+}
+
+region take_memory(const bench& with, std::uint64_t bytes, node_id node, page_size pages) {
+  return take_memory(with, bytes, std::span(&node, 1), {}, pages);
+}
+
+std::optional<double> share_in_huge_pages(std::string_view smaps,
+                                          std::span<const address_range> ranges) {
+  std::uint64_t resident = 0;
+  std::uint64_t huge = 0;
+  bool meets = false;
+  while (!smaps.empty()) {
+    const std::string_view line = smaps.substr(0, smaps.find('\n'));
+    smaps.remove_prefix(std::min(line.size() + 1, smaps.size()));
+    if (const auto mapping = parse_header(line)) {
+      meets = std::ranges::any_of(ranges, [&](const address_range& each) {
+        return mapping->first < each.last && each.first < mapping->last;
+      });
+    } else if (meets) {
+      resident += parse_bytes(line, "Rss:").value_or(0);
+      huge += parse_bytes(line, "AnonHugePages:").value_or(0);
+    }
+  }
+  return resident == 0 ? std::nullopt
+                       : std::optional(static_cast<double>(huge) / static_cast<double>(resident));
+}
+
+void look_at_memory(const bench& with, std::span<const region> memory, outcome& into) {
+  std::size_t located = 0;
+  std::size_t on_owner = 0;
+  std::vector<address_range> ranges;
+  for (const region& each : memory) {
+    const residency where = each.where();
+    located += where.resident - where.unknown;
+    on_owner += where.on_owner;
+    const auto start = reinterpret_cast<std::uintptr_t>(each.data());
+    ranges.push_back({start, start + each.size_bytes()});
+  }
+  if (located != 0) {
+    into.on_node = static_cast<double>(on_owner) / static_cast<double>(located);
+  }
+  if (const auto smaps = with.kernel->read_file("/proc/self/smaps")) {
+    into.in_huge_pages = share_in_huge_pages(smaps.value, ranges);
+  }
+  constexpr double enough = 0.99;
+  if (into.on_node && *into.on_node < enough) {
+    into.unavailable = "only " + std::to_string(static_cast<int>(*into.on_node * 100)) +
+                       " % of the pages came to the node that was asked for";
+  }
+}
+
+} // namespace nodewise::measure

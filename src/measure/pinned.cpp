@@ -1,0 +1,64 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/pinned.hpp"
+
+#include <atomic>
+#include <exception>
+#include <latch>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <nodewise/affinity.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/id_set.hpp>
+
+namespace nodewise::measure {
+
+void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size_t)>& body) {
+  std::vector<std::exception_ptr> failures(cpus.size());
+  std::latch all_bound(static_cast<std::ptrdiff_t>(cpus.size()));
+  std::atomic<bool> failed = false;
+  const auto work = [&](std::size_t k) {
+    try {
+      set_thread_affinity({cpus[k]});
+    } catch (...) {
+      failures[k] = std::current_exception();
+      failed = true;
+    }
+    all_bound.arrive_and_wait();
+    if (failed) {
+      return;
+    }
+    try {
+      body(k);
+    } catch (...) {
+      failures[k] = std::current_exception();
+    }
+  };
+  int refused = 0;
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(cpus.size());
+    try {
+      for (std::size_t k = 0; k < cpus.size(); ++k) {
+        threads.emplace_back(work, k);
+      }
+    } catch (const std::system_error& e) {
+      refused = e.code().value();
+      failed = true;
+      all_bound.count_down(static_cast<std::ptrdiff_t>(cpus.size() - threads.size()));
+    }
+  }
+  if (refused != 0) {
+    throw error(error_kind::system, std::to_string(cpus.size()) + " threads", "",
+                "raise the limit of processes: ulimit -u", refused);
+  }
+  for (const std::exception_ptr& each : failures) {
+    if (each) {
+      std::rethrow_exception(each);
+    }
+  }
+}
+
+} // namespace nodewise::measure

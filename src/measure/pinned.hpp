@@ -1,0 +1,20 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Threads that stay where they are put, for as long as a function runs.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include <nodewise/id.hpp>
+
+namespace nodewise::measure {
+
+/// Runs `body(k)` on a thread of its own on processor `cpus[k]`, all at the same time, and waits
+/// for them. Nothing is run if a thread cannot be bound. Throws `error` (system) for that, and
+/// what a body threw (of several the first in order): bodies that wait for each other must not
+/// throw between.
+void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size_t)>& body);
+
+} // namespace nodewise::measure

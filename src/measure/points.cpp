@@ -1,0 +1,382 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/points.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <nodewise/error.hpp>
+#include <nodewise/team_layout.hpp>
+
+namespace nodewise::measure {
+
+namespace {
+
+struct about {
+  experiment of;
+  std::string_view name;
+  std::string_view explains;
+};
+constexpr std::array<about, experiments> all_about = {{
+    {experiment::bandwidth, "bandwidth", "all cores of a node load from a memory"},
+    {experiment::latency, "latency", "one core, one load after the other"},
+    {experiment::contention, "contention", "all cores of the machine load from one memory"},
+    {experiment::kernels, "kernels", "all cores, each on its own node's memory"},
+    {experiment::interleave, "interleave", "all cores load from memory that is local, in turn, by weight"},
+    {experiment::scaling, "scaling", "more threads in a node, then more nodes"},
+    {experiment::mixes, "mixes", "loads and stores in several proportions, one node"},
+    {experiment::loaded_latency, "loaded-latency", "latency while the node's other cores load"},
+    {experiment::transfer, "transfer", "a cache line from core to core"},
+    {experiment::touch, "touch", "fresh memory touched for the first time"},
+    {experiment::migration, "migration", "pages moved from node to node"},
+}};
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_buffer = 64 * mebibyte;
+
+struct node_cores {
+  node_id node = unknown_node;
+  std::vector<cpu_id> cpus; ///< one a core
+};
+
+std::vector<node_cores> cores_by_node(const topology& on) {
+  // A layout with places of one hardware thread, one for each core.
+  const team_layout layout(on, {.policy = bind_policy::close, .smt = smt_use::off});
+  std::vector<node_cores> all;
+  for (const domain& each : on.domains()) {
+    node_cores own{each.node, {}};
+    for (const thread_place& thread : layout.threads()) {
+      if (thread.cpu && thread.node == each.node) {
+        own.cpus.push_back(*thread.cpu);
+      }
+    }
+    if (!own.cpus.empty()) {
+      all.push_back(std::move(own));
+    }
+  }
+  return all;
+}
+
+std::string number(node_id node) {
+  return std::to_string(to_int(node));
+}
+std::string number(cpu_id cpu) {
+  return std::to_string(to_int(cpu));
+}
+std::string counted(std::size_t many, std::string_view what) {
+  return std::to_string(many) + " " + std::string(what) + (many == 1 ? "" : "s");
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, 16, ... and `most`.
+std::vector<std::size_t> steps_to(std::size_t most) {
+  std::vector<std::size_t> steps;
+  for (std::size_t power = 1; power <= most; power *= 2) {
+    steps.push_back(power);
+    if (power >= 2 && power + power / 2 <= most) {
+      steps.push_back(power + power / 2);
+    }
+  }
+  if (steps.empty() || steps.back() != most) {
+    steps.push_back(most);
+  }
+  return steps;
+}
+
+/// Puts the points of a machine together, an experiment after the other.
+class planner {
+ public:
+  planner(const topology& on, const scope& what)
+      : on_(on), what_(what), nodes_(cores_by_node(on)), bytes_(buffer_bytes(on, what)) {
+    for (const node_id node : on.memory_nodes()) {
+      memories_.push_back(node);
+    }
+    if (nodes_.empty() || memories_.empty()) {
+      throw error(error_kind::usage, "to measure this machine",
+                  nodes_.empty() ? "no processor that is allowed belongs to a node"
+                                 : "no node that is allowed has memory",
+                  "see what this process may use: nodewise topo");
+    }
+  }
+
+  std::vector<point> plan() {
+    for (const experiment each : what_.experiments) {
+      (this->*method(each))();
+    }
+    return std::move(points_);
+  }
+
+ private:
+  using planning = void (planner::*)();
+  static planning method(experiment of) {
+    switch (of) {
+    case experiment::bandwidth:
+      return &planner::bandwidth;
+    case experiment::latency:
+      return &planner::latency;
+    case experiment::contention:
+      return &planner::contention;
+    case experiment::kernels:
+      return &planner::every_kernel;
+    case experiment::interleave:
+      return &planner::interleave;
+    case experiment::scaling:
+      return &planner::scaling;
+    case experiment::mixes:
+      return &planner::mixes;
+    case experiment::loaded_latency:
+      return &planner::loaded_latency;
+    case experiment::transfer:
+      return &planner::transfer;
+    case experiment::touch:
+      return &planner::touch;
+    case experiment::migration:
+      break;
+    }
+    return &planner::migration;
+  }
+
+  void add(experiment of, std::string label, work does, node_id from = unknown_node,
+           node_id to = unknown_node, std::optional<page_size> pages = {}) {
+    points_.push_back({of, std::move(label), from, to, pages.value_or(what_.pages), std::move(does)});
+  }
+  static const kernel& named(std::string_view name) {
+    const kernel* const found = find_kernel(name);
+    if (found == nullptr) {
+      throw error(error_kind::usage, "kernel '" + std::string(name) + "'", "there is none",
+                  "nodewise measure --help names them");
+    }
+    return *found;
+  }
+  [[nodiscard]] std::vector<cpu_id> all_cpus() const {
+    std::vector<cpu_id> all;
+    for (const node_cores& each : nodes_) {
+      all.insert(all.end(), each.cpus.begin(), each.cpus.end());
+    }
+    return all;
+  }
+  /// The memory that processors of a node have nearest: its own, where it has one.
+  [[nodiscard]] node_id near(node_id node) const {
+    const auto distance = [&](node_id to) {
+      return to == node ? 0 : on_.distance(node, to).value_or(1 << 20);
+    };
+    return *std::ranges::min_element(memories_, {}, distance);
+  }
+  /// These nodes' cores, each on its own memory, together on buffers of one size.
+  [[nodiscard]] std::vector<stream_group> local(std::span<const node_cores> nodes,
+                                                const kernel& does) const {
+    std::vector<stream_group> groups;
+    for (const node_cores& each : nodes) {
+      groups.push_back({&does, each.cpus, {near(each.node)}, {}, bytes_ / nodes.size()});
+    }
+    return groups;
+  }
+  static std::string way(node_id from, node_id to) {
+    return "node " + number(from) + " -> node " + number(to);
+  }
+
+  void bandwidth() {
+    for (const node_cores& from : nodes_) {
+      for (const node_id to : memories_) {
+        add(experiment::bandwidth, way(from.node, to),
+            stream_work{{{&named("load"), from.cpus, {to}, {}, bytes_}}}, from.node, to);
+      }
+    }
+  }
+  void latency() {
+    for (const node_cores& from : nodes_) {
+      for (const node_id to : memories_) {
+        add(experiment::latency, way(from.node, to), chase_work{from.cpus.front(), to, bytes_},
+            from.node, to);
+      }
+    }
+  }
+  void contention() {
+    for (const node_id to : memories_) {
+      add(experiment::contention, "all -> node " + number(to),
+          stream_work{{{&named("load"), all_cpus(), {to}, {}, bytes_}}}, unknown_node, to);
+    }
+  }
+  void every_kernel() {
+    constexpr std::array<std::string_view, 4> stream = {"copy", "scale", "add", "triad"};
+    std::vector<std::string_view> names = what_.kernels;
+    if (names.empty()) {
+      names.assign(stream.begin(), stream.end());
+    }
+    for (const std::string_view name : names) {
+      const kernel& does = named(name);
+      add(experiment::kernels, std::string(does.name), stream_work{local(nodes_, does)});
+    }
+  }
+  void interleave() {
+    const kernel& load = named("load");
+    add(experiment::interleave, "local", stream_work{local(nodes_, load)});
+    if (memories_.size() > 1) {
+      add(experiment::interleave, "in turn",
+          stream_work{{{&load, all_cpus(), memories_, {}, bytes_}}});
+      add(experiment::interleave, "by weight",
+          stream_work{{{&load, all_cpus(), memories_, std::vector<std::uint32_t>(memories_.size(), 1),
+                        bytes_}}});
+    }
+  }
+  void scaling() {
+    const kernel& load = named("load");
+    const node_cores& first = nodes_.front();
+    const std::span<const cpu_id> cpus = first.cpus;
+    for (const std::size_t threads : steps_to(first.cpus.size())) {
+      const auto some = cpus.first(threads);
+      add(experiment::scaling, counted(threads, "thread") + " of node " + number(first.node),
+          stream_work{{{&load, {some.begin(), some.end()}, {near(first.node)}, {}, bytes_}}},
+          first.node, near(first.node));
+    }
+    for (const std::size_t many : steps_to(nodes_.size())) {
+      if (many > 1) {
+        add(experiment::scaling, counted(many, "node"),
+            stream_work{local(std::span(nodes_).first(many), load)});
+      }
+    }
+  }
+  void mixes() {
+    constexpr std::array<std::string_view, 6> kernels = {"load",  "vector_triad", "triad",
+                                                         "copy", "update",       "store_nt"};
+    const node_cores& first = nodes_.front();
+    for (const std::string_view name : kernels) {
+      const kernel& does = named(name);
+      add(experiment::mixes, std::string(does.name),
+          stream_work{{{&does, first.cpus, {near(first.node)}, {}, bytes_}}}, first.node,
+          near(first.node));
+    }
+  }
+  void loaded_latency() {
+    const node_cores& first = nodes_.front();
+    if (first.cpus.size() < 2) {
+      return;
+    }
+    const std::vector<cpu_id> others(first.cpus.begin() + 1, first.cpus.end());
+    const node_id memory = near(first.node);
+    for (const unsigned pauses : {0U, 10U, 30U, 100U, 300U, 1000U}) {
+      add(experiment::loaded_latency, counted(pauses, "pause"),
+          chase_work{first.cpus.front(), memory, bytes_,
+                     stream_group{&named("load"), others, {memory}, {}, bytes_}, pauses},
+          first.node, memory);
+    }
+  }
+  void transfer() {
+    // From the first core to another of its node, and to the first of every other node.
+    const node_cores& home = nodes_.front();
+    const auto pair = [&](cpu_id to) {
+      add(experiment::transfer, "cpu " + number(home.cpus.front()) + " -> cpu " + number(to),
+          transfer_work{home.cpus.front(), to, near(home.node)});
+    };
+    if (home.cpus.size() > 1) {
+      pair(home.cpus[1]);
+    }
+    for (const node_cores& each : std::span(nodes_).subspan(1)) {
+      pair(each.cpus.front());
+    }
+  }
+  void touch() {
+    const node_cores& first = nodes_.front();
+    const node_id memory = near(first.node);
+    for (const auto& [pages, name] : {std::pair{page_size::base, "base pages"},
+                                      {page_size::transparent_huge, "transparent huge pages"}}) {
+      for (const bool all : {false, true}) {
+        if (all && first.cpus.size() == 1) {
+          continue;
+        }
+        const std::vector<cpu_id> cpus =
+            all ? first.cpus : std::vector<cpu_id>{first.cpus.front()};
+        add(experiment::touch, std::string(name) + ", " + counted(cpus.size(), "thread"),
+            touch_work{cpus, memory, std::min(bytes_, 512 * mebibyte)}, first.node, memory, pages);
+      }
+    }
+  }
+  void migration() {
+    if (memories_.size() < 2) {
+      return;
+    }
+    const node_cores& first = nodes_.front();
+    const node_id from = near(first.node);
+    for (const node_id to : memories_) {
+      for (const auto& [pages, name] : {std::pair{page_size::base, "base pages"},
+                                        {page_size::transparent_huge, "transparent huge pages"}}) {
+        if (to != from) {
+          add(experiment::migration, way(from, to) + ", " + name,
+              migration_work{first.cpus.front(), from, to, std::min(bytes_, 128 * mebibyte)}, from,
+              to, pages);
+        }
+      }
+    }
+  }
+
+  const topology& on_;
+  const scope& what_;
+  std::vector<node_cores> nodes_;
+  std::vector<node_id> memories_;
+  std::uint64_t bytes_;
+  std::vector<point> points_;
+};
+
+} // namespace
+
+std::string_view to_string(experiment of) noexcept {
+  return all_about[static_cast<std::size_t>(of)].name;
+}
+
+std::optional<experiment> parse_experiment(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(all_about, name, &about::name);
+  return found == all_about.end() ? std::nullopt : std::optional(found->of);
+}
+
+std::string_view explain(experiment of) noexcept {
+  return all_about[static_cast<std::size_t>(of)].explains;
+}
+
+std::string_view unit_of(const point& what) noexcept {
+  return more_is_better(what) ? "GB/s" : "ns";
+}
+
+bool more_is_better(const point& what) noexcept {
+  return !std::holds_alternative<chase_work>(what.work) &&
+         !std::holds_alternative<transfer_work>(what.work);
+}
+
+std::vector<experiment> quick_set() {
+  return {experiment::bandwidth, experiment::latency, experiment::contention, experiment::kernels,
+          experiment::touch};
+}
+
+std::vector<experiment> full_set() {
+  std::vector<experiment> all;
+  std::ranges::transform(all_about, std::back_inserter(all), &about::of);
+  return all;
+}
+
+std::uint64_t buffer_bytes(const topology& on, const scope& what) {
+  const machine& all = on.machine();
+  int last_level = 0;
+  for (const cache& each : all.caches) {
+    last_level = std::max(last_level, each.level);
+  }
+  std::uint64_t caches = 0;
+  for (const cache& each : all.caches) {
+    caches += each.level == last_level ? each.size_bytes : 0;
+  }
+  std::uint64_t bytes = what.bytes != 0 ? what.bytes : std::max(4 * caches, least_buffer);
+  for (std::size_t i = 0; i < all.nodes.size(); ++i) {
+    const std::uint64_t has = all.nodes[i].memory_bytes;
+    if (has == 0 || !on.allowed_nodes().contains(all.nodes[i].id)) {
+      continue;
+    }
+    const std::uint64_t free =
+        i < what.free_bytes.size() ? what.free_bytes[i].value_or(has) : has;
+    bytes = what.bytes != 0 ? bytes : std::min(bytes, free / 4);
+  }
+  return bytes;
+}
+
+std::vector<point> plan_points(const topology& on, const scope& what) {
+  return planner(on, what).plan();
+}
+
+} // namespace nodewise::measure

@@ -1,0 +1,107 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace nodewise::measure {
+
+namespace {
+
+constexpr double wanted_confidence = 0.95;
+constexpr std::size_t least_for_an_interval = 6;
+constexpr std::size_t least_for_humps = 10;
+
+/// Between the two nearest samples, as most tools have it (R's type 7).
+double quantile(std::span<const double> sorted, double at) {
+  const double place = at * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+double middle_half(std::span<const double> sorted) {
+  return quantile(sorted, 0.75) - quantile(sorted, 0.25);
+}
+
+} // namespace
+
+double estimate::relative_error() const noexcept {
+  return median > 0 ? (high - low) / 2 / median : std::numeric_limits<double>::infinity();
+}
+
+median_bounds bounds_of_median(std::size_t samples) {
+  if (samples == 0) {
+    return {};
+  }
+  // How many of n samples lie below the median is a toss of n coins. Both ends leave out the same
+  // number, so the interval misses where fewer than that many heads or tails come up.
+  const double all = static_cast<double>(samples);
+  double log_chance = all * std::log(0.5); // of no head
+  double tail = 0;                         // of fewer heads than are left out
+  median_bounds best{0, samples - 1, 1 - 2 * std::exp(log_chance)};
+  for (std::size_t left_out = 0; 2 * left_out + 1 < samples; ++left_out) {
+    tail += std::exp(log_chance);
+    const double confidence = 1 - 2 * tail;
+    if (confidence < wanted_confidence && left_out != 0) {
+      break;
+    }
+    best = {left_out, samples - 1 - left_out, confidence};
+    const double heads = static_cast<double>(left_out);
+    log_chance += std::log((all - heads) / (heads + 1));
+  }
+  best.confidence = std::max(best.confidence, 0.0);
+  return best;
+}
+
+bool is_two_humped(std::span<const double> sorted) {
+  if (sorted.size() < least_for_humps) {
+    return false;
+  }
+  const std::size_t least = (sorted.size() + 4) / 5;
+  std::size_t cut = least;
+  for (std::size_t i = least; i + least <= sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] > sorted[cut] - sorted[cut - 1]) {
+      cut = i;
+    }
+  }
+  const double gap = sorted[cut] - sorted[cut - 1];
+  constexpr double times = 4;
+  constexpr double least_share = 0.05;
+  return gap > times * middle_half(sorted.first(cut)) &&
+         gap > times * middle_half(sorted.subspan(cut)) &&
+         gap > least_share * std::abs(quantile(sorted, 0.5));
+}
+
+estimate summarize(std::span<const double> samples) {
+  if (samples.empty()) {
+    return {};
+  }
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  const median_bounds bounds = bounds_of_median(sorted.size());
+  return {.samples = sorted.size(),
+          .median = quantile(sorted, 0.5),
+          .low = sorted[bounds.first],
+          .high = sorted[bounds.last],
+          .confidence = bounds.confidence,
+          .p25 = quantile(sorted, 0.25),
+          .p75 = quantile(sorted, 0.75),
+          .two_humped = is_two_humped(sorted)};
+}
+
+bool is_settled(const estimate& of, double relative_error) {
+  return of.samples >= least_for_an_interval && of.relative_error() <= relative_error;
+}
+
+change compare(const estimate& before, const estimate& after) {
+  change found;
+  found.ratio = before.median > 0 ? after.median / before.median : 0;
+  const bool known = std::min(before.samples, after.samples) >= least_for_an_interval;
+  found.significant = known && (after.low > before.high || after.high < before.low);
+  return found;
+}
+
+} // namespace nodewise::measure

@@ -1,0 +1,62 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What repetitions of a measurement say. The median and quantiles only: times on a machine that is
+// shared have no normal distribution.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace nodewise::measure {
+
+/// What is known of a figure after some repetitions.
+struct estimate {
+  std::size_t samples = 0;
+  double median = 0;
+  double low = 0; ///< the interval of the median
+  double high = 0;
+  /// How often such an interval holds the median of all repetitions that could be made: at least
+  /// 0.95 from six samples on; below that it is the range of all samples, and less is known.
+  double confidence = 0;
+  double p25 = 0;
+  double p75 = 0;
+  /// Two groups with a gap between them: the median stands for one of them at best.
+  bool two_humped = false;
+
+  /// Half of the interval's width as a share of the median; infinite for a median of 0.
+  [[nodiscard]] double relative_error() const noexcept;
+};
+
+/// The interval is that of order statistics: no distribution is assumed (H. A. David and H. N.
+/// Nagaraja, Order Statistics, 7.1). Samples must be finite; their order is the order of time and
+/// does not matter. No samples give an estimate of 0 samples, all figures 0.
+[[nodiscard]] estimate summarize(std::span<const double> samples);
+
+/// Positions (from 0, in sorted order) of the samples that bound the median with 95 % confidence,
+/// and that confidence. The first and last sample where six are not there.
+struct median_bounds {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  double confidence = 0;
+};
+[[nodiscard]] median_bounds bounds_of_median(std::size_t samples);
+
+/// Whether sorted samples fall into two groups: both at least a fifth of all, and between them a
+/// gap that is wider than either group's middle half is, four times, and wider than 5 % of the
+/// median. Needs ten samples.
+[[nodiscard]] bool is_two_humped(std::span<const double> sorted);
+
+/// Whether more repetitions would add little: six samples at least, and an interval within so much
+/// of the median to either side.
+[[nodiscard]] bool is_settled(const estimate& of, double relative_error);
+
+/// How a figure changed between two measurements. `significant` where the intervals do not meet:
+/// stricter than a test at 5 %, so that what is called a change is one.
+struct change {
+  double ratio = 0; ///< new to old median
+  bool significant = false;
+};
+[[nodiscard]] change compare(const estimate& before, const estimate& after);
+
+} // namespace nodewise::measure

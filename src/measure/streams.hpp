@@ -1,0 +1,58 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The arrays of a point's groups, and which part of them each thread works on.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "measure/memory.hpp"
+
+namespace nodewise::measure {
+
+/// What one thread does.
+struct stream_part {
+  const kernel* does = nullptr;
+  operands with;
+  cpu_id cpu{};
+};
+
+/// Fresh arrays of all groups, untouched.
+class stream_arrays {
+ public:
+  /// Bases are staggered as those of `array` are: equal ones would meet in the same sets of the
+  /// caches. Throws `error`: (usage) where a thread would have no element, else as `take_memory`.
+  stream_arrays(const bench& with, const std::vector<stream_group>& groups, page_size pages);
+
+  [[nodiscard]] const std::vector<stream_part>& parts() const noexcept { return parts_; }
+  [[nodiscard]] std::vector<cpu_id> cpus() const;
+  [[nodiscard]] const std::vector<region>& memory() const noexcept { return memory_; }
+  /// Bytes that STREAM counts for one sweep of all.
+  [[nodiscard]] double counted_bytes() const noexcept;
+
+ private:
+  void add(const bench& with, const stream_group& group, page_size pages);
+
+  std::vector<region> memory_;
+  std::vector<stream_part> parts_;
+};
+
+/// Threads on their processors sweep until a sample is long enough; samples are GB/s of all
+/// together, from the start of the first to the end of the last.
+void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into);
+
+/// Whether another sample is wanted.
+class patience {
+ public:
+  explicit patience(const bench& with);
+  [[nodiscard]] bool has_enough(const outcome& so_far) const;
+
+ private:
+  const bench* with_;
+  std::chrono::steady_clock::time_point end_;
+};
+
+/// For what follows another sample: a name for the lab's counter.
+[[nodiscard]] std::string mark_of(const point& what);
+
+} // namespace nodewise::measure
