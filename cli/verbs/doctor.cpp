@@ -1,5 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -75,21 +76,15 @@ verdict worst(const doctor::examination& of) {
   return verdict::good;
 }
 
-/// The machine, where its discovery works: a doctor is asked where things do not.
-ordered_json machine_or_unavailable() {
-  try {
-    return machine_json(topology::from_sysfs().machine());
-  } catch (const error&) {
-    return "unavailable";
-  }
-}
-
-ordered_json result_of(const doctor::examination& found) {
+ordered_json result_of(const doctor::examination& found, const std::optional<machine>& here) {
   ordered_json result =
-      report::envelope("doctor", 1, machine_or_unavailable(), settings_json(sys::real_kernel()));
+      report::envelope("doctor", 1, here ? machine_json(*here) : ordered_json("unavailable"),
+                       settings_json(sys::real_kernel()));
   result["verdict"] = name_of(worst(found));
   result["calls"] = json_of(found.calls);
   result["findings"] = json_of(found.settings);
+  result["state"] = json_of(found.state);
+  result["environment"] = json_of(found.environment);
   result["lab"] = json_of(found.lab);
   return result;
 }
@@ -141,9 +136,20 @@ std::string summary(const doctor::examination& found, const report::style& how) 
   }
 }
 
-/// The interpreter that the lab would be started with, which need not be the first on the path.
-doctor::surroundings surroundings_with_lab() {
+/// The machine, where its discovery works: a doctor is asked where things do not.
+std::optional<machine> find_machine() {
+  try {
+    return topology::from_sysfs().machine();
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
+
+/// With the interpreter that the lab would be started with, which need not be the first on the
+/// path.
+doctor::surroundings surroundings_of_the_command() {
   doctor::surroundings around = doctor::surroundings::of_this_system();
+  around.here = find_machine();
   around.find_program = [search = around.find_program](const std::string& name) {
     const std::string python = python_for_lab();
     return name == "python3" && python.starts_with('/') ? std::optional(python) : search(name);
@@ -161,15 +167,17 @@ int exit_code_for(const doctor::examination& found, bool strict) {
 } // namespace
 
 int doctor(const invocation& given) {
-  const doctor::examination found = nodewise::doctor::examine(surroundings_with_lab());
+  const doctor::surroundings around = surroundings_of_the_command();
+  const doctor::examination found = nodewise::doctor::examine(around);
   if (given.has(flags::json) || given.has(flags::output)) {
-    write_result(result_of(found), given);
+    write_result(result_of(found, around.here), given);
   }
   if (!given.has(flags::json) && !given.has(flags::quiet)) {
     const report::style how = style_of(STDOUT_FILENO, given);
     write_out(section("System calls", found.calls, how) + "\n" +
-              section("Settings", found.settings, how) + "\n" + section("Lab", found.lab, how) +
-              "\n" + summary(found, how));
+              section("Settings", found.settings, how) + "\n" + section("State", found.state, how) +
+              "\n" + section("Environment", found.environment, how) + "\n" +
+              section("Lab", found.lab, how) + "\n" + summary(found, how));
   }
   return exit_code_for(found, given.has(flags::strict));
 }

@@ -116,6 +116,29 @@ std::optional<cpu_set> read_place(list_reader& from) {
   return from.take('}') ? std::optional(std::move(place)) : std::nullopt;
 }
 
+/// "3", "1-2", "4-15:2", into a set; false for what is none.
+bool read_range(list_reader& from, cpu_set& into) {
+  const auto first = from.number();
+  if (!first || *first < 0) {
+    return false;
+  }
+  int last = *first;
+  int stride = 1;
+  if (from.take('-')) {
+    const auto given = from.number();
+    const auto step = given && from.take(':') ? from.number() : std::optional(1);
+    if (!given || *given < *first || *given - *first > most_listed || !step || *step < 1) {
+      return false;
+    }
+    last = *given;
+    stride = *step;
+  }
+  for (int cpu = *first; cpu <= last; cpu += stride) {
+    into.insert(cpu_id{cpu});
+  }
+  return true;
+}
+
 class finder {
  public:
   finder(const settings& said, const cpu_set& allowed, const intentions& ours)
@@ -148,6 +171,7 @@ class finder {
                ? std::optional(result)
                : std::nullopt;
   }
+  [[nodiscard]] std::string option(const char* name) const { return ours_.command + name; }
   void add(std::string said, std::string outcome, std::string cure) {
     found_.push_back({std::move(said), std::move(outcome), std::move(cure)});
   }
@@ -162,8 +186,8 @@ class finder {
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
       return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     });
-    constexpr std::array words = {"compact", "scatter",  "balanced", "explicit",
-                                  "none",    "disabled", "logical",  "physical"};
+    constexpr std::array words = {"compact",  "scatter", "balanced", "explicit", "none",
+                                  "disabled", "logical", "physical", "proclist"};
     return std::ranges::any_of(words,
                                [&](const char* w) { return lower.find(w) != std::string::npos; });
   }
@@ -185,7 +209,8 @@ class finder {
   }
 
   void between_runtimes() {
-    const char* const leave_one = "unset one of them, or give --bind, which removes them";
+    const std::string leave_one =
+        "unset one of them, or give " + option("--bind") + ", which removes them";
     const std::string* const places = value("OMP_PLACES");
     const bool gomp = value("GOMP_CPU_AFFINITY") != nullptr;
     const char* const omp = places != nullptr                   ? "OMP_PLACES"
@@ -209,7 +234,7 @@ class finder {
     if (places != nullptr && binds_nothing()) {
       add(shown("OMP_PLACES") + " and " + shown("OMP_PROC_BIND"),
           "OMP_PROC_BIND wins in libgomp and libomp: no thread is bound",
-          "unset OMP_PROC_BIND, or give --bind");
+          "unset OMP_PROC_BIND, or give " + option("--bind"));
     }
     if (places != nullptr && value("KMP_HW_SUBSET") != nullptr) {
       add(shown("KMP_HW_SUBSET") + " and " + shown("OMP_PLACES"),
@@ -223,7 +248,7 @@ class finder {
       const cpu_set outside = listed - allowed_;
       if (!outside.empty()) {
         add(shown(name) + " and " + affinity(), outcome,
-            "name processors of " + allowed_.to_string() + ", or give --bind");
+            "name processors of " + allowed_.to_string() + ", or give " + option("--bind"));
       }
     };
     const std::string* const places = value("OMP_PLACES");
@@ -233,6 +258,13 @@ class finder {
                    ? "libgomp and libomp drop the processors that are not allowed, threads share "
                      "the rest"
                    : "libgomp and libomp ignore the whole list");
+    }
+    const std::string* const kmp = value("KMP_AFFINITY");
+    if (const auto listed = kmp != nullptr ? listed_kmp_affinity(*kmp) : std::nullopt) {
+      complain("KMP_AFFINITY", *listed,
+               listed->intersects(allowed_)
+                   ? "libomp drops the processors that are not allowed, threads share the rest"
+                   : "libomp ignores the whole list and binds no thread");
     }
     const std::string* const gomp = value("GOMP_CPU_AFFINITY");
     if (const auto listed = gomp != nullptr && places == nullptr && !binds_nothing()
@@ -257,14 +289,14 @@ class finder {
           *threads < *of_task
               ? "the runtimes follow OMP_NUM_THREADS: processors of the task stay idle"
               : "the runtimes follow OMP_NUM_THREADS: threads take turns on the task's processors",
-          "give srun --cpus-per-task=" + std::to_string(*threads) + ", or --threads " +
+          "give srun --cpus-per-task=" + std::to_string(*threads) + ", or " + option("--threads ") +
               std::to_string(*of_task));
     }
     if (threads && !ours_.bound && *threads > allowed_.size()) {
       add(shown("OMP_NUM_THREADS") + " and " + affinity(),
           "threads take turns on " + std::to_string(allowed_.size()) +
               (allowed_.size() == 1 ? " processor" : " processors"),
-          "give --threads " + std::to_string(allowed_.size()) + " or more processors");
+          "give " + option("--threads ") + std::to_string(allowed_.size()) + " or more processors");
     }
   }
 
@@ -333,27 +365,32 @@ std::optional<cpu_set> listed_places(std::string_view text) {
   return from.at_end() ? std::optional(std::move(all)) : std::nullopt;
 }
 
+std::optional<cpu_set> listed_kmp_affinity(std::string_view text) {
+  constexpr std::string_view begin = "proclist=[";
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  list_reader from(text.substr(at + begin.size()));
+  cpu_set all;
+  while (!from.take(']')) {
+    // Braces make a place of several processors.
+    (void)from.take('{');
+    if (!read_range(from, all)) {
+      return std::nullopt;
+    }
+    (void)from.take('}');
+    (void)from.take(',');
+  }
+  return all;
+}
+
 std::optional<cpu_set> listed_gomp_affinity(std::string_view text) {
   list_reader from(text);
   cpu_set all;
   while (!from.at_end()) {
-    const auto first = from.number();
-    if (!first || *first < 0) {
+    if (!read_range(from, all)) {
       return std::nullopt;
-    }
-    int last = *first;
-    int stride = 1;
-    if (from.take('-')) {
-      const auto given = from.number();
-      const auto step = given && from.take(':') ? from.number() : std::optional(1);
-      if (!given || *given < *first || *given - *first > most_listed || !step || *step < 1) {
-        return std::nullopt;
-      }
-      last = *given;
-      stride = *step;
-    }
-    for (int cpu = *first; cpu <= last; cpu += stride) {
-      all.insert(cpu_id{cpu});
     }
     (void)from.take(',');
   }

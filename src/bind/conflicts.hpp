@@ -44,6 +44,8 @@ struct intentions {
   bool by_rank = false;   ///< processors are chosen by the local MPI rank
   std::string processors; ///< the option that chose these processors, "--cpunodebind 0"
   std::string memory;     ///< the option that gives a policy to memory, "--membind 0"
+  /// Stands before options in cures where these are not the options of the command that tells them.
+  std::string command; ///< "nodewise run "
 };
 
 /// `allowed`: the processors that the program will be allowed.
@@ -53,6 +55,8 @@ struct intentions {
 /// The processors that a value of OMP_PLACES lists: "{0:4},{8,9}:2:4"; nullopt for an abstract name
 /// such as cores, and for what is no such list.
 [[nodiscard]] std::optional<cpu_set> listed_places(std::string_view text);
+/// Those of a list in KMP_AFFINITY: "explicit,proclist=[0,{1,2},4-8:2]"; nullopt if there is none.
+[[nodiscard]] std::optional<cpu_set> listed_kmp_affinity(std::string_view text);
 /// Those of GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2".
 [[nodiscard]] std::optional<cpu_set> listed_gomp_affinity(std::string_view text);
 

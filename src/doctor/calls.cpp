@@ -9,6 +9,7 @@
 #include <nodewise/error.hpp>
 
 #include "doctor/examine.hpp"
+#include "doctor/privileges.hpp"
 
 namespace nodewise::doctor {
 
@@ -17,78 +18,106 @@ namespace {
 /// How much depends on a call.
 enum class need { required, optional };
 
-std::string container_cure(std::string_view capability) {
-  return "if this is a container, its seccomp filter refuses: start it with --cap-add " +
-         std::string(capability) +
-         " (Docker, Podman; securityContext.capabilities.add in Kubernetes), or with "
-         "--security-opt seccomp=unconfined";
-}
+/// What helps against each errno of each kind of call, here: by whether a filter is in force.
+class cures {
+ public:
+  explicit cures(privileges who) : who_(who) {}
 
-std::string memory_call_cure(int errno_value) {
-  switch (errno_value) {
-  case EPERM:
-  case EACCES:
-    return container_cure("SYS_NICE");
-  case ENOSYS:
-    return "the kernel was built without NUMA (CONFIG_NUMA), or a sandbox such as gVisor stands in "
-           "for it: run outside of it";
-  case EINVAL:
-    return "the node is outside this process' cpuset (Mems_allowed_list below): ask the batch "
-           "system "
-           "or the container's --cpuset-mems for it";
-  default:
-    return "`strace -f -e trace=%memory,%process` shows the call; the kernel's log may say more";
+  [[nodiscard]] std::string memory_call(int errno_value) const {
+    switch (errno_value) {
+    case EPERM:
+    case EACCES:
+      return refused("SYS_NICE");
+    case ENOSYS:
+      return "the kernel was built without NUMA (CONFIG_NUMA), or a sandbox such as gVisor stands "
+             "in for it: run outside of it";
+    case EINVAL:
+      return "the node is outside this process' cpuset (Mems_allowed_list below): ask the batch "
+             "system or the container's --cpuset-mems for it";
+    default:
+      return "`strace -f -e trace=%memory,%process` shows the call; the kernel's log may say more";
+    }
   }
-}
-
-std::string affinity_cure(int errno_value) {
-  return errno_value == EINVAL ? "no processor of the set is in this process' cpuset"
-                               : container_cure("SYS_NICE");
-}
-
-std::string huge_page_cure(int errno_value) {
-  return errno_value == EINVAL ? "the kernel has no transparent huge pages: mappings use base pages"
-                               : container_cure("SYS_ADMIN");
-}
-
-std::string populate_cure(int errno_value) {
-  return errno_value == EINVAL ? "needs Linux 5.14; until then pages are touched one by one"
-                               : "pages are touched one by one instead";
-}
-
-std::string counter_cure(int errno_value) {
-  switch (errno_value) {
-  case EPERM:
-  case EACCES:
-    return "sysctl kernel.perf_event_paranoid=2 as root; in a container also --cap-add PERFMON";
-  case ENOSYS:
-    return "the kernel was built without CONFIG_PERF_EVENTS";
-  case EMFILE:
-    return "raise the limit of open files: ulimit -n";
-  default:
-    return "profiles will lack page faults";
+  [[nodiscard]] std::string affinity(int errno_value) const {
+    return errno_value == EINVAL ? "no processor of the set is in this process' cpuset"
+                                 : refused("SYS_NICE");
   }
-}
+  [[nodiscard]] std::string huge_page(int errno_value) const {
+    return errno_value == EINVAL
+               ? "the kernel has no transparent huge pages: mappings use base pages"
+               : refused("SYS_ADMIN");
+  }
+  [[nodiscard]] std::string populate(int errno_value) const {
+    return errno_value == EINVAL ? "needs Linux 5.14; until then pages are touched one by one"
+                                 : "pages are touched one by one instead";
+  }
+  [[nodiscard]] std::string counter(int errno_value) const {
+    constexpr long long most_for_everybody = 2;
+    switch (errno_value) {
+    case EPERM:
+    case EACCES:
+      if (!who_.perf_event_paranoid) {
+        return "sysctl kernel.perf_event_paranoid=2 as root; in a container also --cap-add PERFMON";
+      }
+      if (*who_.perf_event_paranoid <= most_for_everybody) {
+        return refused("PERFMON");
+      }
+      return "sysctl kernel.perf_event_paranoid=2 as root" +
+             std::string(who_.seccomp == 0 ? "" : "; " + refused("PERFMON"));
+    case ENOSYS:
+      return "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox stands in for it";
+    case EMFILE:
+      return "raise the limit of open files: ulimit -n";
+    default:
+      return "profiles will lack page faults";
+    }
+  }
+  [[nodiscard]] std::string userfault(int errno_value) const {
+    switch (errno_value) {
+    case EPERM:
+      return "optional; " + refused("SYS_PTRACE");
+    case EINVAL:
+      return "optional; needs Linux 5.11";
+    case ENOSYS:
+      return "optional; the kernel was built without CONFIG_USERFAULTFD, or a sandbox stands in "
+             "for it";
+    default:
+      return "optional";
+    }
+  }
 
-std::string userfault_cure(int errno_value) {
-  return errno_value == EPERM ? "optional; sysctl vm.unprivileged_userfaultfd=1 as root permits it"
-                              : "optional; the kernel was built without CONFIG_USERFAULTFD";
-}
+ private:
+  /// Ordinary processes are permitted all of these by Linux itself: somebody was told to refuse.
+  [[nodiscard]] std::string refused(std::string_view capability) const {
+    if (who_.seccomp == 0) {
+      return "no seccomp filter is in force: a security module (SELinux, AppArmor) refuses, its "
+             "log (`dmesg`, `ausearch -m avc`) says which rule";
+    }
+    return (who_.seccomp ? "a seccomp filter is in force (see seccomp below)"
+                         : "if this is a container, its seccomp filter refuses") +
+           std::string(": start it with --cap-add ") + std::string(capability) +
+           " (Docker, Podman; securityContext.capabilities.add in Kubernetes), or with "
+           "--security-opt seccomp=unconfined";
+  }
+
+  privileges who_;
+};
 
 class prober {
  public:
-  explicit prober(const surroundings& around) : around_(around), kernel_(*around.kernel) {}
+  explicit prober(const surroundings& around)
+      : around_(around), kernel_(*around.kernel), cures_(read_privileges(*around.kernel)) {}
 
   std::vector<finding> all() {
     thread_calls();
     memory_calls();
-    add("perf_event_open", need::optional, around_.open_fault_counter(), counter_cure);
-    add("userfaultfd", need::optional, around_.open_userfaultfd(), userfault_cure);
+    add("perf_event_open", need::optional, around_.open_fault_counter(), &cures::counter);
+    add("userfaultfd", need::optional, around_.open_userfaultfd(), &cures::userfault);
     return std::move(found_);
   }
 
  private:
-  using cure_for = std::string (*)(int);
+  using cure_for = std::string (cures::*)(int) const;
 
   void add(std::string name, need how, int errno_value, cure_for cure) {
     finding f;
@@ -99,7 +128,7 @@ class prober {
     } else {
       f.verdict = how == need::required ? verdict::bad : verdict::warning;
       f.found = "refused: " + errno_text(errno_value);
-      f.cure = cure(errno_value);
+      f.cure = (cures_.*cure)(errno_value);
     }
     found_.push_back(std::move(f));
   }
@@ -111,16 +140,17 @@ class prober {
 
   void thread_calls() {
     const auto cpus = kernel_.get_affinity(0);
-    add("sched_getaffinity", need::required, cpus.errno_value, affinity_cure);
+    add("sched_getaffinity", need::required, cpus.errno_value, &cures::affinity);
     if (cpus) {
-      add("sched_setaffinity", need::required, kernel_.set_affinity(0, cpus.value), affinity_cure);
+      add("sched_setaffinity", need::required, kernel_.set_affinity(0, cpus.value),
+          &cures::affinity);
     } else {
       add_untried("sched_setaffinity", "the processors are not known");
     }
-    add("getcpu", need::optional, kernel_.current_cpu().errno_value, affinity_cure);
-    add("get_mempolicy", need::required, kernel_.get_mempolicy().errno_value, memory_call_cure);
+    add("getcpu", need::optional, kernel_.current_cpu().errno_value, &cures::affinity);
+    add("get_mempolicy", need::required, kernel_.get_mempolicy().errno_value, &cures::memory_call);
     add("set_mempolicy", need::required, kernel_.set_mempolicy(sys::policy::local, {}),
-        memory_call_cure);
+        &cures::memory_call);
   }
 
   void memory_calls() {
@@ -140,18 +170,18 @@ class prober {
 
   void calls_on(void* start, std::size_t bytes) {
     add("madvise (huge page)", need::optional, kernel_.madvise(start, bytes, MADV_HUGEPAGE),
-        huge_page_cure);
+        &cures::huge_page);
     const auto node = kernel_.node_of_page(start); // brings the page into memory
-    add("get_mempolicy (address)", need::required, node.errno_value, memory_call_cure);
+    add("get_mempolicy (address)", need::required, node.errno_value, &cures::memory_call);
     const std::size_t page = kernel_.base_page_bytes();
     add("madvise (populate)", need::optional, kernel_.madvise(start, page, MADV_POPULATE_WRITE),
-        populate_cure);
+        &cures::populate);
     std::vector<unsigned char> resident(bytes / page);
-    add("mincore", need::optional, kernel_.mincore(start, bytes, resident), memory_call_cure);
+    add("mincore", need::optional, kernel_.mincore(start, bytes, resident), &cures::memory_call);
     const int where = query(start);
     const node_id target = node ? node.value : node_id{std::max(where, 0)};
     add("mbind", need::required, kernel_.mbind(start, bytes, sys::policy::bind, {target}, 0),
-        memory_call_cure);
+        &cures::memory_call);
     move(start, target);
   }
 
@@ -159,7 +189,8 @@ class prober {
   int query(void* start) {
     const std::array<void*, 1> pages = {start};
     std::array<int, 1> status = {-ENOENT};
-    add("move_pages (query)", need::required, kernel_.query_pages(pages, status), memory_call_cure);
+    add("move_pages (query)", need::required, kernel_.query_pages(pages, status),
+        &cures::memory_call);
     return status.front();
   }
 
@@ -171,11 +202,13 @@ class prober {
     const int refused = kernel_.move_pages(pages, nodes, status);
     // A page that is not there, or is there already, says nothing about permission.
     const bool page_refused = refused == 0 && (status[0] == -EPERM || status[0] == -EACCES);
-    add("move_pages (move)", need::required, page_refused ? -status[0] : refused, memory_call_cure);
+    add("move_pages (move)", need::required, page_refused ? -status[0] : refused,
+        &cures::memory_call);
   }
 
   const surroundings& around_;
   sys::kernel& kernel_;
+  cures cures_;
   std::vector<finding> found_;
 };
 

@@ -1,9 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "doctor/control_group.hpp"
+
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <string>
 #include <string_view>
 
-#include "doctor/examine.hpp"
+#include "doctor/text.hpp"
 
 namespace nodewise::doctor {
 
@@ -12,8 +16,9 @@ namespace {
 /// Version 1 writes "no limit" as the largest number of pages it can hold.
 constexpr unsigned long long no_limit = 1ULL << 62;
 
-/// The path behind "0::" (version 2) or behind a list of controllers with "memory" (version 1).
-std::string_view group_path(std::string_view groups, bool version_2) {
+/// The path behind "0::" (version 2, without a controller's name) or behind a list of controllers
+/// with this one (version 1).
+std::string_view group_path(std::string_view groups, std::string_view controller) {
   while (!groups.empty()) {
     const std::size_t end = std::min(groups.find('\n'), groups.size());
     const std::string_view line = groups.substr(0, end);
@@ -25,8 +30,10 @@ std::string_view group_path(std::string_view groups, bool version_2) {
     }
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
     const bool wanted =
-        version_2 ? controllers.empty()
-                  : ("," + std::string(controllers) + ",").find(",memory,") != std::string::npos;
+        controller.empty()
+            ? controllers.empty()
+            : ("," + std::string(controllers) + ",").find("," + std::string(controller) + ",") !=
+                  std::string::npos;
     if (wanted) {
       return line.substr(second + 1);
     }
@@ -34,13 +41,50 @@ std::string_view group_path(std::string_view groups, bool version_2) {
   return {};
 }
 
+/// Where the groups of a controller are.
+struct hierarchy {
+  std::string mount;
+  std::string path; ///< of this process' group; empty: it is in none
+  bool version_2 = false;
+};
+
+hierarchy hierarchy_of(sys::kernel& from, std::string_view controller) {
+  const auto groups = from.read_file("/proc/self/cgroup");
+  if (!groups) {
+    return {};
+  }
+  const std::string_view v1 = group_path(groups.value, controller);
+  if (!v1.empty()) {
+    return {"/sys/fs/cgroup/" + std::string(controller), std::string(v1), false};
+  }
+  return {"/sys/fs/cgroup", std::string(group_path(groups.value, "")), true};
+}
+
+/// From the group up to the root. In a container the path may be the host's, of which only the root
+/// can be seen; the container's own group is that root then. Ends where `look` answers true.
+void walk_up(const hierarchy& groups, const std::function<bool(const std::string&)>& look) {
+  std::string path = groups.path;
+  while (true) {
+    const bool at_root = path.empty() || path == "/";
+    if (look(groups.mount + (at_root ? "" : path)) || at_root) {
+      return;
+    }
+    path.erase(path.rfind('/'));
+  }
+}
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number = 0;
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc{} && stop == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
 /// Nothing for "max".
 std::optional<unsigned long long> bytes_in(const sys::answer<std::string>& text) {
-  unsigned long long bytes = 0;
-  const char* const end = text.value.data() + text.value.size();
-  const auto [stop, code] = std::from_chars(text.value.data(), end, bytes);
-  const bool number = text && code == std::errc{} && stop == end && bytes < no_limit;
-  return number ? std::optional(bytes) : std::nullopt;
+  const auto bytes = text ? whole_number<unsigned long long>(text.value) : std::nullopt;
+  return bytes && *bytes < no_limit ? bytes : std::nullopt;
 }
 
 void take_limit(memory_limit& lowest, const sys::answer<std::string>& limit,
@@ -58,49 +102,79 @@ void take_limit(memory_limit& lowest, const sys::answer<std::string>& limit,
   }
 }
 
-/// The files that a version's groups have.
-struct group_files {
-  const char* limit;
-  const char* use;
-};
-constexpr group_files version_1{"/memory.limit_in_bytes", "/memory.usage_in_bytes"};
-constexpr group_files version_2{"/memory.max", "/memory.current"};
+/// The root of version 2 has no file for a limit: with a mounted hierarchy that means no limit.
+bool is_unlimited_root(sys::kernel& from, const hierarchy& groups) {
+  return groups.version_2 && !groups.path.empty() &&
+         from.read_file("/sys/fs/cgroup/cgroup.controllers");
+}
 
-/// From the group up to the root. In a container the path may be the host's, of which only the root
-/// can be seen; the container's own group is that root then.
-memory_limit lowest_limit(sys::kernel& from, const std::string& mount, std::string path,
-                          const group_files& files) {
-  memory_limit lowest;
-  while (true) {
-    const bool at_root = path.empty() || path == "/";
-    const std::string group = mount + (at_root ? "" : path);
-    take_limit(lowest, from.read_file((group + files.limit).c_str()),
-               from.read_file((group + files.use).c_str()));
-    if (at_root) {
-      return lowest;
-    }
-    path.erase(path.rfind('/'));
+/// "200000 100000", with "max" or -1 for no limit: how many processors' worth; nullopt for none.
+void take_quota(cpu_quota& lowest, std::string_view quota, std::string_view period) {
+  const auto of_time = whole_number<long long>(quota);
+  const auto in_time = whole_number<long long>(period);
+  lowest.readable = lowest.readable || ((of_time || quota == "max") && in_time && *in_time > 0);
+  if (of_time && in_time && *of_time > 0 && *in_time > 0) {
+    const double processors = static_cast<double>(*of_time) / static_cast<double>(*in_time);
+    lowest.processors = std::min(lowest.processors.value_or(processors), processors);
   }
 }
 
 } // namespace
 
 memory_limit read_memory_limit(sys::kernel& from) {
-  const auto groups = from.read_file("/proc/self/cgroup");
-  if (!groups) {
+  const hierarchy groups = hierarchy_of(from, "memory");
+  if (groups.mount.empty()) {
     return {};
   }
-  const std::string_view v1 = group_path(groups.value, false);
-  if (!v1.empty()) {
-    return lowest_limit(from, "/sys/fs/cgroup/memory", std::string(v1), version_1);
-  }
-  const std::string_view v2 = group_path(groups.value, true);
-  memory_limit lowest = lowest_limit(from, "/sys/fs/cgroup", std::string(v2), version_2);
-  // The root of version 2 has no such file: with a mounted hierarchy that means no limit.
-  if (!lowest.readable && !v2.empty()) {
-    lowest.readable = bool{from.read_file("/sys/fs/cgroup/cgroup.controllers")};
-  }
+  const std::string limit = groups.version_2 ? "/memory.max" : "/memory.limit_in_bytes";
+  const std::string use = groups.version_2 ? "/memory.current" : "/memory.usage_in_bytes";
+  memory_limit lowest;
+  walk_up(groups, [&](const std::string& group) {
+    take_limit(lowest, from.read_file((group + limit).c_str()),
+               from.read_file((group + use).c_str()));
+    return false;
+  });
+  lowest.readable = lowest.readable || is_unlimited_root(from, groups);
   return lowest;
+}
+
+cpu_quota read_cpu_quota(sys::kernel& from) {
+  const hierarchy groups = hierarchy_of(from, "cpu");
+  if (groups.mount.empty()) {
+    return {};
+  }
+  cpu_quota lowest;
+  walk_up(groups, [&](const std::string& group) {
+    if (groups.version_2) {
+      const auto both = from.read_file((group + "/cpu.max").c_str());
+      const std::string_view text = both.value;
+      const std::size_t blank = std::min(text.find(' '), text.size());
+      take_quota(lowest, text.substr(0, blank), text.substr(std::min(blank + 1, text.size())));
+    } else {
+      const auto quota = from.read_file((group + "/cpu.cfs_quota_us").c_str());
+      const auto period = from.read_file((group + "/cpu.cfs_period_us").c_str());
+      take_quota(lowest, quota.value, period.value);
+    }
+    return false;
+  });
+  lowest.readable = lowest.readable || is_unlimited_root(from, groups);
+  return lowest;
+}
+
+cpuset read_cpuset(sys::kernel& from) {
+  const hierarchy groups = hierarchy_of(from, "cpuset");
+  if (groups.mount.empty()) {
+    return {};
+  }
+  const std::string cpus = groups.version_2 ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus";
+  const std::string nodes = groups.version_2 ? "/cpuset.mems.effective" : "/cpuset.effective_mems";
+  cpuset nearest;
+  walk_up(groups, [&](const std::string& group) {
+    nearest.cpus = read_set<cpu_id>(from, group + cpus);
+    nearest.nodes = read_set<node_id>(from, group + nodes);
+    return nearest.cpus || nearest.nodes;
+  });
+  return nearest;
 }
 
 } // namespace nodewise::doctor

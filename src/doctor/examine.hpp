@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "doctor/control_group.hpp"
 #include "doctor/finding.hpp"
 #include "doctor/surroundings.hpp"
 
@@ -16,20 +17,15 @@ namespace nodewise::doctor {
 /// calling program changes. Never throws for a refusal: that is a finding.
 [[nodiscard]] std::vector<finding> try_calls(const surroundings& around);
 
-/// Reads the settings that change where pages and threads go.
-[[nodiscard]] std::vector<finding> examine_settings(sys::kernel& from);
+/// Reads the settings that change where pages and threads go. `perf_errno`: what perf_event_open
+/// answered, if it was tried.
+[[nodiscard]] std::vector<finding> examine_settings(sys::kernel& from,
+                                                    std::optional<int> perf_errno = std::nullopt);
+
+/// Looks at the memory of each node, and at what the firmware says of the nodes. `here`: the
+/// machine, with measured costs if there are any; nullptr: it could not be found out.
+[[nodiscard]] std::vector<finding> examine_state(sys::kernel& from, const machine* here);
 
 [[nodiscard]] examination examine(const surroundings& around);
-
-/// Of the memory control group that this process is in and of those above it, the lowest limit.
-struct memory_limit {
-  bool readable = false;
-  bool limited = false;
-  unsigned long long bytes = 0; ///< if limited
-  /// What the group nearest to its limit may still take; nothing where no group has one, or none
-  /// says what it uses.
-  std::optional<unsigned long long> room_bytes;
-};
-[[nodiscard]] memory_limit read_memory_limit(sys::kernel& from);
 
 } // namespace nodewise::doctor

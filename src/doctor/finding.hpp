@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nodewise::doctor {
@@ -24,17 +25,32 @@ struct finding {
   int errno_value = 0; ///< of a refused call
 };
 
+/// What could not be read.
+[[nodiscard]] inline finding unreadable(std::string name) {
+  return {std::move(name), verdict::unavailable, "unavailable", "", 0};
+}
+
+[[nodiscard]] inline finding fine(std::string name, std::string found) {
+  return {std::move(name), verdict::good, std::move(found), "", 0};
+}
+
+[[nodiscard]] inline finding doubtful(std::string name, std::string found, std::string cure) {
+  return {std::move(name), verdict::warning, std::move(found), std::move(cure), 0};
+}
+
 struct examination {
-  std::vector<finding> calls;    ///< every system call, tried
-  std::vector<finding> settings; ///< of kernel, control group, machine
-  std::vector<finding> lab;      ///< what virtual machines need
+  std::vector<finding> calls;       ///< every system call, tried
+  std::vector<finding> settings;    ///< of kernel, control group, process
+  std::vector<finding> state;       ///< of memory, and what the firmware says of it
+  std::vector<finding> environment; ///< variables that say where threads and memory go
+  std::vector<finding> lab;         ///< what virtual machines need
 
   /// Whether anything was found to be so.
   [[nodiscard]] bool has(verdict what) const {
-    const auto in = [what](std::span<const finding> list) {
-      return std::ranges::any_of(list, [what](const finding& f) { return f.verdict == what; });
-    };
-    return in(calls) || in(settings) || in(lab);
+    const std::array all = {&calls, &settings, &state, &environment, &lab};
+    return std::ranges::any_of(all, [what](const std::vector<finding>* list) {
+      return std::ranges::any_of(*list, [what](const finding& f) { return f.verdict == what; });
+    });
   }
 };
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "doctor/text.hpp"
+
 namespace nodewise::doctor {
 
 namespace {
@@ -26,6 +28,17 @@ std::optional<std::string> chosen_word(const std::optional<std::string>& text) {
   return text->substr(open + 1, close - open - 1);
 }
 
+/// "SwapTotal:     8388604 kB", in bytes.
+std::optional<std::uint64_t> swap_in(std::string_view meminfo) {
+  const auto text = field(meminfo, "SwapTotal");
+  std::uint64_t kibibytes = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), kibibytes).ec != std::errc{}) {
+    return std::nullopt;
+  }
+  return kibibytes << 10;
+}
+
 /// x86 tells by a processor flag that is there for this purpose; the others, by the firmware's
 /// tables only, where a vendor of real machines is not told from one of virtual ones.
 std::optional<std::string> read_virtualisation(sys::kernel& from) {
@@ -42,12 +55,18 @@ std::optional<std::string> read_virtualisation(sys::kernel& from) {
 
 } // namespace
 
-std::optional<long long> read_number(sys::kernel& from, const char* path) {
-  const auto text = from.read_file(path);
+std::optional<long long> read_number(sys::kernel& from, const std::string& path) {
+  const auto text = from.read_file(path.c_str());
   long long value = 0;
   const char* const end = text.value.data() + text.value.size();
   const auto [stop, code] = std::from_chars(text.value.data(), end, value);
   return text && code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
+std::optional<long long> read_number(sys::kernel& from, const std::string& path, long long least,
+                                     long long most) {
+  const auto value = read_number(from, path);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 settings read_settings(sys::kernel& from) {
@@ -55,11 +74,14 @@ settings read_settings(sys::kernel& from) {
   found.kernel_release = read_text(from, "/proc/sys/kernel/osrelease");
   const std::size_t page_bytes = from.base_page_bytes();
   found.page_bytes = page_bytes != 0 ? std::optional(page_bytes) : std::nullopt;
-  if (const auto balancing = read_number(from, "/proc/sys/kernel/numa_balancing")) {
+  if (const auto balancing = read_number(from, "/proc/sys/kernel/numa_balancing", 0, 3)) {
     found.numa_balancing = static_cast<int>(*balancing);
   }
   found.thp = chosen_word(read_text(from, "/sys/kernel/mm/transparent_hugepage/enabled"));
   found.thp_defrag = chosen_word(read_text(from, "/sys/kernel/mm/transparent_hugepage/defrag"));
+  if (const auto meminfo = read_text(from, "/proc/meminfo")) {
+    found.swap_bytes = swap_in(*meminfo);
+  }
   found.virtualisation = read_virtualisation(from);
   return found;
 }

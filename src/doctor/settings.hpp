@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct settings {
   std::optional<int> numa_balancing;         ///< 0 off, 1 on, 2 memory tiering, 3 both
   std::optional<std::string> thp;            ///< transparent huge pages: "always"
   std::optional<std::string> thp_defrag;     ///< "madvise"
+  std::optional<std::uint64_t> swap_bytes;   ///< all there is, used or not
   /// "none", or the maker of the virtual machine as its firmware names it.
   std::optional<std::string> virtualisation;
 
@@ -29,6 +31,9 @@ struct settings {
 
 /// A whole number that is all there is in a file; nullopt if it is not there or says something
 /// else.
-[[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const char* path);
+[[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path);
+/// The same, if it is one of least..most: what a setting cannot be is not told as one.
+[[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path,
+                                                   long long least, long long most);
 
 } // namespace nodewise::doctor

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "doctor/environment.hpp"
 #include "sys/perf.hpp"
 
 namespace nodewise::doctor {
@@ -68,7 +69,8 @@ std::optional<std::string> find_on_path(const std::string& name) {
 } // namespace
 
 surroundings surroundings::of_this_system() {
-  return {&sys::real_kernel(), open_fault_counter_now, open_userfaultfd_now, find_on_path};
+  return {&sys::real_kernel(), open_fault_counter_now, open_userfaultfd_now, find_on_path,
+          read_variables([](const char* name) -> const char* { return std::getenv(name); })};
 }
 
 } // namespace nodewise::doctor

@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 
+#include <nodewise/machine.hpp>
+
+#include "bind/conflicts.hpp"
 #include "sys/kernel.hpp"
 
 namespace nodewise::doctor {
@@ -18,7 +21,12 @@ struct surroundings {
   std::function<int()> open_userfaultfd;
   /// The path of a program, searched as a shell does.
   std::function<std::optional<std::string>(const std::string& name)> find_program;
+  /// Those that `read_variables` asks for.
+  bind::settings variables = {};
+  /// The machine, with measured costs if there are any; nothing: it could not be found out.
+  std::optional<machine> here = std::nullopt;
 
+  /// This one, without a machine: whoever asks knows how to find it out.
   [[nodiscard]] static surroundings of_this_system();
 };
 

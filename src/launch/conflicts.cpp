@@ -34,10 +34,10 @@ void warn_of_conflicts(const planning& now) {
       said.erase(each.name);
     }
   }
-  bind::intentions ours{now.into.layout.has_value(),
-                        now.options.ranks_per.has_value(),
-                        chooser_of_processors(now.options),
-                        {}};
+  bind::intentions ours;
+  ours.bound = now.into.layout.has_value();
+  ours.by_rank = now.options.ranks_per.has_value();
+  ours.processors = chooser_of_processors(now.options);
   if (now.into.memory) {
     ours.memory = now.options.memory.nodes
                       ? now.options.memory.nodes->option + " " + now.options.memory.nodes->text

@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "spec": {"base", "sys", "topology"},
     "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "arithmetic", "protocol",
                "marker"},
-    "doctor": {"base", "sys", "topology"},
+    "doctor": {"base", "sys", "topology", "bind"},
     "report": {"base"},
     "sweep": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},

@@ -1,0 +1,200 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/measure_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "cli/measure_flags.hpp"
+#include "measure/session.hpp"
+#include "spec/likwid_workgroup.hpp"
+#include "sys/node_memory.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using measure::experiment;
+using measure::point;
+
+/// The quick set is to end within half a minute, start and last point included.
+constexpr std::chrono::nanoseconds quick_time = std::chrono::seconds(24);
+constexpr std::chrono::nanoseconds full_time_per_point = std::chrono::seconds(2);
+
+std::vector<std::string_view> words_of(const invocation& given, const flag& list) {
+  std::vector<std::string_view> words;
+  for (std::string_view text : given.texts(list)) {
+    while (!text.empty()) {
+      const std::size_t end = text.find(',');
+      words.push_back(text.substr(0, end));
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+  }
+  return words;
+}
+
+std::vector<experiment> chosen_experiments(const invocation& given) {
+  std::vector<experiment> chosen;
+  for (const std::string_view word : words_of(given, flags::only)) {
+    const auto found = measure::parse_experiment(word);
+    if (!found) {
+      throw error(error_kind::usage, option_name(flags::only) + " " + std::string(word),
+                  "there is no such experiment", "see nodewise measure --help");
+    }
+    if (!std::ranges::count(chosen, *found)) {
+      chosen.push_back(*found);
+    }
+  }
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+std::vector<std::string_view> chosen_kernels(const invocation& given) {
+  std::vector<std::string_view> chosen;
+  for (const std::string_view word : words_of(given, flags::measured_kernel)) {
+    if (word == "all") {
+      for (const measure::kernel& each : measure::kernels()) {
+        chosen.push_back(each.name);
+      }
+      continue;
+    }
+    if (measure::find_kernel(word) == nullptr) {
+      throw error(error_kind::usage, option_name(flags::measured_kernel) + " " + std::string(word),
+                  "there is no such kernel", "see nodewise measure --help");
+    }
+    chosen.push_back(word);
+  }
+  return chosen;
+}
+
+page_size pages_of(const invocation& given) {
+  const std::string_view text = given.text(flags::buffer_pages).value_or("auto");
+  if (text == "base") {
+    return page_size::base;
+  }
+  if (text == "huge") {
+    return page_size::transparent_huge;
+  }
+  if (text == "2M") {
+    return page_size::huge_2m;
+  }
+  return text == "1G" ? page_size::huge_1g : page_size::automatic;
+}
+
+std::optional<std::chrono::nanoseconds> asked_time(const invocation& given) {
+  const auto text = given.text(flags::point_time);
+  if (!text) {
+    return std::nullopt;
+  }
+  constexpr double most = 1e5;
+  double seconds = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (failed != std::errc{} || end != text->data() + text->size() || !(seconds > 0) ||
+      seconds > most) {
+    throw error(error_kind::usage, option_name(flags::point_time) + " " + std::string(*text),
+                "it takes seconds, such as 0.5 or 10", "give a number up to 100000");
+  }
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+/// The threads of a workgroup on each of the nodes that they are on, with a part of the arrays in
+/// its memory, or all of them where the text says.
+std::vector<measure::stream_group> groups_of(const spec::workgroup& asked,
+                                             const measure::kernel& does, const topology& on) {
+  std::vector<measure::stream_group> groups;
+  for (const cpu_id cpu : asked.cpus) {
+    const node_id node = on.node_of(cpu);
+    auto same = std::ranges::find_if(groups, [&](const measure::stream_group& each) {
+      return each.memory.front() == node;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&does, {}, {node}, {}, 0, asked.arrays});
+      same = groups.end() - 1;
+    }
+    same->cpus.push_back(cpu);
+  }
+  for (measure::stream_group& each : groups) {
+    each.bytes = asked.bytes * each.cpus.size() / asked.cpus.size();
+  }
+  return groups;
+}
+
+/// A point a kernel, all workgroups at the same time.
+std::vector<point> workgroup_points(const invocation& given, const topology& on,
+                                    const measure::scope& what) {
+  std::vector<point> points;
+  const auto texts = given.texts(flags::workgroup);
+  for (const std::string_view name : what.kernels) {
+    const measure::kernel& does = *measure::find_kernel(name);
+    measure::stream_work work;
+    for (const std::string_view text : texts) {
+      const auto asked = for_option(flags::workgroup, [&] { return spec::parse_workgroup(text, on); });
+      const auto groups = groups_of(asked, does, on);
+      work.groups.insert(work.groups.end(), groups.begin(), groups.end());
+    }
+    points.push_back({experiment::kernels, std::string(does.name), unknown_node, unknown_node,
+                      what.pages, std::move(work)});
+  }
+  return points;
+}
+
+void require_one_question(const invocation& given) {
+  const auto refuse = [&](const flag& one, const flag& other) {
+    throw error(error_kind::usage, option_name(one) + " with " + option_name(other),
+                "they ask for different sets", "leave one of both out");
+  };
+  for (const flag* other : {&flags::only, &flags::full}) {
+    if (given.has(flags::workgroup) && given.has(*other)) {
+      refuse(flags::workgroup, *other);
+    }
+  }
+  if (given.has(flags::full) && given.has(flags::only)) {
+    refuse(flags::full, flags::only);
+  }
+  if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
+    throw error(error_kind::usage,
+                option_name(flags::workgroup) + " with " + option_name(flags::buffer_size),
+                "a workgroup says its own size", "leave " + option_name(flags::buffer_size) + " out");
+  }
+}
+
+} // namespace
+
+measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& kernel) {
+  require_one_question(given);
+  measure::scope what{.experiments = {},
+                      .bytes = given.bytes(flags::buffer_size).value_or(0),
+                      .pages = pages_of(given),
+                      .kernels = chosen_kernels(given)};
+  for (const memory_node& node : on.machine().nodes) {
+    const auto memory = sys::read_node_memory(kernel, node.id);
+    what.free_bytes.push_back(memory ? std::optional(memory->free_bytes) : std::nullopt);
+  }
+  measure_plan made;
+  const auto time = asked_time(given);
+  if (given.has(flags::workgroup)) {
+    made.set = "workgroups";
+    if (what.kernels.empty()) {
+      what.kernels = {"copy", "scale", "add", "triad"};
+    }
+    made.points = workgroup_points(given, on, what);
+  } else {
+    made.set = given.has(flags::full) ? "full" : given.has(flags::only) ? "chosen" : "quick";
+    what.experiments = given.has(flags::full)   ? measure::full_set()
+                       : given.has(flags::only) ? chosen_experiments(given)
+                       : what.kernels.empty()   ? measure::quick_set()
+                                                : std::vector{experiment::kernels};
+    if (!what.kernels.empty() && made.set == "quick") {
+      made.set = "chosen";
+    }
+    made.points = measure::plan_points(on, what);
+  }
+  made.time_per_point = time              ? *time
+                        : made.set == "quick" ? measure::share_of(quick_time, made.points.size())
+                                              : full_time_per_point;
+  return made;
+}
+
+} // namespace nodewise::cli

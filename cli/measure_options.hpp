@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `nodewise measure` was asked for, as values of the room that does it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "cli/invocation.hpp"
+#include "measure/points.hpp"
+#include "sys/kernel.hpp"
+
+namespace nodewise::cli {
+
+struct measure_plan {
+  std::string set; ///< "quick", "full", "chosen", "workgroups"
+  std::vector<measure::point> points;
+  std::chrono::nanoseconds time_per_point{};
+};
+
+/// Throws `error` (usage), naming the option.
+[[nodiscard]] measure_plan plan_of(const invocation& given, const topology& on,
+                                   sys::kernel& kernel);
+
+} // namespace nodewise::cli
