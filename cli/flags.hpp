@@ -131,6 +131,15 @@ inline constexpr flag input{
     .group = group::input,
     .help = "another machine: FILE.xml of lstopo, FILE.json, sysfs:DIR, lab:NAME, 4x2 or hwloc's "
             "\"numa:2 core:4 pu:1\""};
+inline constexpr flag costs{
+    .name = "costs",
+    .kind = flag_kind::value,
+    .value = "FILE.json",
+    .standard = "what `nodewise measure` found here",
+    .group = group::input,
+    .help =
+        "bandwidths and latencies of that machine: drawn, in the JSON, and memory attributes in "
+        "hwloc's XML"};
 
 // run: numactl's words where numactl has one.
 inline constexpr flag cpunodebind{.name = "cpunodebind",
@@ -260,8 +269,9 @@ inline constexpr flag memory{
     .kind = flag_kind::value,
     .value = "PLACEMENT",
     .group = group::memory,
-    .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; or each "
-            "large array blocked (equal parts beside the threads, by address) or cyclic:SIZE; of a "
+    .help = "local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..; "
+            "weighted:auto[:NODES] by measured bandwidths; or each large array blocked (equal "
+            "parts beside the threads, by address) or cyclic:SIZE; of a "
             "described loop also serial (all first touched by its first thread)"};
 inline constexpr flag rule{
     .name = "rule",

@@ -28,8 +28,8 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
               failed);
 }
 
-/// A run that is waited for, or that needs line tables or hwloc, need not begin within a
-/// millisecond.
+/// A run that is waited for, or that needs line tables, hwloc or a machine's file, need not begin
+/// within a millisecond.
 bool is_plain_run(const invocation& given) {
   if (given.verb == nullptr || given.verb->name != "run") {
     return false;
@@ -39,6 +39,10 @@ bool is_plain_run(const invocation& given) {
     if (given.has(*other)) {
       return false;
     }
+  }
+  // Measured weights are in a file.
+  if (given.text(flags::memory).value_or("").starts_with("weighted:auto")) {
+    return false;
   }
   // "numa[hbm]" needs all that hwloc knows of the machine.
   return std::ranges::none_of(given.options, [](const invocation::option& each) {

@@ -56,6 +56,28 @@ topology read_file(const fs::path& file) {
                   "grids such as lab:4x2, and lab:/path/to/machine.json");
 }
 
+/// What hwloc can read of what --input names.
+topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> what) {
+  using namespace topology_detail;
+  if (!what) {
+    return this_machine{};
+  }
+  if (what->starts_with(sysfs)) {
+    return sysfs_tree{fs::path(what->substr(sysfs.size()))};
+  }
+  const std::string_view spec = what->substr(what->starts_with(lab) ? lab.size() : 0);
+  if (is_grid(spec) || looks_synthetic(spec)) {
+    return synthetic_machine{std::string(spec)};
+  }
+  if (file_begins_with(fs::path(*what), '<')) {
+    return xml_file{fs::path(*what)};
+  }
+  throw error(error_kind::usage, "hwloc's XML of " + std::string(*what),
+              "hwloc reads this system, sysfs trees, its own XML and synthetic machines",
+              "take --json, or ask inside the machine: nodewise topo --xml --on lab:NAME; what was "
+              "measured on another machine goes into its own XML: -i FILE.xml --costs FILE.json");
+}
+
 } // namespace
 
 std::vector<std::string> lab_machine_names(const paths& from) {
@@ -84,24 +106,11 @@ topology read_lab_machine(std::string_view name, const paths& from) {
   refuse_lab_name(name, from);
 }
 
-std::string machine_xml(std::optional<std::string_view> what) {
-  using namespace topology_detail;
-  if (!what) {
-    return export_xml(this_machine{});
-  }
-  if (what->starts_with(sysfs)) {
-    return export_xml(sysfs_tree{fs::path(what->substr(sysfs.size()))});
-  }
-  const std::string_view spec = what->substr(what->starts_with(lab) ? lab.size() : 0);
-  if (is_grid(spec) || looks_synthetic(spec)) {
-    return export_xml(synthetic_machine{std::string(spec)});
-  }
-  if (file_begins_with(fs::path(*what), '<')) {
-    return export_xml(xml_file{fs::path(*what)});
-  }
-  throw error(error_kind::usage, "hwloc's XML of " + std::string(*what),
-              "hwloc reads this system, sysfs trees, its own XML and synthetic machines",
-              "take --json, or ask inside the machine: nodewise topo --xml --on lab:NAME");
+std::string machine_xml(std::optional<std::string_view> what,
+                        const std::optional<machine>& measured) {
+  const topology_detail::hwloc_source source = hwloc_source_of(what);
+  return measured ? topology_detail::export_xml_with_costs(source, *measured)
+                  : topology_detail::export_xml(source);
 }
 
 topology read_machine(std::string_view what, const paths& from) {

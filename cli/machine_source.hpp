@@ -16,9 +16,11 @@ namespace nodewise::cli {
 /// Throws `error` as the readers do.
 [[nodiscard]] topology read_machine(std::string_view what, const paths& from);
 
-/// The same as hwloc's XML; without `what`, this machine. Throws `error` (usage) for machine files
-/// in JSON, which hwloc has never seen.
-[[nodiscard]] std::string machine_xml(std::optional<std::string_view> what);
+/// The same as hwloc's XML; without `what`, this machine. With the costs that are measured of it,
+/// as memory attributes, if there are any. Throws `error` (usage) for machine files in JSON, which
+/// hwloc has never seen; `error` (input) for costs of another machine.
+[[nodiscard]] std::string machine_xml(std::optional<std::string_view> what,
+                                      const std::optional<machine>& measured = std::nullopt);
 
 /// What may follow `lab:`: the name of a machine file that comes with nodewise, the path of
 /// another, or NODESxCORES[xTHREADS]. Throws `error` (usage) with the names there are.

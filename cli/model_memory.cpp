@@ -10,6 +10,7 @@
 
 #include "cli/model_loop.hpp"
 #include "launch/memory_words.hpp"
+#include "place/kernel_weights.hpp"
 #include "report/style.hpp"
 #include "spec/spec.hpp"
 
@@ -156,8 +157,29 @@ class arranger {
     }
     return model::free_memory(std::move(room), nearest_).place(touched(), into_.what.pages());
   }
+  /// By the bandwidths that the model reckons with, assumed ones, too.
+  [[nodiscard]] std::vector<std::uint32_t> measured_weights(const positions& nodes) const {
+    std::vector<double> bandwidths;
+    for (const std::size_t node : nodes) {
+      bandwidths.push_back(on_.memory[node].value);
+    }
+    if (!on_.absolute ||
+        !std::ranges::all_of(bandwidths, [](double b) { return b > 0 && b < model::unlimited; })) {
+      throw error(error_kind::usage, option_name(flags::memory) + " " + asked_.memory,
+                  "the machine's file gives no bandwidth of its memories",
+                  "give the weights: weighted:0=3,1=1, or the bandwidths: --set bandwidth=...");
+    }
+    return kernel_weights::in_proportion(bandwidths);
+  }
   [[nodiscard]] page_map by_weight(const memory_choice& choice) const {
     positions turn;
+    if (choice.measured) {
+      const positions nodes = nodes_of(choice);
+      const std::vector<std::uint32_t> weights = measured_weights(nodes);
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        turn.insert(turn.end(), weights[i], nodes[i]);
+      }
+    }
     for (const memory_choice::weight& each : choice.weights) {
       for (const std::size_t node : nodes_of(each.nodes.text, flags::memory)) {
         turn.insert(turn.end(), each.value, node);

@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/measured_costs.hpp"
 #include "cli/sites.hpp"
 
 #include "launch/plan.hpp"
@@ -20,6 +21,10 @@ launch::library_finder make_library_finder() {
 }
 
 launch::site_finder make_site_finder() {
+  return {};
+}
+
+launch::weight_source make_weight_source() {
   return {};
 }
 

@@ -153,6 +153,31 @@ ordered_json json_of(const run_result& result, const process_report& process) {
   return made;
 }
 
+/// Weights that nobody typed: of all large objects, and of rules by their positions.
+ordered_json measured_json(const launch::agent_orders& asked) {
+  ordered_json made = ordered_json::array();
+  const auto add = [&](const launch::agent_placement& where, std::optional<std::size_t> rule) {
+    if (!where.weights) {
+      return;
+    }
+    ordered_json one = {{"file", where.weights->file}, {"per_node", ordered_json::array()}};
+    for (const plans::memory_weight& each : where.weights->weights) {
+      one["per_node"].push_back({{"node", to_int(each.node)}, {"weight", each.weight}});
+    }
+    if (rule) {
+      one["rule"] = *rule;
+    }
+    made.push_back(std::move(one));
+  };
+  if (asked.standard) {
+    add(*asked.standard, std::nullopt);
+  }
+  for (std::size_t i = 0; i < asked.rules.size(); ++i) {
+    add(asked.rules[i].where, i);
+  }
+  return made;
+}
+
 ordered_json memory_json(const run_result& result) {
   const launch::plan& asked = result.asked;
   ordered_json memory = {{"placement", result.placement()}};
@@ -176,6 +201,9 @@ ordered_json memory_json(const run_result& result) {
       for (const launch::agent_rule& rule : asked.agent->rules) {
         memory["rules"].push_back(rule.text);
       }
+    }
+    if (ordered_json measured = measured_json(*asked.agent); !measured.empty()) {
+      memory["measured_weights"] = std::move(measured);
     }
   }
   return memory;

@@ -237,6 +237,9 @@ std::string run_text(const run_result& result, const report::style& how) {
     }
   }
   text = text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
+  for (const std::string& line : launch::measured_texts(*result.asked.agent)) {
+    text += line + "\n";
+  }
   return text + plan_text(result, how);
 }
 

@@ -301,7 +301,7 @@ std::string devices_text(const machine& all, const style& how) {
 
 } // namespace
 
-std::string draw(const topology& what, const style& how) {
+std::string draw(const topology& what, const style& how, const std::vector<std::string>& costs) {
   const machine& all = what.machine();
   std::string text = head(what, how) + "\n" + draw_nodes(what, how);
   if (!all.caches.empty()) {
@@ -311,6 +311,9 @@ std::string draw(const topology& what, const style& how) {
     text += "\n" + distances_text(all, how);
   }
   text += parameters_text(all, how);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "costs" : "", costs[i], tone::faint);
+  }
   if (!all.devices.empty()) {
     text += "\n" + devices_text(all, how);
   }

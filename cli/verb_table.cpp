@@ -30,15 +30,17 @@ constexpr std::array<flag_list, 5> on_a_machine = {&flags::on, &flags::on_timeou
 
 // topo
 
-constexpr auto topo_flags =
-    join(std::array<flag_list, 4>{&flags::input, &flags::xml, &flags::json, &flags::output},
-         on_a_machine, every_verb);
+constexpr auto topo_flags = join(std::array<flag_list, 5>{&flags::input, &flags::costs, &flags::xml,
+                                                          &flags::json, &flags::output},
+                                 on_a_machine, every_verb);
 constexpr std::array topo_examples = {
     example{"nodewise topo", "this machine, and what this process may use of it"},
     example{"nodewise topo --input lab:4x2", "a machine of 4 nodes with 2 cores each"},
     example{"nodewise topo -i cluster-node.xml --json", "a machine recorded by lstopo, as JSON"},
     example{"nodewise topo --xml -o node.xml",
             "for lstopo, MPI launchers and other users of hwloc"},
+    example{"nodewise topo -i node.xml --costs node.json --xml -o costs.xml",
+            "with measured bandwidths and latencies, which `lstopo --memattrs` prints"},
     example{"nodewise topo --on lab:4x2", "what a program sees inside a virtual machine"},
 };
 constexpr std::array topo_codes = {exit_code::bad_input};

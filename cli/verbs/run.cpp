@@ -8,6 +8,7 @@
 #include <nodewise/topology.hpp>
 
 #include "cli/exit_codes.hpp"
+#include "cli/measured_costs.hpp"
 #include "cli/numactl_text.hpp"
 #include "cli/result.hpp"
 #include "cli/run_options.hpp"
@@ -100,6 +101,7 @@ int run(const invocation& given) {
   options.find_site = make_site_finder();
   options.build_id = make_build_id_reader();
   options.libraries = make_library_finder();
+  options.weigh = make_weight_source();
   read_plan(options);
   launch::take_threads_of_plan(options);
   if (options.widen || options.ranks_per) {

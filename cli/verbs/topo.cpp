@@ -3,6 +3,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/machine_source.hpp"
+#include "cli/measured_costs.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "cli/topology_drawing.hpp"
@@ -11,26 +12,47 @@
 
 namespace nodewise::cli::verbs {
 
-int topo(const invocation& given) {
+namespace {
+
+/// The machine that is asked for, with the costs that are known of it.
+measured_machine find_machine(const invocation& given) {
   const auto input = given.text(flags::input);
-  if (given.has(flags::xml)) {
-    write_result_text(input ? for_option(flags::input, [&] { return machine_xml(input); })
-                            : machine_xml({}),
-                      given);
-    return exit_code::ok;
+  const auto costs = given.text(flags::costs);
+  if (!input && !costs) {
+    return this_machine_with_costs();
   }
-  const topology found =
+  const topology what =
       input
           ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
           : topology::system();
+  return costs ? machine_with_costs(what, *costs) : measured_machine{what, std::nullopt, {}};
+}
+
+std::string xml_text(const invocation& given) {
+  const auto input = given.text(flags::input);
+  const bool as_recorded = input && !given.has(flags::costs);
+  const auto measured = as_recorded ? std::nullopt : find_machine(given).measured;
+  return input ? for_option(flags::input, [&] { return machine_xml(input, measured); })
+               : machine_xml({}, measured);
+}
+
+} // namespace
+
+int topo(const invocation& given) {
+  if (given.has(flags::xml)) {
+    write_result_text(xml_text(given), given);
+    return exit_code::ok;
+  }
+  const measured_machine found = find_machine(given);
   if (given.has(flags::json) || given.has(flags::output)) {
     // The settings of this system say nothing about another machine.
-    write_result(topology_json(found, input ? nlohmann::ordered_json::object()
-                                            : settings_json(sys::real_kernel())),
+    write_result(topology_json(found.what, given.has(flags::input)
+                                               ? nlohmann::ordered_json::object()
+                                               : settings_json(sys::real_kernel())),
                  given);
   }
   if (!given.has(flags::json)) {
-    write_out(draw(found, style_of(STDOUT_FILENO, given)));
+    write_out(draw(found.what, style_of(STDOUT_FILENO, given), found.remarks));
   }
   return exit_code::ok;
 }

@@ -80,6 +80,15 @@ std::vector<node_id> in_order(const node_set& nodes) {
   return {nodes.begin(), nodes.end()};
 }
 
+measured_weights weigh(const planning& now, const memory_choice& choice) {
+  const node_set nodes = memory_nodes(now, choice.nodes);
+  if (!now.options.weigh) {
+    throw error(error_kind::usage, "weighted:auto", "what was measured cannot be read here",
+                "give the weights: weighted:0=3,1=1");
+  }
+  return now.options.weigh(now.here, nodes);
+}
+
 std::vector<node_id> weighted_owners(const planning& now, const memory_choice& choice) {
   std::vector<node_id> owners;
   for (const memory_choice::weight& each : choice.weights) {
@@ -98,7 +107,15 @@ agent_placement placement_of(const planning& now, const memory_choice& choice) {
   agent_placement made{choice.mode, {}, choice.granule_bytes};
   switch (choice.mode) {
   case memory_mode::weighted:
-    made = {memory_mode::cyclic, weighted_owners(now, choice), 0};
+    made.mode = memory_mode::cyclic;
+    if (choice.measured) {
+      made.weights = weigh(now, choice);
+      for (const plans::memory_weight& each : made.weights->weights) {
+        made.owners.insert(made.owners.end(), each.weight, each.node);
+      }
+    } else {
+      made.owners = weighted_owners(now, choice);
+    }
     break;
   case memory_mode::cyclic:
     made.owners = in_order(choice.nodes ? memory_nodes(now, choice.nodes) : nodes_of_threads(now));

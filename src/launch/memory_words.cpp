@@ -65,7 +65,8 @@ class reader {
     if (found == nullptr) {
       refuse("there is no placement '" + std::string(part.substr(0, colon)) + "'", list_of_words);
     }
-    memory_choice made{found->mode, std::nullopt, 0, {}};
+    memory_choice made;
+    made.mode = found->mode;
     const bool needs_more = found->follows == tail::nodes || found->follows == tail::weights ||
                             found->follows == tail::granule;
     if (needs_more ? rest.empty() : more && (found->follows == tail::nothing || rest.empty())) {
@@ -86,25 +87,36 @@ class reader {
  private:
   static constexpr const char* list_of_words =
       "write local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..., "
-      "blocked "
-      "or cyclic:SIZE[:NODES]";
+      "weighted:auto[:NODES], blocked or cyclic:SIZE[:NODES]";
 
   void read_granule(std::string_view rest, memory_choice& into) const {
-    const std::size_t colon = rest.find(':');
-    into.granule_bytes = size(rest.substr(0, colon));
+    const std::string_view first = rest.substr(0, rest.find(':'));
+    into.granule_bytes = size(first);
     if (into.granule_bytes == 0) {
       refuse("a granule of 0 bytes", "write for example cyclic:64K");
     }
-    if (colon != std::string_view::npos) {
-      if (colon + 1 == rest.size()) {
-        refuse("no node behind the last colon", "write for example cyclic:64K:0-1");
-      }
-      into.nodes = {std::string(rest.substr(colon + 1)), option_, std::string(text_)};
+    read_nodes_behind(rest.substr(first.size()), "cyclic:64K:0-1", into);
+  }
+
+  /// ":0-1", or nothing.
+  void read_nodes_behind(std::string_view rest, const std::string& example,
+                         memory_choice& into) const {
+    if (rest == ":") {
+      refuse("no node behind the last colon", "write for example " + example);
+    }
+    if (!rest.empty()) {
+      into.nodes = {std::string(rest.substr(1)), option_, std::string(text_)};
     }
   }
 
-  /// "0=3,1-2=1": a part without '=' belongs to the next one, "0,1=2" is "0=2,1=2".
+  /// "0=3,1-2=1": a part without '=' belongs to the next one, "0,1=2" is "0=2,1=2"; or "auto:0-1".
   void read_weights(std::string_view rest, memory_choice& into) const {
+    constexpr std::string_view by_measurement = "auto";
+    if (rest.substr(0, rest.find(':')) == by_measurement) {
+      into.measured = true;
+      read_nodes_behind(rest.substr(by_measurement.size()), "weighted:auto:0-1", into);
+      return;
+    }
     std::string nodes;
     while (!rest.empty()) {
       const std::string_view part = rest.substr(0, rest.find(','));

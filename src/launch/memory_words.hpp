@@ -49,6 +49,7 @@ struct memory_choice {
     std::uint32_t value = 0;
   };
   std::vector<weight> weights;
+  bool measured = false; ///< of weighted: by the bandwidths that were measured; `nodes` says whose
 };
 
 /// Which objects a rule is for: those that all of its conditions hold for, of several sites one.
@@ -62,7 +63,8 @@ struct memory_rule {
 };
 
 /// "local", "bind:NODES", "prefer:NODES", "interleave[:NODES]", "weighted:NODE=WEIGHT,...",
-/// "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage) that names `option`.
+/// "weighted:auto[:NODES]", "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage) that names
+/// `option`.
 [[nodiscard]] memory_choice parse_placement(std::string_view text, const std::string& option);
 
 /// "site=file.c:12,size>=8M:cyclic:64K": conditions, a colon, a placement. Throws `error` (usage).

@@ -41,6 +41,7 @@ struct agent_placement {
   std::vector<node_id> owners;   ///< of cyclic: in turn, several times in a row for a weight; of
                                  ///< map: of each part
   std::size_t granule_bytes = 0; ///< of cyclic; 0: as the agent thinks fit
+  std::optional<measured_weights> weights = {}; ///< that `owners` are of, where they were measured
 
   friend bool operator==(const agent_placement&, const agent_placement&) = default;
 };
@@ -128,6 +129,10 @@ void take_threads_of_plan(run_options& options);
 /// there are more rules or parts than the agent takes.
 [[nodiscard]] std::vector<variable>
 agent_variables(const agent_orders& orders, const std::string& report, environment get = nullptr);
+
+/// "--memory weighted:0=3,1=1 as measured: FILE", a line for each placement by measured weights,
+/// each behind the option that asked for it.
+[[nodiscard]] std::vector<std::string> measured_texts(const agent_orders& orders);
 
 /// The lines for a shell that do the same: variables and numactl.
 [[nodiscard]] std::string shell_text(const plan& what);

@@ -37,6 +37,17 @@ using build_id_reader = std::function<std::string(const std::string& program_fil
 using library_finder =
     std::function<std::map<std::string, std::string>(const std::string& program_file)>;
 
+/// Weights of nodes by the bandwidths that were measured on this machine.
+struct measured_weights {
+  std::string file; ///< that says what was measured
+  std::vector<plans::memory_weight> weights;
+
+  friend bool operator==(const measured_weights&, const measured_weights&) = default;
+};
+
+/// Throws `error` where nothing is measured of one of the nodes.
+using weight_source = std::function<measured_weights(const topology& here, const node_set& nodes)>;
+
 /// --plan, and which of its lines for threads the command line has answered itself.
 struct plan_choice {
   std::string name; ///< of the file
@@ -74,6 +85,7 @@ struct run_options {
   site_finder find_site;    ///< nothing where line tables cannot be read
   build_id_reader build_id; ///< likewise
   library_finder libraries; ///< likewise
+  weight_source weigh;      ///< nothing where measured weights cannot be read
   bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
   std::size_t threshold_bytes = std::size_t{1} << 20;
   bool witness = false; ///< observe for a profile: tell more of each object

@@ -88,6 +88,10 @@ std::string srun_options(const plan& what) {
 /// does.
 std::string comments(const plan& what, const std::string& command) {
   std::string text;
+  for (const std::string& line :
+       what.agent ? measured_texts(*what.agent) : std::vector<std::string>{}) {
+    text += line.find('\n') == std::string::npos ? "# " + line + "\n" : "";
+  }
   if (what.rank) {
     text += "# This is the line of local rank " + std::to_string(*what.rank) +
             "; other ranks have other processors.\n";
@@ -113,7 +117,29 @@ std::string comments(const plan& what, const std::string& command) {
   return text + "# taskset -c " + what.layout->cpus().to_string() + " " + command;
 }
 
+std::string measured_text(const measured_weights& what) {
+  std::string text;
+  for (const plans::memory_weight& each : what.weights) {
+    text += (text.empty() ? "weighted:" : ",") + std::to_string(to_int(each.node)) + "=" +
+            std::to_string(each.weight);
+  }
+  return text + " as measured: " + what.file;
+}
+
 } // namespace
+
+std::vector<std::string> measured_texts(const agent_orders& orders) {
+  std::vector<std::string> lines;
+  if (orders.standard && orders.standard->weights) {
+    lines.push_back("--memory " + measured_text(*orders.standard->weights));
+  }
+  for (const agent_rule& rule : orders.rules) {
+    if (rule.where.weights) {
+      lines.push_back("--rule " + rule.text + " is " + measured_text(*rule.where.weights));
+    }
+  }
+  return lines;
+}
 
 std::string shell_text(const plan& what) {
   std::vector<variable> variables = what.variables;

@@ -2,7 +2,6 @@
 #include <nodewise/advice.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -10,6 +9,7 @@
 
 #include "model/costs.hpp"
 #include "model/price.hpp"
+#include "place/kernel_weights.hpp"
 
 namespace nodewise::inline v0 {
 
@@ -83,17 +83,6 @@ std::string reason_for(const arrangement_advice& advice, page_users users) {
                                    ", too, costs more than it gains: they are far";
 }
 
-/// The largest relative error of the proportions.
-double error_of(const std::vector<double>& wanted, const std::vector<std::uint32_t>& given) {
-  const double wanted_sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
-  const double given_sum = std::accumulate(given.begin(), given.end(), 0.0);
-  double worst = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    worst = std::max(worst, std::abs(given[i] / given_sum / (wanted[i] / wanted_sum) - 1));
-  }
-  return worst;
-}
-
 } // namespace
 
 arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id> threads,
@@ -155,28 +144,7 @@ std::vector<std::uint32_t> weights_from_bandwidths(const topology& on,
     }
     bandwidths.push_back(costs.memory[*at].value);
   }
-  if (bandwidths.empty()) {
-    return {};
-  }
-  constexpr double good_enough = 0.02;
-  constexpr double kernel_limit = 255;
-  const double least = std::ranges::min(bandwidths);
-  std::vector<std::uint32_t> best;
-  for (double scale = 1;
-       best.empty() || scale * std::ranges::max(bandwidths) / least <= kernel_limit; ++scale) {
-    std::vector<std::uint32_t> weights;
-    for (const double bandwidth : bandwidths) {
-      const double weight = std::min(kernel_limit, std::round(bandwidth / least * scale));
-      weights.push_back(static_cast<std::uint32_t>(weight));
-    }
-    if (best.empty() || error_of(bandwidths, weights) < error_of(bandwidths, best)) {
-      best = weights;
-    }
-    if (error_of(bandwidths, best) <= good_enough) {
-      break;
-    }
-  }
-  return best;
+  return kernel_weights::in_proportion(bandwidths);
 }
 
 std::size_t chunk_of_whole_pages(std::size_t element_bytes, std::size_t page_bytes,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <nodewise/id.hpp>
 #include <nodewise/id_set.hpp>
@@ -65,6 +66,9 @@ class kernel {
   [[nodiscard]] virtual std::size_t thp_bytes() = 0;
   /// A text file of /proc or /sys, whole, without the final newline.
   [[nodiscard]] virtual answer<std::string> read_file(const char* path) = 0;
+  /// Writes a setting of /proc or /sys by one write, as the kernel takes it; makes no file. Returns
+  /// 0 or errno.
+  virtual int write_file(const char* path, std::string_view text) = 0;
 };
 
 /// The running kernel.

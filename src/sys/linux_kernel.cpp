@@ -149,6 +149,17 @@ class linux_kernel final : public kernel {
     return {failed == 0 ? text : std::string{}, failed};
   }
 
+  int write_file(const char* path, std::string_view text) override {
+    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+      return errno;
+    }
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    const int failed = written < 0 ? errno : 0;
+    ::close(fd);
+    return failed != 0 || static_cast<std::size_t>(written) == text.size() ? failed : EIO;
+  }
+
  private:
   /// Only the bits that are set cost anything: loops ask for the mask before they bind.
   static cpu_set set_of(std::span<const unsigned long> mask) {

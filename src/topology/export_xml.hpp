@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include <nodewise/machine.hpp>
+
 namespace nodewise::topology_detail {
 
 struct this_machine {};
@@ -23,4 +25,18 @@ using hwloc_source = std::variant<this_machine, xml_file, sysfs_tree, synthetic_
 /// hwloc's XML. Throws `error` as the readers do.
 [[nodiscard]] std::string export_xml(const hwloc_source& source);
 
+/// The same with the bandwidths and latencies of `measured` as hwloc's memory attributes, each from
+/// the processors of a node: those that were measured in the place of published ones, which stay
+/// where nothing was measured. hwloc keeps whole MiB/s and ns. Throws `error` (input) if nodes and
+/// processors of `measured` are others.
+[[nodiscard]] std::string export_xml_with_costs(const hwloc_source& source,
+                                                const machine& measured);
+
 } // namespace nodewise::topology_detail
+
+namespace nodewise {
+
+/// This machine as hwloc's XML with what was measured on it. Throws `error` as above.
+[[nodiscard]] std::string xml_with_costs(const machine& measured);
+
+} // namespace nodewise

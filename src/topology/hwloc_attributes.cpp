@@ -46,23 +46,6 @@ std::vector<std::vector<int>> rows_of(const hwloc_distances_s& matrix, const mac
   return rows;
 }
 
-struct attribute {
-  hwloc_memattr_id_t id;
-  std::string_view name;
-  std::string_view unit;
-  double scale; ///< of hwloc's MiB/s and ns
-};
-
-constexpr double mib_per_s = 1048576e-9;
-constexpr std::array attributes{
-    attribute{HWLOC_MEMATTR_ID_BANDWIDTH, "bandwidth", "GB/s", mib_per_s},
-    attribute{HWLOC_MEMATTR_ID_LATENCY, "latency", "ns", 1.0},
-    attribute{HWLOC_MEMATTR_ID_READ_BANDWIDTH, "read_bandwidth", "GB/s", mib_per_s},
-    attribute{HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "write_bandwidth", "GB/s", mib_per_s},
-    attribute{HWLOC_MEMATTR_ID_READ_LATENCY, "read_latency", "ns", 1.0},
-    attribute{HWLOC_MEMATTR_ID_WRITE_LATENCY, "write_latency", "ns", 1.0},
-};
-
 struct initiator_value {
   cpu_set cpus;
   hwloc_uint64_t value;
@@ -140,7 +123,7 @@ void add_distances(hwloc_topology_t topology, machine& all) {
 }
 
 void add_memory_attributes(hwloc_topology_t topology, const std::string& source, machine& all) {
-  for (const attribute& each : attributes) {
+  for (const memory_attribute& each : memory_attributes) {
     for (hwloc_obj_t target : objects(topology, HWLOC_OBJ_NUMANODE)) {
       const auto values = values_of(topology, each.id, target);
       for (const memory_node& from : all.nodes) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <hwloc.h>
@@ -22,6 +23,8 @@ using hwloc_handle = std::unique_ptr<hwloc_topology, hwloc_destroy>;
 /// This machine, or what HWLOC_XMLFILE and its like put in its place.
 [[nodiscard]] hwloc_handle load_system();
 [[nodiscard]] hwloc_handle load_xml(const std::filesystem::path& file);
+/// What hwloc has written; `asked` is for the error.
+[[nodiscard]] hwloc_handle load_xml_text(const std::string& text, const std::string& asked);
 /// A recorded file-system root. Sets environment variables for the time of the call, as hwloc has
 /// no other way to be told: not to be called while another thread reads the environment.
 [[nodiscard]] hwloc_handle load_sysfs(const std::filesystem::path& root);

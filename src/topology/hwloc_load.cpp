@@ -116,6 +116,18 @@ hwloc_handle load_xml(const std::filesystem::path& file) {
   return topology;
 }
 
+hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
+  const load_environment environment;
+  hwloc_handle topology = empty_topology();
+  const auto bytes = static_cast<int>(text.size() + 1); // with the zero behind it
+  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), bytes) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw error(error_kind::system, asked, "hwloc does not read what it has written itself",
+                "see what `lstopo -.xml` says, and report it");
+  }
+  return topology;
+}
+
 hwloc_handle load_sysfs(const std::filesystem::path& root) {
   const load_environment environment;
   const scoped_variable fsroot("HWLOC_FSROOT", root.c_str());

@@ -3,7 +3,9 @@
 // From hwloc's tree to the machine schema, part by part.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nodewise/id_set.hpp>
@@ -24,6 +26,26 @@ namespace nodewise::topology_detail {
 
 /// Everything but name, title and source. `attribute_source` is what the parameters say theirs is.
 [[nodiscard]] machine to_machine(hwloc_topology_t topology, const std::string& attribute_source);
+
+/// A memory attribute of hwloc's and the parameter that is the same.
+struct memory_attribute {
+  hwloc_memattr_id_t id;
+  std::string_view xml_name; ///< in hwloc's XML
+  std::string_view name;
+  std::string_view unit;
+  double scale; ///< from hwloc's MiB/s and ns, which are whole numbers
+};
+inline constexpr double mib_per_s = 1048576e-9;
+inline constexpr std::array memory_attributes{
+    memory_attribute{HWLOC_MEMATTR_ID_BANDWIDTH, "Bandwidth", "bandwidth", "GB/s", mib_per_s},
+    memory_attribute{HWLOC_MEMATTR_ID_LATENCY, "Latency", "latency", "ns", 1.0},
+    memory_attribute{HWLOC_MEMATTR_ID_READ_BANDWIDTH, "ReadBandwidth", "read_bandwidth", "GB/s",
+                     mib_per_s},
+    memory_attribute{HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "WriteBandwidth", "write_bandwidth", "GB/s",
+                     mib_per_s},
+    memory_attribute{HWLOC_MEMATTR_ID_READ_LATENCY, "ReadLatency", "read_latency", "ns", 1.0},
+    memory_attribute{HWLOC_MEMATTR_ID_WRITE_LATENCY, "WriteLatency", "write_latency", "ns", 1.0},
+};
 
 // The parts that have a file of their own; each reads `all.nodes`.
 void add_distances(hwloc_topology_t topology, machine& all);

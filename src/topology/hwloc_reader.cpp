@@ -1,15 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The readers of `topology` that are hwloc's, and its XML.
+// The readers of `topology` that are hwloc's.
 #include <nodewise/topology.hpp>
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
-#include <nodewise/error.hpp>
-
-#include "topology/export_xml.hpp"
 #include "topology/hwloc_machine.hpp"
 
 namespace nodewise::inline v0 {
@@ -49,18 +45,6 @@ topology as_the_kernel_says(const topology& by_hwloc) {
   }
   return {std::move(all), by_hwloc.allowed_cpus() & kernel.allowed_cpus(),
           by_hwloc.allowed_nodes() & kernel.allowed_nodes()};
-}
-
-hwloc_handle load(const hwloc_source& source) {
-  struct loader {
-    hwloc_handle operator()(const this_machine&) const { return load_system(); }
-    hwloc_handle operator()(const xml_file& from) const { return load_xml(from.file); }
-    hwloc_handle operator()(const sysfs_tree& from) const { return load_sysfs(from.root); }
-    hwloc_handle operator()(const synthetic_machine& from) const {
-      return load_synthetic(from.spec);
-    }
-  };
-  return std::visit(loader{}, source);
 }
 
 } // namespace
@@ -103,20 +87,3 @@ topology topology::synthetic(std::string_view spec) {
 }
 
 } // namespace nodewise::inline v0
-
-namespace nodewise::topology_detail {
-
-std::string export_xml(const hwloc_source& source) {
-  const hwloc_handle loaded = nodewise::load(source);
-  char* buffer = nullptr;
-  int length = 0;
-  if (hwloc_topology_export_xmlbuffer(loaded.get(), &buffer, &length, 0) != 0) {
-    throw error(error_kind::system, "the machine as XML", "hwloc could not write it",
-                "free some memory", errno);
-  }
-  std::string text(buffer);
-  hwloc_free_xmlbuffer(loaded.get(), buffer);
-  return text;
-}
-
-} // namespace nodewise::topology_detail

@@ -13,7 +13,7 @@ BUILD = Path(os.environ.get("NODEWISE_BUILD", Path(COMMAND).resolve().parents[1]
 # Refuses system calls to a program: deny CALL,CALL ERRNO -- PROGRAM [ARGUMENT]...
 DENY = os.environ.get("NODEWISE_DENY", str(BUILD / "tests/deny"))
 
-_SETTINGS_OF_THE_CALLER = ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LANG", "LC_ALL", "LC_CTYPE")
+_SETTINGS_OF_THE_CALLER = ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LANG", "LC_ALL", "LC_CTYPE", "NODEWISE_MEASURED")
 
 
 def environment(**changes):

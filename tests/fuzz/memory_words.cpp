@@ -13,6 +13,8 @@ std::vector<std::string> fuzz::seeds() {
           "bind:0-3",
           "interleave:!0",
           "weighted:0=3,1,2=1",
+          "weighted:auto",
+          "weighted:auto:0-1",
           "cyclic:64K:0,2",
           "site=file.c:12,size>=8M:cyclic:64K",
           "symbol=field_,size<1G:prefer:1",

@@ -2,6 +2,7 @@
 """Arrays of unmodified programs under `nodewise run`, by what the programs themselves ask the kernel."""
 
 import json
+import os
 import subprocess
 import unittest
 
@@ -18,11 +19,11 @@ FORTRAN = {"allocate", "matrix", "pointer", "save", "common"}
 
 
 class Arrays(LabTest):
-    def shares(self, *words):
+    def shares(self, *words, env=None):
         """The program's own lines as name -> share in percent."""
         done = subprocess.run(
             [NODEWISE, "run", *map(str, words)], capture_output=True, text=True, cwd=self.directory,
-            stdin=subprocess.DEVNULL, timeout=300,
+            stdin=subprocess.DEVNULL, timeout=300, env=env,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return {name: float(share) for name, share in map(str.split, done.stdout.splitlines())}
@@ -123,6 +124,30 @@ class Arrays(LabTest):
                 self.assertEqual(set(pages), {0, 2})
                 self.assertAlmostEqual(pages[0], 0.75, delta=0.01)
                 self.assertEqual(found["as_asked"], 1)
+
+    def test_measured_weights_are_shares(self):
+        described = subprocess.run([NODEWISE, "topo", "--json", "-i", "lab:opteron-4x2"], capture_output=True, text=True, check=True)
+        machine = dict(json.loads(described.stdout)["machine"], parameters=[
+            {"name": "bandwidth", "from": n, "to": n, "value": 30 if n == 0 else 10, "unit": "GB/s", "source": "measured in a test"}
+            for n in range(4)])
+        profile = self.directory / "measured.json"
+        profile.write_text(json.dumps({"schema": "nodewise/measurement/1", "nodewise": "0.1.0", "machine": machine, "settings": {}}))
+        report = self.directory / "run.json"
+        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--json", "-o", report, "--memory", "weighted:auto",
+                    "--", ARRAYS / "arrays", env={**os.environ, "NODEWISE_MEASURED": str(profile)})
+        result = json.loads(report.read_text())
+        told = result["asked"]["memory"]["measured_weights"][0]
+        self.assertEqual([each["weight"] for each in told["per_node"]], [3, 1, 1, 1])
+        self.assertEqual(told["file"], str(profile))
+        large = [found for found in result["processes"][0]["objects"] if found["kind"] != "group" and found["bytes"] >= 16 << 20]
+        self.assertTrue(large)
+        for found in large:
+            pages = {share["node"]: share["pages"] / found["pages"] for share in found["per_node"]}
+            self.assertEqual(set(pages), {0, 1, 2, 3})
+            self.assertAlmostEqual(pages[0], 3 / 6, delta=0.01)
+            for node in (1, 2, 3):
+                self.assertAlmostEqual(pages[node], 1 / 6, delta=0.01)
+            self.assertEqual(found["as_asked"], 1)
 
     def test_granules_too_fine_for_the_map_limit_are_made_coarser_and_that_is_said(self):
         program = ("import mmap; big = mmap.mmap(-1, 256 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS);"

@@ -121,6 +121,60 @@ distances  the firmware's, row to column: an order, not a cost
 )");
 }
 
+machine two_measured() {
+  machine all;
+  all.name = "two";
+  all.nodes = {{node_id{0}, cpu_set::parse("0"), 8ULL << 30, memory_kind::dram, 0},
+               {node_id{1}, cpu_set::parse("1"), 8ULL << 30, memory_kind::dram, 1},
+               {node_id{2}, {}, 64ULL << 30, memory_kind::cxl, 2}};
+  const std::string source = "measured 2026-11-22";
+  for (const int from : {0, 1}) {
+    for (const int to : {0, 1, 2}) {
+      const double far = to == 2 ? 3 : from == to ? 0 : 1;
+      all.parameters.push_back(
+          {"bandwidth", node_id{from}, node_id{to}, 21.25 - 5 * far, "GB/s", source});
+    }
+  }
+  all.parameters.push_back({"latency", node_id{0}, node_id{2}, 251.4, "ns", source});
+  all.parameters.push_back({"read_bandwidth", node_id{0}, node_id{0}, 20, "GB/s", "HMAT"});
+  return all;
+}
+
+/// Behind the picture.
+std::string tables(const machine& all, const std::vector<std::string>& costs = {}) {
+  const std::string text = cli::draw(topology(all), style_of(80), costs);
+  const std::string legend = "its numbers are processors (P#)\n\n";
+  const std::size_t at = text.find(legend);
+  return at == std::string::npos ? text : text.substr(at + legend.size());
+}
+
+TEST(DrawingOfCosts, IsATableAFigureWithItsSource) {
+  EXPECT_EQ(tables(two_measured(), {"measured: /state/measured.json"}),
+            R"(bandwidth (GB/s)  from row to column; measured 2026-11-22
+          0     1     2
+    0 21.25 16.25  6.25
+    1 16.25 21.25  6.25
+
+latency (ns)  from row to column; measured 2026-11-22
+          2
+    0 251.4
+
+read bandwidth (GB/s)  from row to column; HMAT
+   0
+0 20
+
+costs       measured: /state/measured.json
+)");
+}
+
+TEST(DrawingOfCosts, SaysWhereThereAreNone) {
+  machine all = two_measured();
+  all.parameters.clear();
+  EXPECT_TRUE(tables(all, {"not measured; nodewise measure"})
+                  .ends_with("\ncosts       not measured; nodewise measure\n"));
+  EXPECT_EQ(tables(all).find("costs"), std::string::npos);
+}
+
 } // namespace
 
 } // namespace nodewise::test

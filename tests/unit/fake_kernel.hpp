@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <sys/mman.h>
 
@@ -23,8 +25,9 @@ class fake_kernel : public sys::kernel {
       : nodes_(std::move(nodes)), page_bytes_(page_bytes), thp_(thp) {}
 
   // What the test sets and reads.
-  std::map<std::string, int> refuse;         ///< call name -> errno
+  std::map<std::string, int> refuse;         ///< call name -> errno; "write PATH" for a file
   std::map<std::string, std::string> files;  ///< path -> text
+  std::vector<std::string> writes;           ///< "path=text", in their order
   std::map<std::uintptr_t, int> page_nodes;  ///< pages in memory
   std::map<std::uintptr_t, int> page_policy; ///< what mbind left behind
   std::set<std::uintptr_t> stuck;            ///< pages that cannot be moved: EBUSY
@@ -130,6 +133,18 @@ class fake_kernel : public sys::kernel {
     const auto it = files.find(path);
     return it == files.end() ? sys::answer<std::string>{{}, ENOENT}
                              : sys::answer<std::string>{it->second, 0};
+  }
+  int write_file(const char* path, std::string_view text) override {
+    const std::string call = std::string("write ") + path;
+    if (refuses(call)) {
+      return refuse[call];
+    }
+    if (!files.contains(path)) {
+      return ENOENT;
+    }
+    writes.push_back(std::string(path) + "=" + std::string(text));
+    files[path] = text;
+    return 0;
   }
 
  private:

@@ -48,6 +48,22 @@ TEST(MemoryWords, WeightsAreReadByNode) {
   EXPECT_EQ(read.weights[2].value, 0U);
 }
 
+TEST(MemoryWords, WeightsMayBeThoseThatWereMeasured) {
+  const memory_choice all = placement("weighted:auto");
+  EXPECT_EQ(all.mode, memory_mode::weighted);
+  EXPECT_TRUE(all.measured);
+  EXPECT_FALSE(all.nodes);
+  const memory_choice some = placement("weighted:auto:0,2-3");
+  EXPECT_TRUE(some.measured);
+  EXPECT_EQ(some.nodes->text, "0,2-3");
+  EXPECT_THAT(some.weights, IsEmpty());
+  EXPECT_FALSE(placement("weighted:0=3,1=1").measured);
+  EXPECT_TRUE(rule("size>=8M:weighted:auto").where.measured);
+  for (const char* text : {"weighted:auto:", "weighted:automatic", "weighted:auto,0"}) {
+    EXPECT_THROW((void)placement(text), error) << text;
+  }
+}
+
 TEST(MemoryWords, NonsenseNamesTheOption) {
   for (const char* text :
        {"",           "red",          "local:0",        "blocked:0",      "bind",
@@ -141,6 +157,46 @@ TEST_F(MemoryPlan, WeightsAreOwnersInTurn) {
   EXPECT_THROW((void)make(), error);
   options.memory = placement("weighted:7=1");
   EXPECT_THROW((void)make(), error);
+}
+
+/// Node n has weight n + 1.
+measured_weights made_up(const topology&, const node_set& nodes) {
+  measured_weights made{"/state/measured.json", {}};
+  for (const node_id node : nodes) {
+    made.weights.push_back({node, static_cast<std::uint32_t>(to_int(node)) + 1});
+  }
+  return made;
+}
+
+TEST_F(MemoryPlan, MeasuredWeightsAreOwnersInTurnAndTold) {
+  options.memory = placement("weighted:auto");
+  options.weigh = made_up;
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*1,1*2"));
+  EXPECT_FALSE(make().memory);
+  EXPECT_THAT(shell_text(make()),
+              HasSubstr("# --memory weighted:0=1,1=2 as measured: /state/measured.json\n"));
+  options.memory = placement("weighted:auto:1");
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@1*2"));
+  options.memory = placement("local");
+  options.rules = {rule("size>=8M:weighted:auto:1")};
+  EXPECT_THAT(measured_texts(*make().agent),
+              ElementsAre("--rule size>=8M:weighted:auto:1 is weighted:1=2 as measured: "
+                          "/state/measured.json"));
+}
+
+TEST_F(MemoryPlan, MeasuredWeightsAreReadOnlyWhenAskedFor) {
+  options.weigh = [](const topology&, const node_set&) -> measured_weights {
+    throw error(error_kind::input, "weights", "nothing is measured", "nodewise measure");
+  };
+  options.memory = placement("weighted:0=3,1=1");
+  EXPECT_THAT(measured_texts(*make().agent), IsEmpty());
+  options.memory = placement("weighted:auto");
+  EXPECT_THROW((void)make(), error);
+  options.weigh = {};
+  EXPECT_THROW((void)make(), error);
+  options.weigh = made_up;
+  options.memory = placement("weighted:auto:7");
+  EXPECT_THROW((void)make(), error) << "no such node";
 }
 
 TEST_F(MemoryPlan, RulesComeWithTheProcesssOwnPolicy) {

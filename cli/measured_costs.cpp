@@ -1,0 +1,75 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/measured_costs.hpp"
+
+#include <utility>
+
+#include <nodewise/error.hpp>
+
+#include "cli/help.hpp"
+#include "cli/registry.hpp"
+#include "place/kernel_weights.hpp"
+#include "topology/measured_machine.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+topology with(const topology& what, const machine& measured) {
+  return {measured::with_costs(what.machine(), measured), what.allowed_cpus(),
+          what.allowed_nodes()};
+}
+
+/// What is said where nothing is measured.
+std::string joined(const std::vector<std::string>& remarks) {
+  std::string text = "nothing is measured on this machine";
+  for (const std::string& each : remarks) {
+    text += "; " + each;
+  }
+  return text;
+}
+
+launch::measured_weights weigh(const topology& here, const node_set& nodes) {
+  const measured::findings all = measured::find(here.machine());
+  if (!all.found) {
+    throw error(error_kind::input, "weighted:auto, weights by measured bandwidths",
+                joined(all.remarks), "nodewise measure; or give the weights: weighted:0=3,1=1");
+  }
+  launch::measured_weights made{all.found->file.string(), {}};
+  for (const kernel_weights::weight& each : kernel_weights::by_bandwidth(all.found->what, nodes)) {
+    made.weights.push_back({each.node, each.value});
+  }
+  return made;
+}
+
+} // namespace
+
+measured_machine this_machine_with_costs() {
+  measured_machine made{topology::system(), std::nullopt, {}};
+  measured::findings all = measured::find(made.what.machine());
+  made.remarks = std::move(all.remarks);
+  if (all.found) {
+    made.measured = std::move(all.found->what);
+    made.what = with(made.what, *made.measured);
+    made.remarks.push_back("measured: " + all.found->file.string());
+  } else if (!measured::has_costs(made.what.machine())) {
+    made.remarks.emplace_back("not measured; nodewise measure");
+  }
+  return made;
+}
+
+measured_machine machine_with_costs(const topology& what, std::string_view file) {
+  const std::string asked = "--costs " + std::string(file);
+  measured::profile read = measured::read(file);
+  if (const std::string why = measured::why_another(what.machine(), read.what); !why.empty()) {
+    throw error(error_kind::input, asked, why, "take costs that were measured on it");
+  }
+  measured_machine made{with(what, read.what), std::move(read.what), {}};
+  made.remarks.push_back("from " + std::string(file));
+  return made;
+}
+
+launch::weight_source make_weight_source() {
+  return weigh;
+}
+
+} // namespace nodewise::cli

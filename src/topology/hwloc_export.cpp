@@ -1,0 +1,163 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Machines as hwloc's XML, with what was measured on them.
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <nodewise/error.hpp>
+#include <nodewise/topology.hpp>
+
+#include "topology/export_xml.hpp"
+#include "topology/hwloc_machine.hpp"
+#include "topology/measured_machine.hpp"
+
+namespace nodewise::topology_detail {
+
+namespace {
+
+constexpr const char* asked_costs = "measured costs as hwloc's memory attributes";
+
+hwloc_handle load(const hwloc_source& source) {
+  struct loader {
+    hwloc_handle operator()(const this_machine&) const { return load_system(); }
+    hwloc_handle operator()(const xml_file& from) const { return load_xml(from.file); }
+    hwloc_handle operator()(const sysfs_tree& from) const { return load_sysfs(from.root); }
+    hwloc_handle operator()(const synthetic_machine& from) const {
+      return load_synthetic(from.spec);
+    }
+  };
+  return std::visit(loader{}, source);
+}
+
+std::string xml_of(hwloc_topology_t loaded) {
+  char* buffer = nullptr;
+  int length = 0;
+  if (hwloc_topology_export_xmlbuffer(loaded, &buffer, &length, 0) != 0) {
+    throw error(error_kind::system, "the machine as XML", "hwloc could not write it",
+                "free some memory", errno);
+  }
+  std::string text(buffer);
+  hwloc_free_xmlbuffer(loaded, buffer);
+  return text;
+}
+
+struct bitmap_free {
+  void operator()(hwloc_bitmap_t bitmap) const noexcept { hwloc_bitmap_free(bitmap); }
+};
+using bitmap = std::unique_ptr<hwloc_bitmap_s, bitmap_free>;
+
+bitmap to_bitmap(const cpu_set& cpus) {
+  bitmap made(hwloc_bitmap_alloc());
+  bool kept = made != nullptr;
+  for (const cpu_id cpu : cpus) {
+    kept = kept && hwloc_bitmap_set(made.get(), static_cast<unsigned>(to_int(cpu))) == 0;
+  }
+  if (!kept) {
+    throw error(error_kind::system, asked_costs, "hwloc has no memory left", "free some memory",
+                ENOMEM);
+  }
+  return made;
+}
+
+/// Takes an attribute's values off the XML. hwloc has no call that removes one, and a new one would
+/// be written over an older one of more processors, which is then everybody's.
+void remove_attribute(std::string& xml, std::string_view name) {
+  const std::string opening = "<memattr name=\"" + std::string(name) + "\"";
+  const std::size_t start = xml.find(opening);
+  if (start == std::string::npos) {
+    return; // it has no values
+  }
+  const std::size_t end_of_tag = std::min(xml.find('>', start), xml.size() - 1);
+  const std::string_view closing = xml[end_of_tag - 1] == '/' ? "/>" : "</memattr>";
+  xml.erase(start, xml.find(closing, end_of_tag - 1) + closing.size() - start);
+}
+
+bool is_said_by(const machine& measured, std::string_view name) {
+  return std::ranges::any_of(measured.parameters,
+                             [&](const parameter& each) { return each.name == name; });
+}
+
+const memory_attribute* attribute_of(const parameter& figure) {
+  const auto* const found =
+      std::find_if(memory_attributes.begin(), memory_attributes.end(),
+                   [&](const memory_attribute& each) { return each.name == figure.name; });
+  return found == memory_attributes.end() ? nullptr : found;
+}
+
+/// hwloc's number for a figure; 0 is none that a machine can have.
+hwloc_uint64_t value_of(const parameter& figure, const memory_attribute& what) {
+  const double value = std::round(figure.value / what.scale);
+  constexpr double most = 1e15;
+  if (figure.unit != what.unit || !(value >= 1 && value <= most)) {
+    throw error(error_kind::input, asked_costs,
+                "a " + figure.name + " of " + std::to_string(figure.value) + " " + figure.unit,
+                "give it in " + std::string(what.unit) + ", as a number that a machine can have");
+  }
+  return static_cast<hwloc_uint64_t>(value);
+}
+
+void set_value(hwloc_topology_t into, const machine& of, const parameter& figure,
+               const memory_attribute& what) {
+  const memory_node* const from = of.find_node(figure.from);
+  hwloc_obj_t const target =
+      hwloc_get_numanode_obj_by_os_index(into, static_cast<unsigned>(to_int(figure.to)));
+  if (from == nullptr || from->cpus.empty() || target == nullptr) {
+    return; // nobody's processors, or nobody's memory, has no such figure
+  }
+  const bitmap cpus = to_bitmap(from->cpus);
+  hwloc_location initiator{};
+  initiator.type = HWLOC_LOCATION_TYPE_CPUSET;
+  initiator.location.cpuset = cpus.get();
+  if (hwloc_memattr_set_value(into, what.id, target, &initiator, 0, value_of(figure, what)) != 0) {
+    throw error(error_kind::system, asked_costs,
+                "hwloc does not take the " + figure.name + " from node " +
+                    std::to_string(to_int(figure.from)) + " to node " +
+                    std::to_string(to_int(figure.to)),
+                "report it with the machine's XML: nodewise topo --xml", errno);
+  }
+}
+
+} // namespace
+
+std::string export_xml(const hwloc_source& source) {
+  return xml_of(load(source).get());
+}
+
+std::string export_xml_with_costs(const hwloc_source& source, const machine& measured) {
+  const hwloc_handle loaded = load(source);
+  // Of this machine the kernel has the last word on which node a processor is of.
+  const machine published = std::holds_alternative<this_machine>(source)
+                                ? topology::system().machine()
+                                : to_machine(loaded.get(), "published");
+  if (const std::string why = measured::why_another(published, measured); !why.empty()) {
+    throw error(error_kind::input, asked_costs, why, "take costs that were measured on it");
+  }
+  const machine all = measured::with_costs(published, measured);
+  std::string xml = xml_of(loaded.get());
+  for (const memory_attribute& each : memory_attributes) {
+    if (is_said_by(measured, each.name)) {
+      remove_attribute(xml, each.xml_name);
+    }
+  }
+  const hwloc_handle made = load_xml_text(xml, asked_costs);
+  for (const parameter& figure : all.parameters) {
+    const memory_attribute* const what = attribute_of(figure);
+    if (what != nullptr && is_said_by(measured, what->name)) {
+      set_value(made.get(), all, figure, *what);
+    }
+  }
+  return xml_of(made.get());
+}
+
+} // namespace nodewise::topology_detail
+
+namespace nodewise {
+
+std::string xml_with_costs(const machine& measured) {
+  return topology_detail::export_xml_with_costs(topology_detail::this_machine{}, measured);
+}
+
+} // namespace nodewise

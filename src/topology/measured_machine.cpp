@@ -1,0 +1,179 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "topology/measured_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nodewise/error.hpp>
+#include <nodewise/topology.hpp>
+
+namespace nodewise::measured {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* variable = "NODEWISE_MEASURED";
+
+const char* process_environment(const char* name) {
+  return std::getenv(name);
+}
+
+/// The variable's value; one that is set to nothing is not set.
+std::optional<std::string> value_of(environment get, const char* name) {
+  const char* const text = get(name);
+  return text != nullptr && *text != '\0' ? std::optional<std::string>(text) : std::nullopt;
+}
+
+/// $XDG_STATE_HOME, whose specification has relative paths ignored.
+std::optional<fs::path> state_folder(environment get) {
+  if (const auto chosen = value_of(get, "XDG_STATE_HOME"); chosen && chosen->front() == '/') {
+    return fs::path(*chosen);
+  }
+  const auto home = value_of(get, "HOME");
+  return home ? std::optional(fs::path(*home) / ".local/state") : std::nullopt;
+}
+
+std::optional<fs::path> own_file(environment get, const std::string& host) {
+  if (const auto chosen = value_of(get, variable)) {
+    return fs::path(*chosen);
+  }
+  const auto folder = state_folder(get);
+  if (!folder) {
+    return std::nullopt;
+  }
+  std::string name = host;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return *folder / "nodewise" / ("measured-" + name + ".json");
+}
+
+/// Whether nothing has the name; what may not be looked at is there.
+bool is_missing(const fs::path& file) {
+  struct stat facts{};
+  return ::stat(file.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+std::string number(node_id node) {
+  return std::to_string(to_int(node));
+}
+
+} // namespace
+
+std::filesystem::path file_to_write(environment get, const std::string& host) {
+  if (const auto file = own_file(get, host)) {
+    return *file;
+  }
+  throw error(error_kind::usage, "a file for what is measured",
+              "neither NODEWISE_MEASURED, XDG_STATE_HOME nor HOME is set",
+              "set NODEWISE_MEASURED=FILE");
+}
+
+std::vector<std::filesystem::path> files_to_read(environment get, const std::string& host) {
+  std::vector<fs::path> files;
+  if (const auto own = own_file(get, host)) {
+    files.push_back(*own);
+  }
+  if (!value_of(get, variable)) {
+    files.emplace_back(system_file);
+  }
+  return files;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  const bool known = ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0';
+  return known ? std::string(name.data()) : "unknown-host";
+}
+
+profile read(const std::filesystem::path& file) {
+  const std::string asked = "what was measured, in " + file.string();
+  const std::string cure = "measure anew: nodewise measure; or take " + file.string() + " away";
+  profile made{file, {}};
+  try {
+    made.what = topology::from_json(file).machine();
+  } catch (const error& e) {
+    throw error(error_kind::input, asked, e.asked() + ": " + e.answered(), cure);
+  }
+  if (!has_costs(made.what)) {
+    throw error(error_kind::input, asked, "it has no bandwidth and no latency between nodes", cure);
+  }
+  return made;
+}
+
+findings find(const machine& now, const std::vector<std::filesystem::path>& files) {
+  findings made;
+  for (const fs::path& file : files) {
+    if (is_missing(file)) {
+      continue;
+    }
+    profile one = read(file);
+    const std::string why = why_another(now, one.what);
+    if (why.empty()) {
+      made.found = std::move(one);
+      return made;
+    }
+    made.remarks.push_back(file.string() + " is left aside: " + why);
+  }
+  return made;
+}
+
+findings find(const machine& now) {
+  findings made = find(now, files_to_read(process_environment, host_name()));
+  const auto chosen = value_of(process_environment, variable);
+  if (!made.found && chosen && is_missing(*chosen)) {
+    made.remarks.push_back(std::string(variable) + " names " + *chosen +
+                           ", and there is no such file");
+  }
+  return made;
+}
+
+std::string why_another(const machine& now, const machine& of) {
+  if (now.node_ids() != of.node_ids()) {
+    return "it is of a machine with nodes " + of.node_ids().to_string() + ", and this one has " +
+           now.node_ids().to_string();
+  }
+  for (const memory_node& node : now.nodes) {
+    const memory_node& other = *of.find_node(node.id);
+    const auto named = [](const cpu_set& cpus) {
+      return cpus.empty() ? std::string("no processors") : "processors " + cpus.to_string();
+    };
+    if (node.cpus != other.cpus) {
+      return "its node " + number(node.id) + " has " + named(other.cpus) + ", and here it has " +
+             named(node.cpus);
+    }
+  }
+  return {};
+}
+
+bool has_costs(const machine& what) noexcept {
+  return std::any_of(what.parameters.begin(), what.parameters.end(), [](const parameter& each) {
+    return each.name == "bandwidth" || each.name == "latency";
+  });
+}
+
+machine with_costs(machine into, const machine& measured) {
+  const auto key = [](const parameter& each) { return std::tie(each.name, each.from, each.to); };
+  for (const parameter& each : measured.parameters) {
+    if (into.find_node(each.from) == nullptr || into.find_node(each.to) == nullptr) {
+      continue;
+    }
+    const auto same = std::find_if(into.parameters.begin(), into.parameters.end(),
+                                   [&](const parameter& old) { return key(old) == key(each); });
+    if (same == into.parameters.end()) {
+      into.parameters.push_back(each);
+    } else {
+      *same = each;
+    }
+  }
+  return into;
+}
+
+} // namespace nodewise::measured
