@@ -21,6 +21,7 @@
 #include "observe/observer.hpp"
 #include "observe/recorder.hpp"
 #include "report/progress.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::cli {
 

@@ -36,18 +36,6 @@ int write_file(const std::string& name, std::string_view text) {
   return std::fclose(file) == 0 ? failed : (failed != 0 ? failed : errno);
 }
 
-int replace_file(const std::string& name, std::string_view text) {
-  const std::string unfinished = name + ".unfinished-" + std::to_string(::getpid());
-  int failed = write_file(unfinished, text);
-  if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
-    failed = errno;
-  }
-  if (failed != 0) {
-    ::unlink(unfinished.c_str());
-  }
-  return failed;
-}
-
 /// Where the result goes.
 struct output_file {
   explicit output_file(std::string_view pattern)
@@ -59,6 +47,18 @@ struct output_file {
 };
 
 } // namespace
+
+int replace_file(const std::string& name, std::string_view text) {
+  const std::string unfinished = name + ".unfinished-" + std::to_string(::getpid());
+  int failed = write_file(unfinished, text);
+  if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
+    failed = errno;
+  }
+  if (failed != 0) {
+    ::unlink(unfinished.c_str());
+  }
+  return failed;
+}
 
 nlohmann::ordered_json settings_json(sys::kernel& of) {
   using report::or_unavailable;

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -27,5 +28,8 @@ void write_result_text(std::string_view text, const invocation& given);
 /// The same two for another option that names a file. `which` is for the errors.
 void check_file(const flag& which, std::string_view pattern);
 void write_to_file(const flag& which, std::string_view pattern, std::string_view text);
+
+/// A file of that name, whole or as it was before. 0 or errno.
+[[nodiscard]] int replace_file(const std::string& name, std::string_view text);
 
 } // namespace nodewise::cli

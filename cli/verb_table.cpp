@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/exit_codes.hpp"
+#include "cli/measure_flags.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/profile_flags.hpp"
 #include "cli/registry.hpp"
@@ -180,6 +181,32 @@ constexpr std::array model_examples = {
 };
 constexpr std::array model_codes = {exit_code::bad_input, exit_code::refused};
 
+// measure
+
+constexpr auto measure_flags =
+    join(std::array<flag_list, 9>{&flags::full, &flags::only, &flags::measured_kernel,
+                                  &flags::workgroup, &flags::point_time, &flags::buffer_size,
+                                  &flags::buffer_pages, &flags::compare_measured, &flags::weights},
+         std::array<flag_list, 5>{&flags::no_keep, &flags::json, &flags::output, &flags::strict,
+                                  &flags::quiet},
+         on_a_machine, std::array<flag_list, 2>{&flags::on_no_count, &flags::on_counts}, every_verb);
+constexpr std::array<std::string_view, 1> measure_aliases = {"bench"};
+constexpr std::array measure_examples = {
+    example{"nodewise measure", "bandwidths and latencies between all nodes, in half a minute"},
+    example{"nodewise measure --full -o today.json", "every experiment, kept as JSON"},
+    example{"nodewise measure --compare last-week.json", "measure again, and what changed since"},
+    example{"nodewise measure --compare old.json new.json", "two measurements that were kept"},
+    example{"nodewise measure --only latency,loaded-latency --time 5",
+            "some experiments, with more patience"},
+    example{"nodewise measure -t triad,triad_nt --size 2G", "two kernels, as STREAM counts them"},
+    example{"nodewise measure -t triad -w S0:1GB:2:1:2-0:S1,1:S1",
+            "as likwid-bench: two threads of socket 0, two of the arrays in socket 1"},
+    example{"nodewise measure today.json --weights",
+            "the kernel's weights for interleaving, by what was measured"},
+};
+constexpr std::array measure_codes = {exit_code::check_failed, exit_code::bad_input,
+                                      exit_code::refused, exit_code::signal_base};
+
 // profile
 
 constexpr auto profile_flags = join(
@@ -289,6 +316,22 @@ constexpr std::array table = {
          .takes = operands::names_or_program,
          .examples = profile_examples,
          .exit_codes = profile_codes},
+    verb{.name = "measure",
+         .aliases = measure_aliases,
+         .summary = "what memory costs here, from every node to every node",
+         .usage = "[options] [FILE.json]",
+         .description =
+             "Measures bandwidth and latency from the processors of each node to the memory of "
+             "each, what a memory gives when all processors want it, STREAM's loops, and how fast "
+             "fresh pages come; with --full also mixes, scaling, latency under load, transfers "
+             "between cores and migration. Figures are medians with the interval that holds them "
+             "95 times of 100; what disturbed them is said beside them. A complete measurement is "
+             "kept, for topo and for run --memory weighted:auto. FILE.json is what -o wrote "
+             "before: it is shown again. Ctrl-C ends it and keeps what is measured.",
+         .flags = measure_flags,
+         .takes = operands::names,
+         .examples = measure_examples,
+         .exit_codes = measure_codes},
     verb{.name = "sweep",
          .summary = "empty the page cache of nodes, so that memory is local again",
          .usage = "[options] [FILE...]",

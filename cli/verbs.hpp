@@ -16,6 +16,7 @@ int lab_check(const invocation& given);
 int pages(const invocation& given);
 int profile(const invocation& given);
 int sweep(const invocation& given);
+int measure(const invocation& given);
 int model(const invocation& given);
 int help(const invocation& given);
 int internal(const invocation& given);

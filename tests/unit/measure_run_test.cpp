@@ -1,0 +1,172 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Points measured on this machine: that they end, that what they used was there, and what becomes
+// of a refusal. No figure is held against a time.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include <nodewise/affinity.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/topology.hpp>
+
+#include "measure/pinned.hpp"
+#include "measure/session.hpp"
+#include "unit/grid_machine.hpp"
+
+namespace nodewise::measure {
+namespace {
+
+using testing::Each;
+using testing::Gt;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr std::uint64_t small = 4 << 20;
+
+topology here() {
+  return topology::from_sysfs();
+}
+
+bench quick() {
+  return {.kernel = &sys::real_kernel(),
+          .several_memories = false,
+          .until = {.time = std::chrono::milliseconds(1), .most_samples = 2}};
+}
+
+TEST(Pinned, RunEachOnItsProcessorAtTheSameTime) {
+  const topology on = here();
+  std::vector<cpu_id> cpus;
+  for (const cpu_id cpu : on.allowed_cpus()) {
+    cpus.push_back(cpu);
+  }
+  std::vector<cpu_id> seen(cpus.size());
+  std::atomic<std::size_t> there = 0;
+  run_pinned(cpus, [&](std::size_t k) {
+    seen[k] = current_cpu();
+    ++there;
+    while (there < cpus.size()) { // ends only if all run at once
+    }
+  });
+  EXPECT_EQ(seen, cpus);
+}
+
+TEST(Pinned, ThatCannotBeBoundAreNotRun) {
+  std::atomic<int> ran = 0;
+  const cpu_id none{1023};
+  EXPECT_THROW(run_pinned(std::array{*here().allowed_cpus().begin(), none},
+                          [&](std::size_t) { ++ran; }),
+               error);
+  EXPECT_EQ(ran, 0);
+}
+
+TEST(Pinned, HandOverWhatABodyThrew) {
+  EXPECT_THROW(run_pinned(std::array{*here().allowed_cpus().begin()},
+                          [](std::size_t) {
+                            throw error(error_kind::usage, "x", "y", "z");
+                          }),
+               error);
+}
+
+TEST(Run, HasAFigureForEveryPoint) {
+  const topology on = here();
+  scope what{.experiments = full_set(), .bytes = small};
+  for (const kernel& each : kernels()) {
+    what.kernels.push_back(each.name);
+  }
+  auto points = plan_points(on, what);
+  const std::size_t planned = points.size();
+  std::size_t told = 0;
+  bench with = quick();
+  with.several_memories = on.memory_nodes().size() > 1;
+  const measurement found =
+      measure_points(on, std::move(points), with, [&](std::size_t, const point&) { ++told; });
+  EXPECT_EQ(told, planned);
+  EXPECT_TRUE(found.is_complete());
+  for (const record& each : found.records) {
+    // Where the kernel has no huge pages to give, it says so, and where it moves none.
+    const bool may_be_refused = each.of == experiment::touch || each.of == experiment::migration;
+    EXPECT_TRUE(each.is_known() || may_be_refused)
+        << to_string(each.of) << ": " << each.label << ": " << each.found.unavailable;
+    EXPECT_THAT(each.found.samples, Each(Gt(0))) << each.label;
+    EXPECT_FALSE(each.found.wrong) << each.found.unavailable;
+  }
+}
+
+TEST(Run, TellsWhatTheOthersDidBesideAChase) {
+  const topology on = here();
+  auto points = plan_points(on, {.experiments = {experiment::loaded_latency}, .bytes = small});
+  if (points.empty()) {
+    GTEST_SKIP() << "one core: nobody could load";
+  }
+  points.resize(1);
+  const measurement found = measure_points(on, points, quick(), [](std::size_t, const point&) {});
+  ASSERT_THAT(found.records, SizeIs(1));
+  EXPECT_THAT(found.records[0].found.beside, SizeIs(found.records[0].found.samples.size()));
+  EXPECT_THAT(found.records[0].found.beside, Each(Gt(0)));
+}
+
+TEST(Run, KeepsWhatWasMeasuredWhenItIsStopped) {
+  const topology on = here();
+  auto points = plan_points(on, {.experiments = {experiment::kernels}, .bytes = small});
+  ASSERT_GE(points.size(), 3U);
+  std::size_t begun = 0;
+  bench with = quick();
+  with.stopped = [&] { return begun >= 2; };
+  const measurement found =
+      measure_points(on, points, with, [&](std::size_t, const point&) { ++begun; });
+  EXPECT_FALSE(found.is_complete());
+  EXPECT_THAT(found.records, SizeIs(2));
+  EXPECT_THAT(found.records[1].found.samples, Not(IsEmpty()));
+}
+
+TEST(Run, ANodeThatIsNotThereIsUnavailableAndTheOthersAreMeasured) {
+  const topology on = here();
+  auto points = plan_points(on, {.experiments = {experiment::latency}, .bytes = small});
+  auto nowhere = points;
+  std::get<chase_work>(nowhere.front().work).memory = node_id{1000};
+  points.insert(points.begin(), nowhere.front());
+  bench with = quick();
+  with.several_memories = true;
+  const measurement found = measure_points(on, points, with, [](std::size_t, const point&) {});
+  EXPECT_FALSE(found.records[0].is_known());
+  EXPECT_THAT(found.records[0].found.unavailable, HasSubstr("node 1000"));
+  EXPECT_TRUE(found.records[1].is_known() || !found.records[1].found.unavailable.empty());
+}
+
+TEST(Run, BuffersWithoutALineForEachThreadAreRefused) {
+  const topology on = here();
+  auto points = plan_points(on, {.experiments = {experiment::kernels}, .bytes = 64});
+  const measurement found = measure_points(on, points, quick(), [](std::size_t, const point&) {});
+  for (const record& each : found.records) {
+    EXPECT_FALSE(each.is_known());
+    EXPECT_THAT(each.found.unavailable, HasSubstr("not a cache line for each"));
+  }
+}
+
+TEST(Points, AreThereForWhatIsNamedOnly) {
+  const topology on(test::grid(2, 2));
+  const auto points =
+      plan_points(on, {.experiments = {experiment::kernels}, .bytes = small, .kernels = {"load"}});
+  ASSERT_THAT(points, SizeIs(1));
+  const auto& groups = std::get<stream_work>(points.front().work).groups;
+  ASSERT_THAT(groups, SizeIs(2)); // each node's cores on their own memory
+  EXPECT_EQ(groups[1].memory.front(), node_id{1});
+  EXPECT_EQ(groups[0].bytes + groups[1].bytes, small);
+  EXPECT_THROW((void)plan_points(on, {.experiments = {experiment::kernels}, .kernels = {"lode"}}),
+               error);
+}
+
+TEST(Points, ShareTheTimeThereIs) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(share_of(24s, 12), 2s);
+  EXPECT_EQ(share_of(24s, 1000), 200ms); // nobody measures in less
+}
+
+} // namespace
+} // namespace nodewise::measure

@@ -1,0 +1,146 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Medians and their intervals against what is known of coins, and of noise that was recorded.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "measure/statistics.hpp"
+
+namespace nodewise::measure {
+namespace {
+
+using testing::DoubleNear;
+
+/// Samples as a machine gives them that is shared: mostly alike, some slow.
+std::vector<double> noisy(std::mt19937& dice, std::size_t many) {
+  std::lognormal_distribution<double> usual(3, 0.02);
+  std::bernoulli_distribution is_disturbed(0.1);
+  std::uniform_real_distribution<double> slower(0.5, 1);
+  std::vector<double> all(many);
+  std::ranges::generate(all, [&] { return usual(dice) * (is_disturbed(dice) ? slower(dice) : 1); });
+  return all;
+}
+
+TEST(MedianBounds, AreThoseOfTheTables) {
+  // Conover, Practical Nonparametric Statistics, table A3: n = 10 leaves one out at each end with
+  // 0.9785, n = 20 five with 0.9586.
+  const median_bounds ten = bounds_of_median(10);
+  EXPECT_EQ(ten.first, 1U);
+  EXPECT_EQ(ten.last, 8U);
+  EXPECT_THAT(ten.confidence, DoubleNear(0.97852, 1e-5));
+  const median_bounds twenty = bounds_of_median(20);
+  EXPECT_EQ(twenty.first, 5U);
+  EXPECT_EQ(twenty.last, 14U);
+  EXPECT_THAT(twenty.confidence, DoubleNear(0.95861, 1e-5));
+}
+
+TEST(MedianBounds, OfFewSamplesAreAllOfThemAndPromiseLess) {
+  const median_bounds six = bounds_of_median(6);
+  EXPECT_EQ(six.first, 0U);
+  EXPECT_EQ(six.last, 5U);
+  EXPECT_THAT(six.confidence, DoubleNear(0.96875, 1e-9));
+  const median_bounds five = bounds_of_median(5);
+  EXPECT_EQ(five.last, 4U);
+  EXPECT_THAT(five.confidence, DoubleNear(0.9375, 1e-9));
+  EXPECT_EQ(bounds_of_median(1).confidence, 0);
+  EXPECT_EQ(bounds_of_median(0).confidence, 0);
+}
+
+TEST(MedianBounds, OfManyAreStillCounted) {
+  // 0.95 of a normal distribution is 1.96 times sqrt(n) / 2 to either side.
+  const median_bounds many = bounds_of_median(10'000);
+  EXPECT_NEAR(static_cast<double>(many.first), 5'000 - 98, 2);
+  EXPECT_GE(many.confidence, 0.95);
+}
+
+TEST(Estimate, HoldsTheMedianAsOftenAsItSays) {
+  std::mt19937 dice(1);
+  const std::vector<double> whole = noisy(dice, 200'001);
+  std::vector<double> sorted = whole;
+  std::ranges::nth_element(sorted, sorted.begin() + 100'000);
+  const double truth = sorted[100'000];
+  for (const std::size_t samples : {6U, 10U, 25U}) {
+    int held = 0;
+    constexpr int runs = 4'000;
+    for (int run = 0; run < runs; ++run) {
+      const estimate found = summarize(noisy(dice, samples));
+      held += found.low <= truth && truth <= found.high ? 1 : 0;
+    }
+    EXPECT_GE(held, 0.94 * runs) << samples << " samples";
+  }
+}
+
+TEST(Estimate, OfTwoRunsOnOneMachineMeets) {
+  std::mt19937 dice(2);
+  int met = 0;
+  constexpr int runs = 4'000;
+  for (int run = 0; run < runs; ++run) {
+    const estimate one = summarize(noisy(dice, 8));
+    const estimate other = summarize(noisy(dice, 8));
+    met += compare(one, other).significant ? 0 : 1;
+  }
+  EXPECT_GE(met, 0.95 * runs);
+}
+
+TEST(Estimate, HasTheUsualQuartiles) {
+  const estimate found = summarize(std::array{7.0, 1.0, 3.0, 5.0, 9.0});
+  EXPECT_EQ(found.median, 5);
+  EXPECT_EQ(found.p25, 3);
+  EXPECT_EQ(found.p75, 7);
+  EXPECT_EQ(summarize(std::array{1.0, 2.0}).median, 1.5);
+  EXPECT_EQ(summarize({}).samples, 0U);
+}
+
+TEST(Estimate, SettlesOnceItIsNarrowAndNotBefore) {
+  EXPECT_FALSE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0}), 0.01)); // five
+  EXPECT_TRUE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0, 5.0}), 0.01));
+  EXPECT_FALSE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0, 6.0}), 0.01));
+}
+
+TEST(TwoHumps, AreToldFromOne) {
+  std::mt19937 dice(3);
+  std::normal_distribution<double> near(20, 0.1);
+  std::normal_distribution<double> far(13, 0.1);
+  for (const double share : {0.3, 0.5, 0.7}) {
+    std::bernoulli_distribution is_far(share);
+    std::vector<double> both(40);
+    std::ranges::generate(both, [&] { return is_far(dice) ? far(dice) : near(dice); });
+    EXPECT_TRUE(summarize(both).two_humped) << share;
+  }
+  int wrong = 0;
+  for (int run = 0; run < 1'000; ++run) {
+    std::vector<double> one(20);
+    std::ranges::generate(one, [&] { return near(dice); });
+    wrong += summarize(one).two_humped ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(TwoHumps, AreNotAFewOutliers) {
+  std::vector<double> samples(20, 20.0);
+  std::iota(samples.begin(), samples.end(), 20.0);
+  std::ranges::transform(samples, samples.begin(), [](double x) { return 20 + x / 100; });
+  samples.back() = 5;
+  samples.front() = 6;
+  EXPECT_FALSE(summarize(samples).two_humped);
+}
+
+TEST(Change, IsSignificantOnlyWhereIntervalsAreApart) {
+  const estimate old = summarize(std::array{10.0, 10.1, 10.2, 10.3, 10.4, 10.5});
+  const estimate less = summarize(std::array{8.0, 8.1, 8.2, 8.3, 8.4, 8.5});
+  const estimate alike = summarize(std::array{10.4, 10.5, 10.6, 10.7, 10.8, 10.9});
+  EXPECT_TRUE(compare(old, less).significant);
+  EXPECT_NEAR(compare(old, less).ratio, 8.25 / 10.25, 1e-9);
+  EXPECT_FALSE(compare(old, alike).significant);
+  // Of three samples nobody knows enough.
+  EXPECT_FALSE(compare(old, summarize(std::array{1.0, 1.1, 1.2})).significant);
+}
+
+} // namespace
+} // namespace nodewise::measure
