@@ -196,7 +196,7 @@ void apply_weights(sys::kernel& to, std::span<const weight> weights) {
     if (failed == 0) {
       continue;
     }
-    std::vector<setting> changed(
+    const std::vector<setting> changed(
         before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i + (refused ? 0 : 1)));
     const std::string left = put_back(to, changed, was_automatic);
     throw error(error_kind::system,
