@@ -92,8 +92,11 @@ std::optional<setting> automatic(sys::kernel& from) {
 std::string put_back(sys::kernel& to, const std::vector<setting>& changed,
                      const std::optional<setting>& was_automatic) {
   std::string left;
+  // Without bandwidths of the firmware's the kernel does not compute again (ENODEV), and what it
+  // had computed is what has just been written.
   const auto put = [&](const setting& each) {
-    if (to.write_file(each.file.c_str(), each.text) != 0) {
+    const int failed = to.write_file(each.file.c_str(), each.text);
+    if (failed != 0 && failed != ENODEV) {
       left += (left.empty() ? "" : ", ") + each.file + " (was " + each.text + ")";
     }
   };
@@ -193,7 +196,7 @@ void apply_weights(sys::kernel& to, std::span<const weight> weights) {
     if (failed == 0) {
       continue;
     }
-    std::vector<setting> changed(
+    const std::vector<setting> changed(
         before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i + (refused ? 0 : 1)));
     const std::string left = put_back(to, changed, was_automatic);
     throw error(error_kind::system,

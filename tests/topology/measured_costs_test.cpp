@@ -182,7 +182,23 @@ TEST(MeasuredCosts, ComeInThePlaceOfPublishedOnes) {
   EXPECT_EQ(both.parameters[2].name, "latency");
 }
 
-using key = std::tuple<std::string, std::string, std::string>; ///< attribute, cpuset, node's L#
+using key = std::tuple<std::string, std::string, std::string>; ///< attribute, processors, node's L#
+
+/// hwloc prints groups of 32 bits, the highest first: "0x000000ff,,0x0000000f", an empty one is 0.
+cpu_set cpus_of_mask(std::string_view text) {
+  cpu_set cpus;
+  for (int group = static_cast<int>(std::ranges::count(text, ',')); group >= 0; --group) {
+    const std::string digits(text.substr(0, text.find(',')));
+    text.remove_prefix(std::min(text.size(), digits.size() + 1));
+    const unsigned long bits = digits.empty() ? 0 : std::stoul(digits, nullptr, 16);
+    for (int bit = 0; bit < 32; ++bit) {
+      if ((bits >> bit & 1U) != 0) {
+        cpus.insert(cpu_id{group * 32 + bit});
+      }
+    }
+  }
+  return cpus;
+}
 
 /// "Memory attribute #2 name `Bandwidth' flags 5", then "NUMANode L#1 = 20 from cpuset 0xff (...)".
 std::map<key, double> printed_attributes(const std::string& text) {
@@ -202,26 +218,10 @@ std::map<key, double> printed_attributes(const std::string& text) {
       attribute = line.substr(quote + 1, line.find('\'') - quote - 1);
     } else if (words >> first >> second >> equals >> value >> from >> kind >> cpus &&
                first == "NUMANode" && kind == "cpuset") {
-      found[{attribute, cpus, second.substr(2)}] = value;
+      found[{attribute, cpus_of_mask(cpus).to_string(), second.substr(2)}] = value;
     }
   }
   return found;
-}
-
-/// As hwloc prints sets of processors.
-std::string mask_of(const cpu_set& cpus) {
-  std::string text;
-  for (int group = cpus.highest() / 32; group >= 0; --group) {
-    std::uint32_t bits = 0;
-    for (int bit = 0; bit < 32; ++bit) {
-      bits |= cpus.contains(cpu_id{group * 32 + bit}) ? std::uint32_t{1} << bit : 0U;
-    }
-    std::array<char, 16> digits{};
-    std::snprintf(digits.data(), digits.size(), "0x%08x", bits);
-    // Groups of zeros are left out but for the commas behind the first.
-    text += (text.empty() ? "" : ",") + std::string(bits == 0 ? "" : digits.data());
-  }
-  return text;
 }
 
 class MeasuredXml : public testing::TestWithParam<recorded_machine> {
@@ -265,11 +265,11 @@ TEST_P(MeasuredXml, IsPrintedByLstopo) {
   const auto file =
       folder.write("costs.xml", topology_detail::export_xml_with_costs(source(), measured_there));
   const auto printed = printed_attributes(
-      output_of(std::string(NODEWISE_LSTOPO) + " --memattrs -i " + file.string()));
+      output_of(std::string(NODEWISE_LSTOPO) + " --disallowed --memattrs -i " + file.string()));
   std::size_t seen = 0;
   for (const parameter& each : measured_there.parameters) {
     const bool is_latency = each.name == "latency";
-    const std::string cpus = mask_of(measured_there.find_node(each.from)->cpus);
+    const std::string cpus = measured_there.find_node(each.from)->cpus.to_string();
     const std::string node = std::to_string(measured_there.find_node(each.to)->logical);
     const auto found = printed.find({is_latency ? "Latency" : "Bandwidth", cpus, node});
     ASSERT_NE(found, printed.end()) << each.name << " from " << cpus << " to L#" << node;

@@ -99,6 +99,19 @@ TEST(KernelWeights, AreAsBeforeIfOneIsRefused) {
   }
 }
 
+TEST(KernelWeights, AreAsBeforeWhereTheKernelCannotComputeThemAgain) {
+  kernel_of_three kernel; // as Linux 6.18 answers on a machine without an HMAT
+  kernel.refuse["write " + files + "/auto"] = ENODEV;
+  kernel.refuse["write " + files + "/node1"] = EINVAL;
+  try {
+    apply_weights(kernel, by_bandwidth(two_and_cxl()));
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_THAT(e.answered(), HasSubstr("all weights are as before"));
+    EXPECT_EQ(kernel.files[files + "/node0"], "1");
+  }
+}
+
 TEST(KernelWeights, SayWhatCouldNotBePutBack) {
   class stubborn : public fake_kernel {
    public:
