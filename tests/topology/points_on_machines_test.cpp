@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nodewise/error.hpp>
+
 #include "measure/points.hpp"
 
 namespace nodewise::test {
@@ -32,7 +34,17 @@ class PointsOn : public testing::TestWithParam<recorded_machine> {
   topology where_ = GetParam().load();
 };
 
-INSTANTIATE_TEST_SUITE_P(Machines, PointsOn, testing::ValuesIn(recorded_machines()),
+/// An old record tells no memory.
+bool has_memory(const recorded_machine& each) {
+  return !each.load().memory_nodes().empty();
+}
+std::vector<recorded_machine> machines_with_memory() {
+  std::vector<recorded_machine> all;
+  std::ranges::copy_if(recorded_machines(), std::back_inserter(all), has_memory);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, PointsOn, testing::ValuesIn(machines_with_memory()),
                          test_name<testing::TestParamInfo<recorded_machine>>);
 
 std::vector<point> of(const std::vector<point>& all, experiment which) {
@@ -40,6 +52,17 @@ std::vector<point> of(const std::vector<point>& all, experiment which) {
   std::ranges::copy_if(all, std::back_inserter(some),
                        [&](const point& each) { return each.of == which; });
   return some;
+}
+
+TEST(Points, OfAMachineWithoutMemoryAreRefused) {
+  std::size_t without = 0;
+  for (const recorded_machine& each : recorded_machines()) {
+    if (!has_memory(each)) {
+      ++without;
+      EXPECT_THROW((void)plan_points(each.load(), {.experiments = measure::quick_set()}), error);
+    }
+  }
+  EXPECT_LT(without, recorded_machines().size() / 2);
 }
 
 TEST_P(PointsOn, MatricesHaveEveryPairOfProcessorsAndMemory) {
