@@ -98,7 +98,7 @@ HWY_INLINE void burst(const operands& part, tag d, vec s, std::size_t i, Vectors
   }
 }
 
-/// How many vectors a burst has: what was fastest in memory on a Sapphire Rapids, with vectors of a
+/// How many vectors a burst has: what was fastest in memory on an Emerald Rapids, with vectors of a
 /// line each (32 registers) and of half a line (16). Long bursts keep reads and streaming writes
 /// apart, by as much as 12 %; ordinary stores gain nothing, and lose 2 % where there are two
 /// sources.
