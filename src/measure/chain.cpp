@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "measure/chain.hpp"
 
-#include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -25,10 +25,8 @@ void link_lines(std::byte* start, std::size_t lines, std::size_t line_bytes, std
   const std::uint64_t sequence = scramble(seed);
   for (std::size_t i = lines - 1; i > 0; --i)
     std::swap(successor[i], successor[below(scramble(sequence + i), i)]);
-  for (std::size_t i = 0; i < lines; ++i) {
-    const void* const next = start + successor[i] * line_bytes;
-    std::memcpy(start + i * line_bytes, &next, sizeof next);
-  }
+  for (std::size_t i = 0; i < lines; ++i)
+    ::new (start + i * line_bytes) const void*(start + successor[i] * line_bytes);
 }
 
 } // namespace

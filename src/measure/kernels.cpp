@@ -50,8 +50,8 @@ std::size_t divided_up(std::size_t n, std::size_t by) {
   return n / by + (n % by != 0);
 }
 
-/// What fill() gives: 1024 to 2047, another sequence for each array. Of one exponent, so that no exclusive or
-/// of them is a NaN.
+/// What fill() gives: 1024 to 2047, another sequence for each array. Of one exponent, so that no
+/// exclusive or of them is a NaN.
 double first_value(std::size_t array, std::size_t i) {
   const auto mixed = static_cast<std::uint32_t>(i + (array << 20)) * 0x9E3779B1U;
   return 1024.0 + static_cast<double>(mixed >> 22);
@@ -140,7 +140,8 @@ std::size_t kernel::moved_bytes(std::size_t stride_bytes) const noexcept {
     return line_bytes;
   if (id == strided_load)
     return stride_bytes < line_bytes ? stride_bytes : line_bytes;
-  return counted_bytes() + (streaming || id == update ? 0 : sizeof(double) * stores);
+  const bool reads_first = !(streaming && has_streaming_stores) && id != update;
+  return counted_bytes() + (reads_first ? sizeof(double) * stores : 0);
 }
 
 std::span<const kernel> kernels() noexcept {

@@ -295,7 +295,9 @@ TEST(MeasureKernelsTable, BytesAreThoseOfStreamAndThoseThatMove) {
   EXPECT_EQ(std::size(facts), kernels().size());
   for (const auto& fact : facts) {
     EXPECT_EQ(find_kernel(fact.name)->counted_bytes(), fact.counted) << fact.name;
-    EXPECT_EQ(find_kernel(fact.name)->moved_bytes(), fact.moved) << fact.name;
+    const kernel& k = *find_kernel(fact.name);
+    const std::size_t unless_streamed = k.streaming && !has_streaming_stores ? 8 : 0;
+    EXPECT_EQ(k.moved_bytes(), fact.moved + unless_streamed) << fact.name;
   }
   EXPECT_EQ(find_kernel("strided_load")->moved_bytes(16), 16U);
   EXPECT_EQ(find_kernel("strided_load")->moved_bytes(4096), 64U);
