@@ -207,7 +207,7 @@ finding examine_reach(const machine& of, const allowance& may) {
   if (!out_of_reach.empty()) {
     return doubtful(name,
                     their + out_of_reach.to_string() +
-                        " and have none of its memory: all they touch is remote",
+                        " and have none of the memory there: all they touch is remote",
                     "the same nodes for processors and memory: cpuset.cpus and cpuset.mems, "
                     "--cpuset-cpus and --cpuset-mems; or nodewise run --cpunodebind " +
                         usable->to_string());
