@@ -107,9 +107,12 @@ finding examine_nodes(const machine& of, std::string_view command_line) {
     return of.nodes.size() > 1 ? fine(name, counted(of.nodes.size(), "node")) : unreadable(name);
   }
   if (of.nodes.size() == 1 && of.packages.size() > 1) {
+    if (of.nodes.front().id != node_id{0}) {
+      return fine(name, found + ": other nodes are offline");
+    }
     return doubtful(name,
-                    found + ": the firmware, or a hypervisor, tells of no nodes; memory that is "
-                            "far cannot be told from memory that is near",
+                    found + ": the firmware, or a hypervisor, tells of no other, or it is offline; "
+                            "memory that is far cannot be told from memory that is near",
                     "in the firmware's setup: node interleaving off, NUMA on; for a virtual "
                     "machine, give its guest nodes");
   }

@@ -1,11 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nodewise/topology.hpp>
+
 #include "doctor/firmware.hpp"
+#include "doctor/text.hpp"
 #include "unit/doctor_patient.hpp"
 
 namespace nodewise::doctor {
@@ -188,6 +195,60 @@ TEST(DoctorFirmware, OneNodeThoughSeveralPackages) {
   EXPECT_EQ(examine_nodes(made_up(1, 1, {{10}}), "").verdict, verdict::good);
   EXPECT_EQ(examine_nodes(made_up(2, 1, {}), "").verdict, verdict::good) << "sub-NUMA clusters";
   EXPECT_EQ(examine_nodes(made_up(1, 0, {}), "").verdict, verdict::unavailable);
+  machine rest = made_up(1, 2, {{10}});
+  rest.nodes.front().id = node_id{1};
+  EXPECT_EQ(examine_nodes(rest, "").verdict, verdict::good) << "node 0 is offline";
+}
+
+/// What was recorded of another machine, as if it were this one.
+class recorded : public patient {
+ public:
+  explicit recorded(const std::string& name) : root(NODEWISE_TEST_TREES "/" + name) {}
+  std::string root;
+  sys::answer<std::string> read_file(const char* path) override {
+    return sys::real_kernel().read_file((root + path).c_str());
+  }
+};
+
+TEST(DoctorRecorded, NothingIsSaidOfANodeThatIsNotThere) {
+  for (const char* const name :
+       {"16em64t-4s2c2t-offlines", "32amd64-4s2n4c-cgroup", "48amd64-4d2n6c-sparse",
+        "8em64t-2s2ca2c-buggynuma", "fakeheteromemtiers", "offline-cpu0-node0"}) {
+    SCOPED_TRACE(name);
+    recorded who(name);
+    const topology here = topology::from_sysfs(who.root);
+    const node_set online = read_set<node_id>(who, "/sys/devices/system/node/online")
+                                .value_or(here.machine().node_ids());
+    EXPECT_FALSE(online.empty());
+    auto all = examine_settings(who);
+    std::ranges::move(examine_state(who, &here.machine()), std::back_inserter(all));
+    const std::regex node("node[ _]([0-9]+)");
+    for (const finding& f : all) {
+      const std::string said = f.name + " " + f.found;
+      for (std::sregex_iterator at(said.begin(), said.end(), node), end; at != end; ++at) {
+        EXPECT_TRUE(online.contains(node_id{std::stoi((*at)[1])})) << said;
+      }
+    }
+  }
+}
+
+TEST(DoctorRecorded, WithoutNodeZero) {
+  recorded who("offline-cpu0-node0");
+  const topology here = topology::from_sysfs(who.root);
+  EXPECT_EQ(setting(who, "nodes_online").found, "1: one node, nothing to place here");
+  EXPECT_EQ(setting(who, "nodes_has_memory").found, "1") << "the file lists node 0, too";
+  EXPECT_EQ(state(who, "free_memory_node_1").found, "56556 MiB of 65536 MiB, page cache 203 MiB");
+  EXPECT_THROW((void)state(who, "free_memory_node_0"), std::out_of_range);
+  EXPECT_EQ(state(who, "firmware_nodes", &here.machine()).found,
+            "1 node in 2 packages: other nodes are offline");
+}
+
+TEST(DoctorRecorded, MemoriesWithoutProcessorsAndWithoutDistances) {
+  recorded who("fakeheteromemtiers");
+  const topology here = topology::from_sysfs(who.root);
+  EXPECT_EQ(setting(who, "nodes_has_cpu").found, "0-2");
+  EXPECT_EQ(setting(who, "nodes_has_memory").found, "0-2,4,6,8-9");
+  EXPECT_EQ(state(who, "distances", &here.machine()).verdict, verdict::warning) << "all 20";
 }
 
 TEST(DoctorFirmware, NodesByTheKernelsCommandLine) {
