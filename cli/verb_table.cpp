@@ -285,8 +285,9 @@ constexpr std::array table = {
          .usage = "[options]",
          .description =
              "Tries every system call that nodewise needs, one by one, in a way that leaves "
-             "nothing behind, and reads the settings that change results. Each finding "
-             "comes with its cure. What cannot be read is \"unavailable\", never 0.",
+             "nothing behind; reads the settings that change results, what memory is like now, and "
+             "variables that contradict each other. Each fault comes with its cure. What cannot be "
+             "read is \"unavailable\", never 0.",
          .flags = doctor_flags,
          .examples = doctor_examples,
          .exit_codes = doctor_codes},

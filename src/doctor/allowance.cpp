@@ -28,8 +28,11 @@ allowance read_allowance(sys::kernel& from) {
   allowance found;
   found.cpus_online = read_set<cpu_id>(from, "/sys/devices/system/cpu/online");
   found.nodes_online = read_set<node_id>(from, "/sys/devices/system/node/online");
-  found.nodes_with_memory = read_set<node_id>(from, "/sys/devices/system/node/has_memory");
-  found.nodes_with_cpus = read_set<node_id>(from, "/sys/devices/system/node/has_cpu");
+  // A node that went offline may be in these still.
+  found.nodes_with_memory =
+      within(read_set<node_id>(from, "/sys/devices/system/node/has_memory"), found.nodes_online);
+  found.nodes_with_cpus =
+      within(read_set<node_id>(from, "/sys/devices/system/node/has_cpu"), found.nodes_online);
   const auto status = from.read_file("/proc/self/status");
   found.cpus_allowed =
       within(parse_set<cpu_id>(field(status.value, "Cpus_allowed_list")), found.cpus_online);

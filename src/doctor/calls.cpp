@@ -8,6 +8,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "doctor/allowance.hpp"
 #include "doctor/examine.hpp"
 #include "doctor/privileges.hpp"
 
@@ -171,18 +172,25 @@ class prober {
   void calls_on(void* start, std::size_t bytes) {
     add("madvise (huge page)", need::optional, kernel_.madvise(start, bytes, MADV_HUGEPAGE),
         &cures::huge_page);
-    const auto node = kernel_.node_of_page(start); // brings the page into memory
-    add("get_mempolicy (address)", need::required, node.errno_value, &cures::memory_call);
     const std::size_t page = kernel_.base_page_bytes();
     add("madvise (populate)", need::optional, kernel_.madvise(start, page, MADV_POPULATE_WRITE),
         &cures::populate);
+    const auto node = kernel_.node_of_page(start);
+    add("get_mempolicy (address)", need::required, node.errno_value, &cures::memory_call);
     std::vector<unsigned char> resident(bytes / page);
     add("mincore", need::optional, kernel_.mincore(start, bytes, resident), &cures::memory_call);
     const int where = query(start);
-    const node_id target = node ? node.value : node_id{std::max(where, 0)};
+    const node_id target = allowed(node ? node.value : node_id{std::max(where, 0)});
     add("mbind", need::required, kernel_.mbind(start, bytes, sys::policy::bind, {target}, 0),
         &cures::memory_call);
     move(start, target);
+  }
+
+  /// The node, or another if its memory is not allowed: to ask for it would be refused for that
+  /// reason alone. So it is with the page of zeros, which stands for one that nobody has written.
+  [[nodiscard]] node_id allowed(node_id node) {
+    const node_set usable = read_allowance(kernel_).usable_nodes().value_or(node_set{});
+    return usable.empty() || usable.contains(node) ? node : usable.first();
   }
 
   /// Returns the node of the page, or a negative number.

@@ -14,8 +14,8 @@ namespace nodewise::doctor {
 
 namespace {
 
-/// A node with less than this part of its memory free or in evictable cache is nearly full: of what
-/// is left, the kernel keeps some for itself, and a program gets less than a twentieth of the node.
+/// A node is nearly full if programs can have less than this part of it, by free memory and by
+/// cache that is given up: an array that takes an even share of a machine hardly fits then.
 constexpr std::uint64_t nearly_full_part = 20;
 
 /// Free pages of a node, of all its zones.
@@ -23,6 +23,13 @@ struct free_blocks {
   std::uint64_t pages = 0;
   std::uint64_t large_pages = 0; ///< of these, in blocks of at least a transparent huge page
 };
+
+/// Takes the next line off a text.
+std::string_view next_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
 
 /// Takes the next word off a line.
 std::string_view next_word(std::string_view& line) {
@@ -39,20 +46,47 @@ std::optional<std::uint64_t> number_in(std::string_view word) {
                                                                   : std::nullopt;
 }
 
-/// "Node 0, zone   Normal   1   2 ...": how many free blocks of 1, 2, 4, ... pages. False for
-/// anything else.
-bool add_zone(std::map<node_id, free_blocks>& nodes, std::string_view line, unsigned large_order) {
+/// "Node 0, zone   Normal" off a line; nullopt for anything else.
+std::optional<node_id> take_zone(std::string_view& line) {
   if (next_word(line) != "Node") {
-    return false;
+    return std::nullopt;
   }
   std::string_view node = next_word(line);
   node.remove_suffix(node.ends_with(',') ? 1 : 0);
   const auto id = number_in(node);
   if (!id || *id > static_cast<std::uint64_t>(max_id) || next_word(line) != "zone" ||
       next_word(line).empty()) {
+    return std::nullopt;
+  }
+  return node_id{static_cast<int>(*id)};
+}
+
+/// Pages that the kernel keeps free on each node before it takes those of another, by the low
+/// watermarks of its zones in /proc/zoneinfo; empty if that cannot be read.
+std::map<node_id, std::uint64_t> read_low_watermarks(sys::kernel& from) {
+  const auto text = from.read_file("/proc/zoneinfo");
+  std::map<node_id, std::uint64_t> pages;
+  std::optional<node_id> node;
+  std::string_view rest = text.value;
+  while (!rest.empty()) {
+    std::string_view line = next_line(rest);
+    if (line.starts_with("Node")) {
+      node = take_zone(line);
+    } else if (node && next_word(line) == "low") {
+      pages[*node] += number_in(next_word(line)).value_or(0);
+    }
+  }
+  return pages;
+}
+
+/// "Node 0, zone   Normal   1   2 ...": how many free blocks of 1, 2, 4, ... pages. False for
+/// anything else.
+bool add_zone(std::map<node_id, free_blocks>& nodes, std::string_view line, unsigned large_order) {
+  const auto node = take_zone(line);
+  if (!node) {
     return false;
   }
-  free_blocks& into = nodes[node_id{static_cast<int>(*id)}];
+  free_blocks& into = nodes[*node];
   unsigned order = 0;
   for (std::string_view word = next_word(line); !word.empty(); word = next_word(line), ++order) {
     const auto blocks = number_in(word);
@@ -77,11 +111,9 @@ std::optional<std::map<node_id, free_blocks>> read_free_blocks(sys::kernel& from
   std::map<node_id, free_blocks> nodes;
   std::string_view rest = text.value;
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (!add_zone(nodes, rest.substr(0, end), large_order)) {
+    if (!add_zone(nodes, next_line(rest), large_order)) {
       return std::nullopt;
     }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return nodes;
 }
@@ -90,6 +122,7 @@ class examiner {
  public:
   examiner(sys::kernel& from, const machine* here)
       : kernel_(from), here_(here), allowed_(read_allowance(from)), settings_(read_settings(from)),
+        low_watermarks_(read_low_watermarks(from)),
         zone_reclaim_(read_number(from, "/proc/sys/vm/zone_reclaim_mode", 0, 7)) {}
 
   std::vector<finding> all() {
@@ -153,18 +186,21 @@ class examiner {
     const std::string found = mebibytes(now->free_bytes) + " of " + mebibytes(now->total_bytes) +
                               ", page cache " + mebibytes(now->cache_bytes);
     const std::uint64_t cache = now->evictable_bytes.value_or(0);
+    const auto low = low_watermarks_.find(node);
+    const std::uint64_t kept =
+        low == low_watermarks_.end() ? 0 : low->second * settings_.page_bytes.value_or(0);
+    const std::uint64_t free = now->free_bytes - std::min(kept, now->free_bytes);
     if (!may_use(node)) {
       add(fine(name, found + "; not for this process"));
-    } else if (now->free_bytes + cache < now->total_bytes / nearly_full_part) {
-      add(doubtful(name, found + ": nearly full, " + beyond(now->free_bytes + cache),
+    } else if (free + cache < now->total_bytes / nearly_full_part) {
+      add(doubtful(name, found + ": nearly full, " + beyond(free + cache),
                    "numastat -m, and nodewise pages PID for each large process, show whose it is"));
-    } else if (allowed_.several_nodes() && zone_reclaim_ == 0 && cache > now->free_bytes) {
-      add(doubtful(name,
-                   found + ": more than half of what programs could have is page cache, and " +
-                       beyond(now->free_bytes),
-                   "nodewise sweep --nodes " + number +
-                       " empties the cache; with nodewise run --membind " + number +
-                       " the kernel takes memory back from it"));
+    } else if (allowed_.several_nodes() && zone_reclaim_ == 0 && cache > free) {
+      add(doubtful(
+          name,
+          found + ": more than half of what programs could have is page cache, and " + beyond(free),
+          "nodewise sweep --nodes " + number + " empties the cache; with nodewise run --membind " +
+              number + " the kernel takes memory back from it"));
     } else {
       add(fine(name, found));
     }
@@ -235,6 +271,7 @@ class examiner {
   const machine* here_;
   allowance allowed_;
   settings settings_;
+  std::map<node_id, std::uint64_t> low_watermarks_;
   std::optional<long long> zone_reclaim_;
   std::vector<finding> found_;
 };

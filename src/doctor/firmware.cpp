@@ -107,9 +107,12 @@ finding examine_nodes(const machine& of, std::string_view command_line) {
     return of.nodes.size() > 1 ? fine(name, counted(of.nodes.size(), "node")) : unreadable(name);
   }
   if (of.nodes.size() == 1 && of.packages.size() > 1) {
+    if (of.nodes.front().id != node_id{0}) {
+      return fine(name, found + ": other nodes are offline");
+    }
     return doubtful(name,
-                    found + ": the firmware, or a hypervisor, tells of no nodes; memory that is "
-                            "far cannot be told from memory that is near",
+                    found + ": the firmware, or a hypervisor, tells of no other, or it is offline; "
+                            "memory that is far cannot be told from memory that is near",
                     "in the firmware's setup: node interleaving off, NUMA on; for a virtual "
                     "machine, give its guest nodes");
   }
@@ -207,7 +210,7 @@ finding examine_reach(const machine& of, const allowance& may) {
   if (!out_of_reach.empty()) {
     return doubtful(name,
                     their + out_of_reach.to_string() +
-                        " and have none of its memory: all they touch is remote",
+                        " and have none of the memory there: all they touch is remote",
                     "the same nodes for processors and memory: cpuset.cpus and cpuset.mems, "
                     "--cpuset-cpus and --cpuset-mems; or nodewise run --cpunodebind " +
                         usable->to_string());

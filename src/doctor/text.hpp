@@ -34,7 +34,9 @@ namespace nodewise::doctor {
 template <class Id>
 [[nodiscard]] std::optional<id_set<Id>> parse_set(const std::optional<std::string_view>& list) {
   try {
-    return list ? std::optional(id_set<Id>::parse(*list)) : std::nullopt;
+    return list ? std::optional(
+                      id_set<Id>::parse(list->substr(0, list->find_last_not_of(" \t\n") + 1)))
+                : std::nullopt;
   } catch (const error&) {
     return std::nullopt;
   }

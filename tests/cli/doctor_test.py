@@ -37,6 +37,15 @@ class Doctor(CommandTest):
             if "free_memory" not in finding["name"] and "fragmentation" not in finding["name"]:
                 self.assertIn(finding["found"], text)
 
+    def test_variables_that_contradict_each_other(self):
+        variables = {"OMP_NUM_THREADS": "100000", "TBB_NUM_THREADS": "2", "HWLOC_XMLFILE": "no.xml"}
+        result = self.expect_json(0, "doctor", "--json", env=variables)
+        self.assertIsNone(conforms(result, "doctor-1"))
+        said = by_name(result["environment"])
+        self.assertEqual(set(said), set(variables))
+        self.assertIn("threads take turns", said["OMP_NUM_THREADS"]["found"])
+        self.assertTrue(all(finding["verdict"] == "warning" and finding["cure"] for finding in said.values()))
+
     def test_output_file(self):
         with tempfile.TemporaryDirectory() as folder:
             text = nodewise("doctor", "-o", f"{folder}/%h-%p.json").stdout
@@ -73,6 +82,16 @@ class Denied(CommandTest):
     def test_the_container_s_remedy_is_named(self):
         calls = by_name(self.denied("mbind", "EPERM")["calls"])
         self.assertIn("--cap-add SYS_NICE", calls["mbind"]["cure"])
+
+    def test_the_filter_is_told_and_blamed(self):
+        result = self.denied("mbind,move_pages,perf_event_open", "EPERM")
+        self.assertEqual(by_name(result["findings"])["seccomp"]["found"][0], "2")
+        calls = by_name(result["calls"])
+        for name in ("mbind", "move_pages (move)", "perf_event_open"):
+            self.assertIn("a seccomp filter is in force", calls[name]["cure"])
+        level = by_name(result["findings"])["perf_event_paranoid"]["found"]
+        if int(level.split(":")[0]) <= 2:
+            self.assertNotIn("sysctl", calls["perf_event_open"]["cure"], "which would not help")
 
     def test_what_a_run_can_do_without_is_a_warning(self):
         if not Path(DENY).exists():

@@ -32,6 +32,8 @@ NARROW = [
     ("OMP_PLACES='{0},{1},{4},{5}' OMP_PROC_BIND=close", "0 0 1 1", "0 0 1 1", "drop the processors that are not allowed"),
     ("OMP_PLACES='{4},{5},{6},{7}'", "0-3 0-3 0-3 0-3", "0-3 0-3 0-3 0-3", "ignore the whole list"),
     ("GOMP_CPU_AFFINITY=2-5", "2 3 4 5", "2 3 2 3", "libgomp pins threads outside of it"),
+    ("KMP_AFFINITY='explicit,proclist=[2-5]'", "0-3 0-3 0-3 0-3", "2 3 2 3", "libomp drops the processors"),
+    ("KMP_AFFINITY='proclist=[4,{5,6}]'", "0-3 0-3 0-3 0-3", "0-3 0-3 0-3 0-3", "libomp ignores the whole list"),
     ("OMP_PROC_BIND=true OMP_NUM_THREADS=8", "0 0 1 1 2 2 3 3", "0 0 1 1 2 2 3 3", "threads take turns on 4 processors"),
 ]
 

@@ -67,6 +67,21 @@ TEST(Conflicts, ProcessorsOutsideTheAffinity) {
   EXPECT_THAT(found({{"OMP_PLACES", "{8:8}"}}), ElementsAre(HasSubstr("ignore the whole list")));
   EXPECT_THAT(found({{"GOMP_CPU_AFFINITY", "6-9"}}),
               ElementsAre(HasSubstr("libgomp pins threads outside of it")));
+  EXPECT_THAT(found({{"KMP_AFFINITY", "explicit,proclist=[6-9]"}}),
+              ElementsAre(HasSubstr("libomp drops the processors that are not allowed")));
+  EXPECT_THAT(found({{"KMP_AFFINITY", "proclist=[8]"}}),
+              ElementsAre(HasSubstr("libomp ignores the whole list")));
+}
+
+TEST(Conflicts, OptionsOfAnotherCommandHaveItsName) {
+  const auto cure = [](const char* command) {
+    const settings said = {{"OMP_NUM_THREADS", "9"}};
+    return find_conflicts(said, eight, ours([=](intentions& o) { o.command = command; }))
+        .front()
+        .cure;
+  };
+  EXPECT_EQ(cure(""), "give --threads 8 or more processors");
+  EXPECT_EQ(cure("nodewise run "), "give nodewise run --threads 8 or more processors");
 }
 
 TEST(Conflicts, SayWhoChoseTheProcessors) {
@@ -136,6 +151,20 @@ TEST(Conflicts, ListsOfGompHaveStrides) {
   EXPECT_EQ(gomp("0,1"), "0-1");
   for (const char* const none : {"x", "3-1", "0-4:0", "-1", "0-", "0-900000"}) {
     EXPECT_EQ(gomp(none), "-") << none;
+  }
+}
+
+TEST(Conflicts, ListsOfKmpAreInBrackets) {
+  const auto kmp = [](std::string_view text) {
+    const auto listed = listed_kmp_affinity(text);
+    return listed ? listed->to_string() : "-";
+  };
+  EXPECT_EQ(kmp("granularity=fine,explicit,proclist=[0,{2,3},4-8:2],verbose"), "0,2-4,6,8");
+  EXPECT_EQ(kmp("proclist=[]"), "");
+  for (const char* const none :
+       {"compact", "proclist=", "proclist=[", "proclist=[0", "proclist=[x]", "proclist=[{}]",
+        "proclist=[-1]", "proclist=[3-1]"}) {
+    EXPECT_EQ(kmp(none), "-") << none;
   }
 }
 

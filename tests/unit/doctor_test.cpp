@@ -8,54 +8,12 @@
 
 #include "doctor/examine.hpp"
 #include "doctor/settings.hpp"
-#include "unit/fake_kernel.hpp"
+#include "unit/doctor_patient.hpp"
 
 namespace nodewise::doctor {
 namespace {
 
 using testing::HasSubstr;
-
-/// A machine on which everything is permitted until a test refuses something.
-class patient : public test::fake_kernel {
- public:
-  patient() : fake_kernel({node_id{0}, node_id{2}}, 4096, std::size_t{2} << 20) {}
-
-  int map_errno = 0;
-
-  sys::answer<void*> map(std::size_t, sys::access, int) override {
-    return {map_errno == 0 ? test::fake_range(1).data() : nullptr, map_errno};
-  }
-  int set_mempolicy(sys::policy, const node_set&) override { return refused("set_mempolicy"); }
-  sys::answer<sys::policy> get_mempolicy() override { return {{}, refused("get_mempolicy")}; }
-  sys::answer<cpu_set> get_affinity(int) override {
-    return {{cpu_id{0}}, refused("sched_getaffinity")};
-  }
-  int set_affinity(int, const cpu_set&) override { return refused("sched_setaffinity"); }
-
- private:
-  [[nodiscard]] int refused(const char* call) const {
-    const auto at = refuse.find(call);
-    return at == refuse.end() ? 0 : at->second;
-  }
-};
-
-surroundings around(patient& who) {
-  return {&who, [] { return 0; }, [] { return 0; },
-          [](const std::string& name) { return std::optional("/usr/bin/" + name); }};
-}
-
-const finding& named(const std::vector<finding>& all, const std::string& name) {
-  for (const finding& f : all) {
-    if (f.name == name) {
-      return f;
-    }
-  }
-  throw std::out_of_range("no finding " + name);
-}
-
-finding setting(patient& who, const std::string& name) {
-  return named(examine_settings(who), name);
-}
 
 TEST(DoctorCalls, AllPermitted) {
   patient well;
@@ -96,6 +54,26 @@ TEST(DoctorCalls, TheContainersCureIsNamed) {
   const finding f = named(try_calls(with_counters_refused), "perf_event_open");
   EXPECT_EQ(f.verdict, verdict::warning) << "a run can do without";
   EXPECT_THAT(f.cure, HasSubstr("PERFMON"));
+}
+
+TEST(DoctorCalls, NoNodeIsAskedForThatIsNotAllowed) {
+  class one_node : public patient {
+   public:
+    int asked_for = -1;
+    int mbind(void*, std::size_t, sys::policy, const node_set& nodes, unsigned) override {
+      asked_for = to_int(nodes.first());
+      return 0;
+    }
+    /// That of the page of zeros.
+    sys::answer<node_id> node_of_page(void*) override { return {node_id{0}, 0}; }
+  };
+  one_node who;
+  who.two_nodes();
+  EXPECT_EQ(named(try_calls(around(who)), "mbind").found, "permitted");
+  EXPECT_EQ(who.asked_for, 0);
+  who.allow("0-3", "2");
+  EXPECT_EQ(named(try_calls(around(who)), "mbind").found, "permitted");
+  EXPECT_EQ(who.asked_for, 2);
 }
 
 TEST(DoctorCalls, WhatCouldNotBeTriedIsNeitherGoodNorBad) {
@@ -142,20 +120,99 @@ TEST(DoctorSettings, TheCpusetIsShownBesideWhatThereIs) {
   EXPECT_EQ(setting(who, "Mems_allowed_list").found, "2 of 0,2");
 }
 
-TEST(DoctorSettings, AFullNodeIsAWarning) {
+TEST(DoctorSettings, ProcessorsThatAreNotThereAreNotAllowed) {
+  patient who; // Linux lists those that could be plugged in, too
+  who.two_nodes();
+  who.allow("0-8", "0-63");
+  EXPECT_EQ(setting(who, "Cpus_allowed_list").found, "0-3");
+  EXPECT_EQ(setting(who, "Mems_allowed_list").found, "0,2");
+}
+
+TEST(DoctorSettings, WhoHasTakenProcessorsAway) {
   patient who;
-  who.files["/sys/devices/system/node/online"] = "0,2";
-  who.files["/sys/devices/system/node/has_memory"] = "0,2";
-  who.files["/sys/devices/system/node/node0/meminfo"] =
-      "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree:        524288 kB\n"
-      "Node 0 FilePages:         1024 kB\n";
-  who.files["/sys/devices/system/node/node2/meminfo"] =
-      "Node 2 MemTotal:       1048576 kB\nNode 2 MemFree:          2048 kB\n"
-      "Node 2 FilePages:       921600 kB\n";
-  EXPECT_EQ(setting(who, "free_memory_node_0").found, "512 MiB of 1024 MiB, page cache 1 MiB");
-  const finding full = setting(who, "free_memory_node_2");
-  EXPECT_EQ(full.verdict, verdict::warning);
-  EXPECT_THAT(full.found, HasSubstr("2 MiB of 1024 MiB, page cache 900 MiB"));
+  who.two_nodes();
+  who.allow("0", "2");
+  who.files["/proc/self/cgroup"] = "0::/job/step";
+  who.files["/sys/fs/cgroup/job/cpuset.cpus.effective"] = "0-1";
+  who.files["/sys/fs/cgroup/job/cpuset.mems.effective"] = "2";
+  EXPECT_EQ(setting(who, "Cpus_allowed_list").found,
+            "0 of 0-3, by this process' affinity; the control group allows 0-1");
+  EXPECT_EQ(setting(who, "Mems_allowed_list").found, "2 of 0,2, by the control group");
+  who.files["/proc/self/cgroup"] = "3:cpuset:/job\n0::/";
+  who.files["/sys/fs/cgroup/cpuset/job/cpuset.effective_cpus"] = "0";
+  EXPECT_EQ(setting(who, "Cpus_allowed_list").found, "0 of 0-3, by the control group");
+}
+
+TEST(DoctorSettings, OneNodeOfSeveralIsOneNode) {
+  patient who;
+  who.two_nodes();
+  who.files["/proc/sys/kernel/numa_balancing"] = "1";
+  who.files["/proc/sys/vm/zone_reclaim_mode"] = "1";
+  who.files["/sys/kernel/mm/transparent_hugepage/enabled"] = "[always] madvise never";
+  EXPECT_EQ(setting(who, "numa_balancing").verdict, verdict::warning);
+  EXPECT_EQ(setting(who, "zone_reclaim_mode").verdict, verdict::warning);
+  EXPECT_THAT(setting(who, "transparent_huge_pages").found, HasSubstr("one touch places 2048 KiB"));
+  who.allow("2-3", "2");
+  EXPECT_EQ(setting(who, "numa_balancing").found, "1 (on, one node only)");
+  EXPECT_EQ(setting(who, "zone_reclaim_mode").found, "1 (one node only)");
+  EXPECT_EQ(setting(who, "transparent_huge_pages").found, "always");
+  EXPECT_EQ(setting(who, "nodes_online").found,
+            "0,2: memory of node 2 alone is there for this process, nothing to place here");
+  who.files["/proc/sys/kernel/numa_balancing"] = "2";
+  who.allow("0-3", "0,2");
+  EXPECT_THAT(setting(who, "numa_balancing").found, HasSubstr("between tiers"));
+}
+
+TEST(DoctorSettings, NonsenseIsUnavailable) {
+  patient who;
+  for (const auto& [name, path] : std::vector<std::pair<std::string, std::string>>{
+           {"numa_balancing", "/proc/sys/kernel/numa_balancing"},
+           {"zone_reclaim_mode", "/proc/sys/vm/zone_reclaim_mode"},
+           {"max_map_count", "/proc/sys/vm/max_map_count"},
+           {"swappiness", "/proc/sys/vm/swappiness"},
+           {"perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid"}}) {
+    for (const char* const text : {"", "x", "1 2", "0x1", "99999999999999999999"}) {
+      who.files[path] = text;
+      EXPECT_EQ(setting(who, name).verdict, verdict::unavailable) << name << " " << text;
+    }
+    who.files[path] = "-3";
+    EXPECT_EQ(setting(who, name).verdict == verdict::unavailable, name != "perf_event_paranoid");
+  }
+  who.allow("many", "0-");
+  EXPECT_EQ(setting(who, "Cpus_allowed_list").verdict, verdict::unavailable);
+  EXPECT_EQ(setting(who, "Mems_allowed_list").verdict, verdict::unavailable);
+}
+
+TEST(DoctorSettings, SwapSpaceIsToldBesideSwappiness) {
+  patient who;
+  who.two_nodes();
+  who.files["/proc/sys/vm/swappiness"] = "60";
+  EXPECT_EQ(setting(who, "swappiness").found, "60, swap space unavailable");
+  who.files["/proc/meminfo"] = "MemTotal: 1024 kB\nSwapTotal:       0 kB\nSwapFree: 0 kB\n";
+  EXPECT_EQ(setting(who, "swappiness").found, "60, without swap space");
+  who.files["/proc/meminfo"] = "SwapTotal:    8388608 kB\n";
+  EXPECT_THAT(setting(who, "swappiness").found, HasSubstr("60, 8192 MiB of swap space: memory"));
+}
+
+TEST(DoctorSettings, ReservedHugePagesOfEachNode) {
+  patient who;
+  who.two_nodes();
+  EXPECT_EQ(setting(who, "reserved_huge_pages").verdict, verdict::unavailable);
+  const auto reserve = [&](int node, const char* pages, const char* free) {
+    const std::string folder =
+        "/sys/devices/system/node/node" + std::to_string(node) + "/hugepages/hugepages-2048kB/";
+    who.files[folder + "nr_hugepages"] = pages;
+    who.files[folder + "free_hugepages"] = free;
+  };
+  reserve(0, "0", "0");
+  reserve(2, "0", "0");
+  EXPECT_EQ(setting(who, "reserved_huge_pages").found, "none");
+  reserve(0, "8", "8");
+  EXPECT_EQ(setting(who, "reserved_huge_pages").verdict, verdict::warning);
+  EXPECT_THAT(setting(who, "reserved_huge_pages").found,
+              HasSubstr("2048 KiB: 8 (8 free) on node 0, 0 (0 free) on node 2"));
+  reserve(2, "8", "3");
+  EXPECT_EQ(setting(who, "reserved_huge_pages").verdict, verdict::good);
 }
 
 TEST(DoctorSettings, VirtualisationByProcessorFlagAndFirmware) {
@@ -206,6 +263,28 @@ TEST(DoctorMemoryLimit, RootGroupAndVersionOne) {
   EXPECT_FALSE(read_memory_limit(who).limited) << "the largest number means none";
   who.files["/sys/fs/cgroup/memory/memory.limit_in_bytes"] = "4096";
   EXPECT_EQ(read_memory_limit(who).bytes, 4096U);
+}
+
+TEST(DoctorQuota, LowestOfTheGroupsAbove) {
+  patient who;
+  who.two_nodes();
+  EXPECT_EQ(setting(who, "cpu_quota").verdict, verdict::unavailable);
+  who.files["/proc/self/cgroup"] = "0::/pod/box";
+  who.files["/sys/fs/cgroup/pod/box/cpu.max"] = "max 100000";
+  EXPECT_EQ(setting(who, "cpu_quota").found, "none");
+  who.files["/sys/fs/cgroup/pod/cpu.max"] = "250000 100000";
+  EXPECT_EQ(setting(who, "cpu_quota").verdict, verdict::warning);
+  EXPECT_THAT(setting(who, "cpu_quota").found, HasSubstr("2.5 processors' time"));
+  who.allow("0-1", "0,2");
+  EXPECT_EQ(setting(who, "cpu_quota").verdict, verdict::good) << "two threads never wait for it";
+  who.files["/sys/fs/cgroup/pod/cpu.max"] = "100000 0";
+  EXPECT_EQ(setting(who, "cpu_quota").found, "none") << "nonsense limits nothing";
+  who.files["/proc/self/cgroup"] = "4:cpu,cpuacct:/box\n0::/";
+  who.files["/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"] = "-1";
+  who.files["/sys/fs/cgroup/cpu/box/cpu.cfs_period_us"] = "100000";
+  EXPECT_EQ(setting(who, "cpu_quota").found, "none");
+  who.files["/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"] = "50000";
+  EXPECT_THAT(setting(who, "cpu_quota").found, HasSubstr("0.5 processors' time"));
 }
 
 TEST(DoctorLab, MissingProgramsAreWarnings) {
