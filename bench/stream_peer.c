@@ -76,7 +76,7 @@ static void triad_loop(void) {
   for (size_t i = 0; i < n; i++)
     a[i] = b[i] + scalar * c[i];
 }
-static void vector_triad_loop(void) {
+static void schoenauer_loop(void) {
 #pragma omp parallel for
   for (size_t i = 0; i < n; i++)
     a[i] = b[i] + c[i] * d[i];
@@ -90,7 +90,7 @@ static const struct {
     {"sum", load_loop, 1, 1},    {"store", store_loop, 1, 1},
     {"copy", copy_loop, 2, 2},   {"update", update_loop, 1, 2},
     {"scale", scale_loop, 2, 2}, {"add", add_loop, 3, 3},
-    {"triad", triad_loop, 3, 3}, {"vector_triad", vector_triad_loop, 4, 4},
+    {"triad", triad_loop, 3, 3}, {"schoenauer", schoenauer_loop, 4, 4},
 };
 
 static int run_loop(unsigned which, size_t bytes, int huge, unsigned sweeps) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "measure/measurement_json.hpp"
 #include "report/envelope.hpp"
@@ -25,6 +26,8 @@ using report::cell;
 using report::tone;
 
 constexpr auto right = report::align::right;
+/// Below it there is no interval of 95 %.
+constexpr std::size_t enough_samples = 6;
 
 std::string number(node_id node) {
   return std::to_string(to_int(node));
@@ -37,32 +40,6 @@ std::string range(double low, double high, const report::style& how) {
 cell figure_cell(const record* of) {
   return of == nullptr || !of->is_known() ? cell("unavailable", tone::faint)
                                           : cell(format_figure(of->found.figure().median));
-}
-
-/// What makes one figure doubtful, in a few words.
-std::string doubts(const record& of) {
-  if (!of.is_known()) {
-    return of.found.unavailable;
-  }
-  std::vector<std::string> all;
-  const estimate figure = of.found.figure();
-  if (figure.two_humped) {
-    all.emplace_back("two different values");
-  }
-  if (figure.samples < 6) {
-    all.push_back("only " + std::to_string(figure.samples) +
-                  (figure.samples == 1 ? " sample" : " samples"));
-  }
-  const auto& disturbed = of.found.disturbed;
-  if (disturbed && disturbed->is_much()) {
-    all.push_back("disturbed: " + report::format_percent(disturbed->stolen + disturbed->others) +
-                  " of the processors' time went to others");
-  }
-  std::string text;
-  for (const std::string& each : all) {
-    text += (text.empty() ? "" : "; ") + each;
-  }
-  return text;
 }
 
 std::string title(experiment of, std::string_view unit, const report::style& how) {
@@ -132,25 +109,50 @@ std::string list(const std::vector<const record*>& records, const report::style&
   return rows.to_string(how);
 }
 
-/// Equal doubts of one experiment once, after the figures that they are of.
+/// Figures of one experiment that the same is to be said of.
+struct doubt {
+  std::string what;
+  std::string labels = {};
+};
+
+void add_label(std::vector<doubt>& doubts, const std::string& what, const std::string& label) {
+  auto same = std::ranges::find(doubts, what, &doubt::what);
+  if (same == doubts.end()) {
+    doubts.push_back({what});
+    same = doubts.end() - 1;
+  }
+  same->labels += (same->labels.empty() ? "" : ", ") + label;
+}
+
+/// What makes figures doubtful, each kind once with the figures that it is of.
 std::string remarks(const std::vector<const record*>& records, const report::style& how) {
-  std::vector<std::pair<std::string, std::string>> labels_of;
+  double most = 0; // of the processors' time that went to others
   for (const record* each : records) {
-    const std::string doubt = doubts(*each);
-    if (doubt.empty()) {
+    const auto& disturbed = each->found.disturbed;
+    most = disturbed ? std::max(most, disturbed->stolen + disturbed->others) : most;
+  }
+  std::vector<doubt> doubts;
+  for (const record* each : records) {
+    const estimate figure = each->found.figure();
+    if (!each->is_known()) {
+      add_label(doubts, "unavailable: " + each->found.unavailable, each->label);
       continue;
     }
-    const auto same =
-        std::ranges::find(labels_of, doubt, &std::pair<std::string, std::string>::first);
-    if (same == labels_of.end()) {
-      labels_of.emplace_back(doubt, each->label);
-    } else {
-      same->second += ", " + each->label;
+    if (figure.two_humped) {
+      add_label(doubts, "two different values, and the median is one of them", each->label);
+    }
+    if (figure.samples < enough_samples) {
+      add_label(doubts, "few samples: the interval is all of them", each->label);
+    }
+    if (each->found.disturbed && each->found.disturbed->is_much()) {
+      add_label(doubts, "disturbed: up to " + report::format_percent(most) +
+                            " of the processors' time went to others", each->label);
     }
   }
   std::string text;
-  for (const auto& [doubt, labels] : labels_of) {
-    text += "  " + report::paint(how, tone::warning, labels) + ": " + doubt + "\n";
+  for (const doubt& each : doubts) {
+    const std::string whose = each.labels.size() > 60 || records.size() == 1 ? "" : each.labels + ": ";
+    text += "  " + report::paint(how, tone::warning, whose + each.what) + "\n";
   }
   return text;
 }

@@ -42,13 +42,13 @@ enum class kernel_id : unsigned {
   scale,
   add,
   triad,
-  vector_triad,
+  schoenauer,
   store_nt,
   copy_nt,
   scale_nt,
   add_nt,
   triad_nt,
-  vector_triad_nt,
+  schoenauer_nt,
   strided_load,
   random_load,
   count, ///< how many there are
@@ -87,7 +87,7 @@ struct kernel {
 
 /// By name, else by likwid-bench's word ("stream", "copy_mem"); nullptr where there is none. A name
 /// of ours comes first: "triad" is STREAM's a=b+s*c, which is "stream" to likwid-bench, whose own
-/// "triad" is vector_triad here.
+/// "triad" is schoenauer here.
 [[nodiscard]] const kernel* find_kernel(std::string_view name_or_alias) noexcept;
 
 /// First values of a part: small integers, exact in every sum and product of the kernels, and

@@ -233,7 +233,7 @@ double run(kernel_id id, const operands& part, double s) {
     return map<added, false>(part, s);
   case kernel_id::triad:
     return map<scaled_and_added, false>(part, s);
-  case kernel_id::vector_triad:
+  case kernel_id::schoenauer:
     return map<multiplied_and_added, false>(part, s);
   case kernel_id::store_nt:
     return map<constant, true>(part, s);
@@ -245,7 +245,7 @@ double run(kernel_id id, const operands& part, double s) {
     return map<added, true>(part, s);
   case kernel_id::triad_nt:
     return map<scaled_and_added, true>(part, s);
-  case kernel_id::vector_triad_nt:
+  case kernel_id::schoenauer_nt:
     return map<multiplied_and_added, true>(part, s);
   case kernel_id::strided_load:
     return std::bit_cast<double>(strided(part));

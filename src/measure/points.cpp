@@ -237,7 +237,7 @@ class planner {
     }
   }
   void mixes() {
-    constexpr std::array<std::string_view, 6> kernels = {"load",  "vector_triad", "triad",
+    constexpr std::array<std::string_view, 6> kernels = {"load",  "schoenauer", "triad",
                                                          "copy", "update",       "store_nt"};
     const node_cores& first = nodes_.front();
     for (const std::string_view name : kernels) {

@@ -103,7 +103,7 @@ double plain(const kernel& k, const operands& p) {
       a[i] = b[i] + c[i];
     else if (is("triad"))
       a[i] = b[i] + 3 * c[i];
-    else if (is("vector_triad"))
+    else if (is("schoenauer"))
       a[i] = b[i] + c[i] * d[i];
   }
   return sum;
@@ -287,9 +287,9 @@ TEST(MeasureKernelsTable, BytesAreThoseOfStreamAndThoseThatMove) {
   } const facts[] = {
       {"load", 8, 8},          {"sum", 8, 8},          {"store", 8, 16},
       {"copy", 16, 24},        {"update", 16, 16},     {"scale", 16, 24},
-      {"add", 24, 32},         {"triad", 24, 32},      {"vector_triad", 32, 40},
+      {"add", 24, 32},         {"triad", 24, 32},      {"schoenauer", 32, 40},
       {"store_nt", 8, 8},      {"copy_nt", 16, 16},    {"scale_nt", 16, 16},
-      {"add_nt", 24, 24},      {"triad_nt", 24, 24},   {"vector_triad_nt", 32, 32},
+      {"add_nt", 24, 24},      {"triad_nt", 24, 24},   {"schoenauer_nt", 32, 32},
       {"strided_load", 8, 64}, {"random_load", 8, 64},
   };
   EXPECT_EQ(std::size(facts), kernels().size());
