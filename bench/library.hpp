@@ -147,7 +147,7 @@ void library_triad(Teams& teams, library_arrays& x) {
 
 /// Schoenauer's: two more loads than a store can hide.
 template <class Teams>
-void library_schoenauer(Teams& teams, library_arrays& x) {
+void library_vector_triad(Teams& teams, library_arrays& x) {
   teams.for_each_owned(over(x.a, x.b, x.c, x.d), [](std::span<double> a, std::span<double> b,
                                                     std::span<double> c, std::span<double> d) {
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -194,7 +194,7 @@ struct loop_name {
   std::size_t arrays;
 };
 inline constexpr std::array loop_names{loop_name{"copy", 2}, loop_name{"triad", 3},
-                                       loop_name{"schoenauer", 4}};
+                                       loop_name{"vector_triad", 4}};
 
 /// A loop by hand over four arrays.
 using loop_by_hand = void (*)(const pointers&);
@@ -206,7 +206,7 @@ template <class Teams, class AddBound>
 void add_library_loops(Teams& teams, const std::array<loop_by_hand, 3>& by_hand,
                        AddBound add_bound) {
   constexpr std::array by_library{library_copy<Teams>, library_triad<Teams>,
-                                  library_schoenauer<Teams>};
+                                  library_vector_triad<Teams>};
   for (std::size_t k = 0; k < loop_names.size(); ++k) {
     const std::string name = std::string(loop_names[k].name) + "/";
     for (const bool staggered : {true, false}) {

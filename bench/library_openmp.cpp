@@ -36,7 +36,7 @@ void triad(const pointers& x) {
   }
 }
 
-void schoenauer(const pointers& x) {
+void vector_triad(const pointers& x) {
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < elements; ++i) {
     x.a[i] = x.b[i] + x.c[i] * x.d[i];
@@ -73,7 +73,7 @@ void add_bound(openmp_teams& teams, const std::string& name, Loop loop) {
 }
 
 void add_large_loops(openmp_teams& teams) {
-  constexpr std::array<loop_by_hand, 3> by_hand{copy, triad, schoenauer};
+  constexpr std::array<loop_by_hand, 3> by_hand{copy, triad, vector_triad};
   const auto bound = [&teams](const std::string& name, auto loop) { add_bound(teams, name, loop); };
   add_library_loops(teams, by_hand, bound);
   for (const bases where : {bases::congruent, bases::staggered}) {

@@ -39,7 +39,7 @@ void triad(const pointers& x) {
   });
 }
 
-void schoenauer(const pointers& x) {
+void vector_triad(const pointers& x) {
   by_hand([x](const range& part) {
     for (std::size_t i = part.begin(); i < part.end(); ++i) {
       x.a[i] = x.b[i] + x.c[i] * x.d[i];
@@ -59,7 +59,7 @@ void fill(const pointers& x, std::size_t arrays) {
 }
 
 void add_large_loops(tbb_teams& teams) {
-  constexpr std::array<loop_by_hand, 3> loops{copy, triad, schoenauer};
+  constexpr std::array<loop_by_hand, 3> loops{copy, triad, vector_triad};
   const auto add_one = [](const std::string& name, auto loop) { add(name, loop); };
   add_library_loops(teams, loops, add_one);
   for (const bases where : {bases::congruent, bases::staggered}) {
