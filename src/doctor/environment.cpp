@@ -118,7 +118,7 @@ class examiner {
     std::string list;
     for (const auto& [name, text] : said_) {
       if (is_setting(name) && !text.empty()) {
-        list += (list.empty() ? "" : ", ") + name + "=" + text;
+        list.append(list.empty() ? "" : ", ").append(name).append("=").append(text);
       }
     }
     return fine("variables", list.empty() ? "none says where threads or memory go"

@@ -259,7 +259,8 @@ class examiner {
       add(fine("nodes_online", allowed_.nodes_online->to_string()));
     } else if (allowed_.nodes_online->size() > 1) {
       add({"nodes_online", verdict::good,
-           allowed_.nodes_online->to_string() + ": memory of node " + usable->to_string() +
+           allowed_.nodes_online->to_string() + ": memory of node " +
+               usable.value_or(node_set{}).to_string() +
                " alone is there for this process, nothing to place here",
            "for memory of more nodes: whole nodes of the batch system, --cpuset-mems of the "
            "container",

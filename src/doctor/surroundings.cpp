@@ -69,8 +69,14 @@ std::optional<std::string> find_on_path(const std::string& name) {
 } // namespace
 
 surroundings surroundings::of_this_system() {
-  return {&sys::real_kernel(), open_fault_counter_now, open_userfaultfd_now, find_on_path,
-          read_variables([](const char* name) -> const char* { return std::getenv(name); })};
+  surroundings here;
+  here.kernel = &sys::real_kernel();
+  here.open_fault_counter = open_fault_counter_now;
+  here.open_userfaultfd = open_userfaultfd_now;
+  here.find_program = find_on_path;
+  here.variables =
+      read_variables([](const char* name) -> const char* { return std::getenv(name); });
+  return here;
 }
 
 } // namespace nodewise::doctor

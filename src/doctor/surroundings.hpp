@@ -22,9 +22,9 @@ struct surroundings {
   /// The path of a program, searched as a shell does.
   std::function<std::optional<std::string>(const std::string& name)> find_program;
   /// Those that `read_variables` asks for.
-  bind::settings variables = {};
+  bind::settings variables;
   /// The machine, with measured costs if there are any; nothing: it could not be found out.
-  std::optional<machine> here = std::nullopt;
+  std::optional<machine> here;
 
   /// This one, without a machine: whoever asks knows how to find it out.
   [[nodiscard]] static surroundings of_this_system();

@@ -53,8 +53,12 @@ class patient : public test::fake_kernel {
 };
 
 inline surroundings around(patient& who) {
-  return {&who, [] { return 0; }, [] { return 0; },
-          [](const std::string& name) { return std::optional("/usr/bin/" + name); }};
+  surroundings here;
+  here.kernel = &who;
+  here.open_fault_counter = [] { return 0; };
+  here.open_userfaultfd = [] { return 0; };
+  here.find_program = [](const std::string& name) { return std::optional("/usr/bin/" + name); };
+  return here;
 }
 
 inline const finding& named(const std::vector<finding>& all, const std::string& name) {
