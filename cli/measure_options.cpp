@@ -106,9 +106,8 @@ std::vector<measure::stream_group> groups_of(const spec::workgroup& asked,
   std::vector<measure::stream_group> groups;
   for (const cpu_id cpu : asked.cpus) {
     const node_id node = on.node_of(cpu);
-    auto same = std::ranges::find_if(groups, [&](const measure::stream_group& each) {
-      return each.memory.front() == node;
-    });
+    auto same = std::ranges::find_if(
+        groups, [&](const measure::stream_group& each) { return each.memory.front() == node; });
     if (same == groups.end()) {
       groups.push_back({&does, {}, {node}, {}, 0, asked.arrays});
       same = groups.end() - 1;
@@ -130,7 +129,8 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
     const measure::kernel& does = *measure::find_kernel(name);
     measure::stream_work work;
     for (const std::string_view text : texts) {
-      const auto asked = for_option(flags::workgroup, [&] { return spec::parse_workgroup(text, on); });
+      const auto asked =
+          for_option(flags::workgroup, [&] { return spec::parse_workgroup(text, on); });
       const auto groups = groups_of(asked, does, on);
       work.groups.insert(work.groups.end(), groups.begin(), groups.end());
     }
@@ -156,7 +156,8 @@ void require_one_question(const invocation& given) {
   if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
     throw error(error_kind::usage,
                 option_name(flags::workgroup) + " with " + option_name(flags::buffer_size),
-                "a workgroup says its own size", "leave " + option_name(flags::buffer_size) + " out");
+                "a workgroup says its own size",
+                "leave " + option_name(flags::buffer_size) + " out");
   }
 }
 
@@ -191,7 +192,7 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
     }
     made.points = measure::plan_points(on, what);
   }
-  made.time_per_point = time              ? *time
+  made.time_per_point = time                  ? *time
                         : made.set == "quick" ? measure::share_of(quick_time, made.points.size())
                                               : full_time_per_point;
   return made;

@@ -76,11 +76,10 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
 
 /// One row a figure: what, median, interval, and what is to be said of it.
 std::string list(const std::vector<const record*>& records, const report::style& how) {
-  const bool streams = std::ranges::any_of(records, [](const record* each) {
-    return each->moved_per_counted > 1 && each->is_known();
-  });
-  const bool beside = std::ranges::any_of(
-      records, [](const record* each) { return !each->found.beside.empty(); });
+  const bool streams = std::ranges::any_of(
+      records, [](const record* each) { return each->moved_per_counted > 1 && each->is_known(); });
+  const bool beside =
+      std::ranges::any_of(records, [](const record* each) { return !each->found.beside.empty(); });
   std::vector<report::column> columns = {{""}, {"median", right}, {"95 % interval", right}};
   if (streams) {
     columns.push_back({"with write-allocate", right});
@@ -99,10 +98,9 @@ std::string list(const std::vector<const record*>& records, const report::style&
                              : std::string());
     }
     if (beside) {
-      cells.emplace_back(
-          each->found.beside.empty()
-              ? std::string()
-              : format_figure(measure::summarize(each->found.beside).median));
+      cells.emplace_back(each->found.beside.empty()
+                             ? std::string()
+                             : format_figure(measure::summarize(each->found.beside).median));
     }
     rows.add(std::move(cells));
   }
@@ -145,13 +143,16 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
       add_label(doubts, "few samples: the interval is all of them", each->label);
     }
     if (each->found.disturbed && each->found.disturbed->is_much()) {
-      add_label(doubts, "disturbed: up to " + report::format_percent(most) +
-                            " of the processors' time went to others", each->label);
+      add_label(doubts,
+                "disturbed: up to " + report::format_percent(most) +
+                    " of the processors' time went to others",
+                each->label);
     }
   }
   std::string text;
   for (const doubt& each : doubts) {
-    const std::string whose = each.labels.size() > 60 || records.size() == 1 ? "" : each.labels + ": ";
+    const std::string whose =
+        each.labels.size() > 60 || records.size() == 1 ? "" : each.labels + ": ";
     text += "  " + report::paint(how, tone::warning, whose + each.what) + "\n";
   }
   return text;
@@ -232,7 +233,8 @@ std::string measurement_text(const measurement& what, const report::style& how) 
 
 std::string comparison_text(const measurement& before, const measurement& after,
                             const report::style& how) {
-  report::table rows({{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
+  report::table rows(
+      {{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
   std::size_t alike = 0;
   std::size_t only_one = 0;
   for (const record& now : after.records) {
@@ -249,9 +251,11 @@ std::string comparison_text(const measurement& before, const measurement& after,
       continue;
     }
     const bool better = (found.ratio > 1) == now.more_is_better();
-    rows.add({std::string(to_string(now.of)), now.label,
+    rows.add({std::string(to_string(now.of)),
+              now.label,
               format_figure(old.median) + " " + now.unit,
-              format_figure(figure.median) + " " + now.unit, format_figure(found.ratio),
+              format_figure(figure.median) + " " + now.unit,
+              format_figure(found.ratio),
               {better ? "better" : "worse", better ? tone::good : tone::bad}});
   }
   std::string text = rows.empty() ? "" : rows.to_string(how);

@@ -12,7 +12,8 @@ inline constexpr flag set{
     .kind = flag_kind::list,
     .value = "NAME[:FROM[:TO]]=VALUE",
     .group = group::input,
-    .help = "a figure of the machine in place of its file's: bandwidth, core_bandwidth, "
+    .help = "a figure of the machine in place of its file's: bandwidth, shared_bandwidth, "
+            "core_bandwidth, "
             "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
             "and TO are nodes, without them it is for every node and its own memory"};
 inline constexpr flag limit{

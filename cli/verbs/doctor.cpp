@@ -15,6 +15,7 @@
 #include "report/table.hpp"
 #include "report/wrap.hpp"
 #include "topology/machine_json.hpp"
+#include "topology/measured_machine.hpp"
 
 namespace nodewise::cli::verbs {
 
@@ -136,10 +137,20 @@ std::string summary(const doctor::examination& found, const report::style& how) 
   }
 }
 
+/// What was measured on it, if that can be read.
+machine with_measured_costs(machine here) {
+  try {
+    const measured::findings known = measured::find(here);
+    return known.found ? measured::with_costs(std::move(here), known.found->what) : here;
+  } catch (const error&) {
+    return here;
+  }
+}
+
 /// The machine, where its discovery works: a doctor is asked where things do not.
 std::optional<machine> find_machine() {
   try {
-    return topology::from_sysfs().machine();
+    return with_measured_costs(topology::from_sysfs().machine());
   } catch (const error&) {
     return std::nullopt;
   }

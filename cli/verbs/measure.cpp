@@ -43,9 +43,10 @@ std::string now_in_utc() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   std::array<char, 32> text{};
-  const std::size_t length = ::gmtime_r(&now, &parts) == nullptr
-                                 ? 0
-                                 : std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  const std::size_t length =
+      ::gmtime_r(&now, &parts) == nullptr
+          ? 0
+          : std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return {text.data(), length};
 }
 
@@ -71,12 +72,12 @@ measured measure_now(const invocation& given) {
   if (!given.has(flags::quiet)) {
     shown.emplace("measuring", plan.points.size());
   }
-  measurement found = measure::measure_points(
-      on, std::move(plan.points), with, [&](std::size_t done, const measure::point&) {
-        if (shown) {
-          shown->done(done);
-        }
-      });
+  measurement found = measure::measure_points(on, std::move(plan.points), with,
+                                              [&](std::size_t done, const measure::point&) {
+                                                if (shown) {
+                                                  shown->done(done);
+                                                }
+                                              });
   found.set = std::move(set);
   found.host = nodewise::measured::host_name();
   found.date = now_in_utc();
@@ -92,8 +93,8 @@ std::string keep(const measurement& what, const nlohmann::ordered_json& result) 
     return "";
   }
   try {
-    const std::filesystem::path file =
-        nodewise::measured::file_to_write([](const char* name) -> const char* { return std::getenv(name); }, what.host);
+    const std::filesystem::path file = nodewise::measured::file_to_write(
+        [](const char* name) -> const char* { return std::getenv(name); }, what.host);
     std::filesystem::create_directories(file.parent_path());
     const int failed = replace_file(file.string(), report::json_text(result));
     return failed == 0 ? "Kept in " + file.string() +
@@ -131,7 +132,8 @@ void require_operands(const invocation& given) {
   const std::size_t files = given.operands.size();
   const bool compares = given.has(flags::compare_measured);
   if (compares ? files == 0 || files > 2 : files > 1) {
-    throw error(error_kind::usage, compares ? option_name(flags::compare_measured) : "nodewise measure",
+    throw error(error_kind::usage,
+                compares ? option_name(flags::compare_measured) : "nodewise measure",
                 std::to_string(files) + " files are named",
                 compares ? "name the one to compare with, or two" : "name one that it has written");
   }

@@ -5,6 +5,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/machine_source.hpp"
+#include "cli/measured_costs.hpp"
 #include "cli/model_view.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
@@ -71,7 +72,7 @@ topology read_input(const invocation& given) {
   return with_settings(
       input
           ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
-          : topology::system(),
+          : this_machine_with_costs().what,
       given);
 }
 

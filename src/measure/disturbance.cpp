@@ -112,7 +112,8 @@ std::optional<disturbance> watch::so_far() const {
   const double busy = after.machine->busy - start_.machine->busy;
   const double own = *after.own - *start_.own;
   // Ticks are coarse: a little more of our own than of all is none of others.
-  return disturbance{.stolen = std::max((after.machine->stolen - start_.machine->stolen) / all, 0.0),
+  return disturbance{.stolen =
+                         std::max((after.machine->stolen - start_.machine->stolen) / all, 0.0),
                      .others = std::max((busy - own) / all, 0.0)};
 }
 

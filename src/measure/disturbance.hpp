@@ -15,7 +15,7 @@ namespace nodewise::measure {
 /// Processor time since the system started, in ticks of the kernel, of some processors.
 struct processor_ticks {
   double all = 0;
-  double busy = 0;  ///< of everybody: user, nice, system, interrupts
+  double busy = 0;   ///< of everybody: user, nice, system, interrupts
   double stolen = 0; ///< by other virtual machines, as far as the hypervisor says
 };
 /// From /proc/stat; nothing if it does not tell.

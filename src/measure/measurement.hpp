@@ -23,9 +23,9 @@ struct record {
   std::string unit;  ///< "GB/s" (10^9) or "ns"
   node_id from = unknown_node;
   node_id to = unknown_node;
-  std::string kernel;        ///< of streams; empty for the rest
+  std::string kernel; ///< of streams; empty for the rest
   std::size_t threads = 0;
-  std::uint64_t bytes = 0;   ///< of all buffers together; 0 for a line
+  std::uint64_t bytes = 0; ///< of all buffers together; 0 for a line
   /// Bytes that move for each that is counted, where stores read their line first; 1 without
   /// stores; 0 where it does not apply.
   double moved_per_counted = 0;

@@ -19,16 +19,18 @@ ordered_json or_unavailable(const std::optional<double>& value) {
 }
 
 ordered_json figure_json(const estimate& of) {
-  return {{"median", of.median}, {"low", of.low},
-          {"high", of.high},     {"confidence", of.confidence},
-          {"p25", of.p25},       {"p75", of.p75},
+  return {{"median", of.median},         {"low", of.low}, {"high", of.high},
+          {"confidence", of.confidence}, {"p25", of.p25}, {"p75", of.p75},
           {"two_humped", of.two_humped}};
 }
 
 ordered_json record_json(const record& of) {
-  ordered_json one = {{"experiment", to_string(of.of)}, {"label", of.label},
-                      {"unit", of.unit},                {"from", node_json(of.from)},
-                      {"to", node_json(of.to)},         {"threads", of.threads},
+  ordered_json one = {{"experiment", to_string(of.of)},
+                      {"label", of.label},
+                      {"unit", of.unit},
+                      {"from", node_json(of.from)},
+                      {"to", node_json(of.to)},
+                      {"threads", of.threads},
                       {"bytes", of.bytes}};
   if (!of.kernel.empty()) {
     one["kernel"] = of.kernel;

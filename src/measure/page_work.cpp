@@ -93,10 +93,9 @@ void run_migration(const point& what, const migration_work& does, const bench& w
       }
     });
     if (into.unavailable.empty() && moved.moved == 0) {
-      into.unavailable =
-          moved.refused.empty()
-              ? "no page was moved"
-              : "to move pages: " + errno_text(moved.refused.front().errno_value);
+      into.unavailable = moved.refused.empty()
+                             ? "no page was moved"
+                             : "to move pages: " + errno_text(moved.refused.front().errno_value);
     }
     if (!into.unavailable.empty()) {
       return;

@@ -23,7 +23,8 @@ constexpr std::array<about, experiments> all_about = {{
     {experiment::latency, "latency", "one core, one load after the other"},
     {experiment::contention, "contention", "all cores of the machine load from one memory"},
     {experiment::kernels, "kernels", "all cores, each on its own node's memory"},
-    {experiment::interleave, "interleave", "all cores load from memory that is local, in turn, by weight"},
+    {experiment::interleave, "interleave",
+     "all cores load from memory that is local, in turn, by weight"},
     {experiment::scaling, "scaling", "more threads in a node, then more nodes"},
     {experiment::mixes, "mixes", "loads and stores in several proportions, one node"},
     {experiment::loaded_latency, "loaded-latency", "latency while the node's other cores load"},
@@ -138,7 +139,8 @@ class planner {
 
   void add(experiment of, std::string label, work does, node_id from = unknown_node,
            node_id to = unknown_node, std::optional<page_size> pages = {}) {
-    points_.push_back({of, std::move(label), from, to, pages.value_or(what_.pages), std::move(does)});
+    points_.push_back(
+        {of, std::move(label), from, to, pages.value_or(what_.pages), std::move(does)});
   }
   static const kernel& named(std::string_view name) {
     const kernel* const found = find_kernel(name);
@@ -215,8 +217,8 @@ class planner {
       add(experiment::interleave, "in turn",
           stream_work{{{&load, all_cpus(), memories_, {}, bytes_}}});
       add(experiment::interleave, "by weight",
-          stream_work{{{&load, all_cpus(), memories_, std::vector<std::uint32_t>(memories_.size(), 1),
-                        bytes_}}});
+          stream_work{{{&load, all_cpus(), memories_,
+                        std::vector<std::uint32_t>(memories_.size(), 1), bytes_}}});
     }
   }
   void scaling() {
@@ -237,8 +239,8 @@ class planner {
     }
   }
   void mixes() {
-    constexpr std::array<std::string_view, 6> kernels = {"load",  "schoenauer", "triad",
-                                                         "copy", "update",       "store_nt"};
+    constexpr std::array<std::string_view, 6> kernels = {"load", "schoenauer", "triad",
+                                                         "copy", "update",     "store_nt"};
     const node_cores& first = nodes_.front();
     for (const std::string_view name : kernels) {
       const kernel& does = named(name);
@@ -284,8 +286,7 @@ class planner {
         if (all && first.cpus.size() == 1) {
           continue;
         }
-        const std::vector<cpu_id> cpus =
-            all ? first.cpus : std::vector<cpu_id>{first.cpus.front()};
+        const std::vector<cpu_id> cpus = all ? first.cpus : std::vector<cpu_id>{first.cpus.front()};
         add(experiment::touch, std::string(name) + ", " + counted(cpus.size(), "thread"),
             touch_work{cpus, memory, std::min(bytes_, 512 * mebibyte)}, first.node, memory, pages);
       }
@@ -368,8 +369,7 @@ std::uint64_t buffer_bytes(const topology& on, const scope& what) {
     if (has == 0 || !on.allowed_nodes().contains(all.nodes[i].id)) {
       continue;
     }
-    const std::uint64_t free =
-        i < what.free_bytes.size() ? what.free_bytes[i].value_or(has) : has;
+    const std::uint64_t free = i < what.free_bytes.size() ? what.free_bytes[i].value_or(has) : has;
     bytes = what.bytes != 0 ? bytes : std::min(bytes, free / 4);
   }
   return bytes;

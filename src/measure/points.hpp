@@ -104,9 +104,9 @@ struct point {
 [[nodiscard]] bool more_is_better(const point& what) noexcept;
 
 struct scope {
-  std::vector<experiment> experiments;       ///< in the order of the enumeration
-  std::uint64_t bytes = 0;                   ///< of the buffers; 0: by the caches
-  page_size pages = page_size::automatic;    ///< of all but `touch` and `migration`
+  std::vector<experiment> experiments;        ///< in the order of the enumeration
+  std::uint64_t bytes = 0;                    ///< of the buffers; 0: by the caches
+  page_size pages = page_size::automatic;     ///< of all but `touch` and `migration`
   std::vector<std::string_view> kernels = {}; ///< for `kernels`; none: STREAM's four
   /// Free memory by position in `machine().nodes`, where known: buffers stay below a quarter.
   std::vector<std::optional<std::uint64_t>> free_bytes = {};

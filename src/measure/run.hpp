@@ -19,8 +19,8 @@ namespace nodewise::measure {
 
 /// When a point has been measured long enough.
 struct limits {
-  std::chrono::nanoseconds time{};  ///< for one point, its memory and threads included
-  double relative_error = 0.01;     ///< of the median's interval, to either side
+  std::chrono::nanoseconds time{}; ///< for one point, its memory and threads included
+  double relative_error = 0.01;    ///< of the median's interval, to either side
   std::size_t most_samples = 100;
 };
 

@@ -208,8 +208,19 @@ class costs_builder {
     }
   }
 
+  /// Whether all processors of the machine were measured to draw more from the memory than its own
+  /// do: then these are limits of themselves, not of the memory. A measurement's noise is no more.
+  [[nodiscard]] bool own_cores_are_the_limit(std::size_t node) const {
+    constexpr double noise = 1.02;
+    const auto own = between("bandwidth", node, node);
+    const auto all = between("shared_bandwidth", node, node);
+    return own && all && all->value > own->value * noise;
+  }
   /// The best that any processors get out of the memory.
   [[nodiscard]] std::optional<figure> said_memory(std::size_t node) const {
+    if (own_cores_are_the_limit(node)) {
+      return between("shared_bandwidth", node, node);
+    }
     if (auto own = between("bandwidth", node, node)) {
       return own;
     }
@@ -266,14 +277,16 @@ class costs_builder {
 
   /// Given for the node; else for another, if for any; else what the node's bandwidth says of it.
   [[nodiscard]] std::optional<figure> said_core(std::size_t node) const {
-    if (auto found = between("core_bandwidth", node, node)) {
+    // What all of them draw together counts for more than what one draws alone.
+    const bool measured = own_cores_are_the_limit(node) && cores_of(node) > 0;
+    if (auto found = between("core_bandwidth", node, node); found && !measured) {
       return found;
     }
-    if (auto found = said_.any("core_bandwidth")) {
+    if (auto found = said_.any("core_bandwidth"); found && !measured) {
       return assumed(found->value, "as another node");
     }
     const auto all = between("bandwidth", node, node);
-    if (hypothesis_ == hypothesis::processors && all && cores_of(node) > 0) {
+    if ((measured || hypothesis_ == hypothesis::processors) && all && cores_of(node) > 0) {
       return figure{all->value / static_cast<double>(cores_of(node)), all->from,
                     all->source + ": the node's bandwidth over its cores"};
     }
@@ -303,11 +316,22 @@ class costs_builder {
     }
   }
 
+  /// What all processors were measured to draw, over what its own do.
+  [[nodiscard]] std::optional<figure> measured_efficiency(std::size_t node) const {
+    const auto own = between("bandwidth", node, node);
+    const auto all = between("shared_bandwidth", node, node);
+    if (!own || !all || costs_.near_share[node] >= 1) {
+      return std::nullopt; // where all are its own there is nothing to lose
+    }
+    return figure{std::min(1.0, all->value / own->value), all->from, all->source};
+  }
   void add_efficiencies() {
     const auto any = said_.any("shared_efficiency");
     for (std::size_t node = 0; node < costs_.size(); ++node) {
       if (auto found = between("shared_efficiency", node, node)) {
         costs_.shared_efficiency.push_back(*found);
+      } else if (auto measured = measured_efficiency(node)) {
+        costs_.shared_efficiency.push_back(*measured);
       } else if (any) {
         costs_.shared_efficiency.push_back(assumed(any->value, "as another node"));
       } else {

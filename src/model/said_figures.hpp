@@ -27,6 +27,7 @@ struct known_parameter {
 inline constexpr std::array known_parameters = {
     known_parameter{"bandwidth", "GB/s", 1e9},
     known_parameter{"latency", "ns", 1e-9},
+    known_parameter{"shared_bandwidth", "GB/s", 1e9},
     known_parameter{"core_bandwidth", "GB/s", 1e9},
     known_parameter{"link_bandwidth", "GB/s", 1e9},
     known_parameter{"shared_efficiency", "ratio", 1},

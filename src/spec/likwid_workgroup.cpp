@@ -75,7 +75,8 @@ std::vector<cpu_id> threads_of(std::string_view whole, const std::vector<std::st
     }
     expression += ":" + std::string(fields[i]);
   }
-  return resolve_cpus(fields.size() > 2 ? expression : std::string(fields[0]), where, root).in_order;
+  return resolve_cpus(fields.size() > 2 ? expression : std::string(fields[0]), where, root)
+      .in_order;
 }
 
 void place_array(std::string_view whole, std::string_view part, const topology& where,

@@ -7,7 +7,7 @@ import unittest
 
 from command import BUILD, CommandTest, nodewise
 
-VERBS = ("topo", "run", "sweep", "profile", "pages", "model", "doctor", "lab", "help")
+VERBS = ("topo", "run", "measure", "sweep", "profile", "pages", "model", "doctor", "lab", "help")
 
 
 class Help(CommandTest):

@@ -59,17 +59,15 @@ TEST(Pinned, RunEachOnItsProcessorAtTheSameTime) {
 TEST(Pinned, ThatCannotBeBoundAreNotRun) {
   std::atomic<int> ran = 0;
   const cpu_id none{1023};
-  EXPECT_THROW(run_pinned(std::array{*here().allowed_cpus().begin(), none},
-                          [&](std::size_t) { ++ran; }),
-               error);
+  EXPECT_THROW(
+      run_pinned(std::array{*here().allowed_cpus().begin(), none}, [&](std::size_t) { ++ran; }),
+      error);
   EXPECT_EQ(ran, 0);
 }
 
 TEST(Pinned, HandOverWhatABodyThrew) {
   EXPECT_THROW(run_pinned(std::array{*here().allowed_cpus().begin()},
-                          [](std::size_t) {
-                            throw error(error_kind::usage, "x", "y", "z");
-                          }),
+                          [](std::size_t) { throw error(error_kind::usage, "x", "y", "z"); }),
                error);
 }
 

@@ -47,6 +47,39 @@ TEST(Costs, FiguresKeepWhereTheyComeFrom) {
   EXPECT_EQ(on.local_latency_s[1]->from, origin::assumed);
 }
 
+/// Two nodes of two cores: what a node's cores draw from their memory, and what all draw from it.
+machine contended(double own, double all) {
+  machine two = test::grid(2, 2);
+  for (const int node : {0, 1}) {
+    test::set(two, "bandwidth", node, node, own, "GB/s", "measured");
+    test::set(two, "shared_bandwidth", node, node, all, "GB/s", "measured");
+  }
+  return two;
+}
+
+TEST(Costs, WhereAllProcessorsDrawMoreTheOwnOnesAreTheirLimit) {
+  const machine_costs on = costs_of(contended(20, 30));
+  EXPECT_DOUBLE_EQ(on.memory[0].value, 30e9);
+  EXPECT_DOUBLE_EQ(on.core[0].value, 10e9); // half of what both of a node draw
+  EXPECT_DOUBLE_EQ(on.shared_efficiency[0].value, 1);
+  // A loop on its own memory runs as was measured.
+  EXPECT_DOUBLE_EQ(on.core[0].value * 2, 20e9);
+}
+
+TEST(Costs, WhereTheyDrawLessTheMemoryLosesByBeingShared) {
+  const machine_costs on = costs_of(contended(20, 15));
+  EXPECT_DOUBLE_EQ(on.memory[0].value, 20e9);
+  EXPECT_DOUBLE_EQ(on.shared_efficiency[0].value, 0.75);
+  EXPECT_EQ(on.shared_efficiency[0].from, origin::measured);
+  EXPECT_EQ(on.core[0].from, origin::assumed); // nobody measured one
+}
+
+TEST(Costs, WhereTheyDrawAsMuchTheMemoryIsTheLimit) {
+  const machine_costs on = costs_of(contended(20, 20.1));
+  EXPECT_DOUBLE_EQ(on.memory[0].value, 20e9);
+  EXPECT_DOUBLE_EQ(on.shared_efficiency[0].value, 1);
+}
+
 TEST(Costs, AMachineWithoutFiguresIsGoodForRatiosOnly) {
   const machine_costs on = costs_of(test::grid(4, 2));
   EXPECT_FALSE(on.absolute);

@@ -1,0 +1,125 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise measure` on this machine, briefly and on small buffers: what it writes, and what it refuses.
+No figure is held against a time."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from command import COMMAND, CommandTest, conforms, environment
+
+BRIEF = ("--size", "4M", "--time", "0.01")
+
+
+class Measure(CommandTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.kept = self.folder / "state" / "nodewise"
+        self.env = {"XDG_STATE_HOME": str(self.folder / "state")}
+
+    def measured(self, *options):
+        result = self.expect_json(0, "measure", "--json", *BRIEF, *options, env=self.env)
+        self.assertIsNone(conforms(result, "measurement-1"))
+        return result
+
+    def test_the_quick_set_is_written_kept_and_found_by_topo(self):
+        result = self.measured()
+        self.assertEqual((result["set"], result["planned"]), ("quick", len(result["points"])))
+        found = {point["experiment"] for point in result["points"]}
+        self.assertEqual(found, {"bandwidth", "latency", "contention", "kernels", "touch"})
+        names = {parameter["name"] for parameter in result["machine"]["parameters"]}
+        self.assertLessEqual({"bandwidth", "latency", "shared_bandwidth"}, names)
+        [kept] = self.kept.iterdir()
+        self.assertEqual(json.loads(kept.read_text()), result)
+        drawn = self.expect(0, "topo", env=self.env).stdout
+        self.assertIn("bandwidth (GB/s)", drawn)
+        self.assertIn(f"measured {result['date']}", drawn)
+
+    def test_what_is_not_whole_or_not_wanted_is_not_kept(self):
+        self.measured("--only", "transfer")
+        self.measured("--no-keep")
+        self.assertFalse(self.kept.exists())
+
+    def test_every_kernel_is_measured_and_its_stores_counted(self):
+        points = {point["label"]: point for point in self.measured("-t", "all")["points"]}
+        self.assertLessEqual({"load", "sum", "store", "copy", "update", "scale", "add", "triad", "schoenauer"},
+                             set(points))
+        # A line that is stored to is read before, unless the loop has read it, or stores past the caches.
+        self.assertEqual(points["load"]["moved_per_counted"], 1)
+        self.assertAlmostEqual(points["copy"]["moved_per_counted"], 3 / 2)
+        self.assertAlmostEqual(points["triad"]["moved_per_counted"], 4 / 3)
+        self.assertEqual(points["update"]["moved_per_counted"], 1)
+        if os.uname().machine == "x86_64":
+            self.assertEqual(points["triad_nt"]["moved_per_counted"], 1)
+
+    def test_a_workgroup_is_what_likwid_means(self):
+        [point] = self.measured("-t", "triad", "-w", "N:6MB:1-0:M0")["points"]
+        self.assertEqual((point["label"], point["threads"], point["bytes"]), ("triad", 1, 6_000_000))
+
+    def test_a_kept_result_is_shown_again_and_compared(self):
+        one, other = self.folder / "one.json", self.folder / "other.json"
+        result = self.measured()
+        for file, factor in ((one, 1), (other, 2)):
+            for point in result["points"]:
+                point["samples"] = [factor * each for each in (10, 10.1, 10.2, 10.3, 10.4, 10.5)]
+                point.update({"median": factor * 10.25, "low": factor * 10, "high": factor * 10.5})
+                point.pop("unavailable", None)
+            file.write_text(json.dumps(result))
+        self.assertIn("Bandwidth, GB/s", self.expect(0, "measure", str(one)).stdout)
+        done = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
+        self.assertRegex(done, r"bandwidth +node 0 -> node 0 +10.2 GB/s +20.5 GB/s +2.00 +better")
+        self.assertRegex(done, r"latency +node 0 -> node 0 +10.2 ns +20.5 ns +2.00 +worse")
+        same = self.expect(0, "measure", "--compare", str(one), str(one)).stdout
+        self.assertIn("did not change", same)
+        self.assertNotIn("better", same)
+
+    def test_weights_are_lines_for_a_shell(self):
+        self.measured()
+        [kept] = self.kept.iterdir()
+        self.assertEqual(self.expect(0, "measure", "--weights", str(kept)).stdout.splitlines()[0],
+                         "echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node0")
+
+    def test_ctrl_c_keeps_what_is_measured(self):
+        file = self.folder / "part.json"
+        with subprocess.Popen(
+            [COMMAND, "measure", "--full", "--size", "4M", "--time", "1", "-o", str(file)], text=True,
+            stdout=subprocess.PIPE, env=environment(**self.env),
+        ) as running:  # fmt: skip
+            time.sleep(2.5)
+            running.send_signal(signal.SIGINT)
+            printed = running.communicate(timeout=60)[0]
+        self.assertEqual(running.returncode, 130)
+        result = json.loads(file.read_text())
+        self.assertIsNone(conforms(result, "measurement-1"))
+        self.assertGreaterEqual(len(result["points"]), 1)
+        self.assertLess(len(result["points"]), result["planned"])
+        self.assertIn(f"Stopped: {len(result['points'])} of {result['planned']} figures", printed)
+        self.assertFalse(self.kept.exists())
+
+    def test_nonsense_is_refused_before_anything_is_measured(self):
+        for words, says in (
+            (("--only", "guessing"), "--only guessing"),
+            (("-t", "lode"), "--kernel lode"),
+            (("-w", "S0:much"), "'much'"),
+            (("-w", "N:1MB", "--full"), "--workgroup with --full"),
+            (("--time", "soon"), "--time soon"),
+            (("--compare",), "--compare"),
+            (("a.json", "b.json"), "2 files"),
+        ):
+            with self.subTest(words):
+                done = self.expect(2, "measure", *words, env=self.env)
+                self.assertIn(says, done.stderr)
+                self.assertEqual(done.stdout, "")
+        broken = self.folder / "broken.json"
+        broken.write_text('{"schema": "nodewise/measurement/1"}')
+        self.assertIn("broken.json", self.expect(3, "measure", str(broken)).stderr)
+        self.assertIn("nowhere.json", self.expect(3, "measure", "nowhere.json").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

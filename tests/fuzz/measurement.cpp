@@ -1,0 +1,45 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A measurement's file: what is read is written as it was, and every figure is one.
+#include <cmath>
+
+#include <nodewise/error.hpp>
+
+#include "fuzz/fuzz.hpp"
+#include "measure/measurement_json.hpp"
+
+using namespace nodewise;
+
+std::vector<std::string> fuzz::seeds() {
+  return {
+      R"({"schema": "nodewise/measurement/1", "set": "quick", "host": "h", "date": "2026-01-31T12:00:00Z",)"
+      R"( "instruction_set": "AVX2", "planned": 3, "points": [)"
+      R"({"experiment": "bandwidth", "label": "node 0 -> node 1", "unit": "GB/s", "from": 0, "to": 1,)"
+      R"( "threads": 2, "bytes": 1024, "kernel": "load", "moved_per_counted": 1, "samples": [1, 2e1, 3.5],)"
+      R"( "on_node": 1, "in_huge_pages": "unavailable", "stolen": 0, "others": 0.5},)"
+      R"( {"experiment": "contention", "label": "all", "unit": "GB/s", "from": "any", "to": 1, "threads": 4,)"
+      R"( "bytes": 0, "unavailable": "mbind: EPERM", "wrong": false},)"
+      R"( {"experiment": "loaded-latency", "label": "0 pauses", "unit": "ns", "from": 0, "to": 0,)"
+      R"( "threads": 2, "bytes": 64, "samples": [90], "beside_gb_per_s": [10]}]})"};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const auto document = parse_json(fuzz::text(data, size), "the file");
+    const measure::measurement read = measure::read_measurement(json_field(document, "the file"));
+    nlohmann::ordered_json written = {{"schema", measure::measurement_schema}};
+    measure::write_measurement(read, written);
+    nlohmann::ordered_json again = {{"schema", measure::measurement_schema}};
+    measure::write_measurement(measure::read_measurement(json_field(written, "what was written")),
+                               again);
+    fuzz::require(written == again);
+    for (const measure::record& each : read.records) {
+      const measure::estimate figure = each.found.figure();
+      fuzz::require(std::isfinite(figure.median) && figure.low <= figure.median &&
+                    figure.median <= figure.high);
+    }
+  } catch (const error& e) {
+    fuzz::require(e.kind() == error_kind::input && !e.cure().empty());
+  }
+  return 0;
+}
