@@ -297,6 +297,12 @@ inline constexpr flag verify{.name = "verify",
                              .group = group::checking,
                              .help = "ask the kernel at the end where the pages are"};
 
+// profile and measure
+inline constexpr flag compare{.name = "compare",
+                              .group = group::looking,
+                              .help = "two files: what moved or changed, and what is better; of "
+                                      "measure also one, and what is measured now"};
+
 // pages
 inline constexpr flag process{.name = "process",
                               .letter = 'p',

@@ -17,15 +17,14 @@ inline constexpr flag only{
     .help = "bandwidth, latency, contention (all cores, one memory), kernels, interleave, scaling, "
             "mixes, loaded-latency, transfer, touch, migration"};
 inline constexpr flag measured_kernel{
-    .name = "kernel",
+    .name = "test",
     .letter = 't',
     .kind = flag_kind::list,
     .value = "NAME,...",
     .standard = "copy,scale,add,triad",
     .group = group::looking,
     .help = "load, sum, store, copy, update, scale, add, triad (a=b+s*c), schoenauer (a=b+c*d), "
-            "strided_load, random_load, or all; with _nt stores go past the caches",
-    .alias = "test"};
+            "strided_load, random_load, or all; with _nt stores go past the caches"};
 inline constexpr flag workgroup{
     .name = "workgroup",
     .letter = 'w',
@@ -54,11 +53,6 @@ inline constexpr flag buffer_pages{.name = "pages",
                                    .group = group::looking,
                                    .help = "of the buffers: what the system gives, base pages, "
                                            "transparent huge pages, or reserved ones"};
-inline constexpr flag compare_measured{
-    .name = "compare",
-    .group = group::looking,
-    .help = "with one FILE: measure, and what changed since; with two: the second against the "
-            "first"};
 inline constexpr flag weights{.name = "weights",
                               .kind = flag_kind::optional_value,
                               .value = "apply",

@@ -7,9 +7,6 @@
 
 namespace nodewise::cli::flags {
 
-inline constexpr flag compare{.name = "compare",
-                              .group = group::looking,
-                              .help = "two profiles: what moved, and what is better"};
 inline constexpr flag duration{.name = "duration",
                                .kind = flag_kind::value,
                                .value = "SECONDS",

@@ -130,10 +130,10 @@ int exit_code_for(const measurement& what, bool strict) {
 
 void require_operands(const invocation& given) {
   const std::size_t files = given.operands.size();
-  const bool compares = given.has(flags::compare_measured);
+  const bool compares = given.has(flags::compare);
   if (compares ? files == 0 || files > 2 : files > 1) {
     throw error(error_kind::usage,
-                compares ? option_name(flags::compare_measured) : "nodewise measure",
+                compares ? option_name(flags::compare) : "nodewise measure",
                 std::to_string(files) + " files are named",
                 compares ? "name the one to compare with, or two" : "name one that it has written");
   }
@@ -144,7 +144,7 @@ void require_operands(const invocation& given) {
 int measure(const invocation& given) {
   require_operands(given);
   check_output(given);
-  const bool compares = given.has(flags::compare_measured);
+  const bool compares = given.has(flags::compare);
   const bool measures = given.operands.size() == (compares ? 1U : 0U);
   std::optional<measured> before;
   if (compares) {

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from command import COMMAND, CommandTest, conforms, environment
 
-BRIEF = ("--size", "4M", "--time", "0.01")
+BRIEF = ("--time", "0.01")
+SMALL = ("--size", "4M")
 
 
 class Measure(CommandTest):
@@ -22,8 +23,8 @@ class Measure(CommandTest):
         self.kept = self.folder / "state" / "nodewise"
         self.env = {"XDG_STATE_HOME": str(self.folder / "state")}
 
-    def measured(self, *options):
-        result = self.expect_json(0, "measure", "--json", *BRIEF, *options, env=self.env)
+    def measured(self, *options, size=SMALL):
+        result = self.expect_json(0, "measure", "--json", *BRIEF, *size, *options, env=self.env)
         self.assertIsNone(conforms(result, "measurement-1"))
         return result
 
@@ -58,7 +59,7 @@ class Measure(CommandTest):
             self.assertEqual(points["triad_nt"]["moved_per_counted"], 1)
 
     def test_a_workgroup_is_what_likwid_means(self):
-        [point] = self.measured("-t", "triad", "-w", "N:6MB:1-0:M0")["points"]
+        [point] = self.measured("-t", "triad", "-w", "N:6MB:1-0:M0", size=())["points"]
         self.assertEqual((point["label"], point["threads"], point["bytes"]), ("triad", 1, 6_000_000))
 
     def test_a_kept_result_is_shown_again_and_compared(self):
@@ -104,7 +105,7 @@ class Measure(CommandTest):
     def test_nonsense_is_refused_before_anything_is_measured(self):
         for words, says in (
             (("--only", "guessing"), "--only guessing"),
-            (("-t", "lode"), "--kernel lode"),
+            (("-t", "lode"), "--test lode"),
             (("-w", "S0:much"), "'much'"),
             (("-w", "N:1MB", "--full"), "--workgroup with --full"),
             (("--time", "soon"), "--time soon"),
