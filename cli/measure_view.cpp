@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -195,6 +196,25 @@ std::string section(const measurement& what, experiment of, const report::style&
   return text + remarks(records, how) + "\n";
 }
 
+/// "none to half of it" where points differ.
+std::string huge_pages(const measurement& what) {
+  std::optional<double> least;
+  double most = 0;
+  for (const record& each : what.records) {
+    const auto& share = each.found.in_huge_pages;
+    if (share && each.of != experiment::touch && each.of != experiment::migration) {
+      least = std::min(least.value_or(1), *share);
+      most = std::max(most, *share);
+    }
+  }
+  if (!least) {
+    return "";
+  }
+  const std::string from = report::format_percent(*least);
+  const std::string to = report::format_percent(most);
+  return ", " + (from == to ? to : from + " to " + to) + " in huge pages";
+}
+
 std::string head(const measurement& what, const report::style& how) {
   std::uint64_t bytes = 0;
   for (const record& each : what.records) {
@@ -203,7 +223,7 @@ std::string head(const measurement& what, const report::style& how) {
   std::string text = "Measured";
   text += what.host.empty() ? "" : " on " + what.host;
   text += ", " + what.date + ", by " + what.instruction_set;
-  text += bytes == 0 ? "" : ", buffers of " + report::format_bytes(bytes);
+  text += bytes == 0 ? "" : ", buffers of " + report::format_bytes(bytes) + huge_pages(what);
   return report::paint(how, tone::faint, text) + "\n\n";
 }
 

@@ -86,6 +86,21 @@ std::optional<double> parse_own_ticks(std::string_view proc_self_stat) {
   return in_user && in_kernel ? std::optional(*in_user + *in_kernel) : std::nullopt;
 }
 
+std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus) {
+  double khz = 0;
+  double many = 0;
+  for (const cpu_id cpu : cpus) {
+    const std::string path =
+        "/sys/devices/system/cpu/cpu" + std::to_string(to_int(cpu)) + "/cpufreq/scaling_cur_freq";
+    const auto text = from.read_file(path.c_str());
+    if (const auto value = text ? number(text.value) : std::nullopt) {
+      khz += *value;
+      ++many;
+    }
+  }
+  return many > 0 ? std::optional(khz / many / 1000) : std::nullopt;
+}
+
 watch::watch(sys::kernel& from, cpu_set cpus)
     : from_(&from), cpus_(std::move(cpus)), start_(now()) {}
 

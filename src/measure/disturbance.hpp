@@ -33,6 +33,10 @@ struct disturbance {
   [[nodiscard]] bool is_much() const noexcept { return stolen + others > 0.05; }
 };
 
+/// What these processors run at just now, MHz, the mean of those that tell (cpufreq); virtual
+/// machines seldom do.
+[[nodiscard]] std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus);
+
 /// From now on until it is asked.
 class watch {
  public:

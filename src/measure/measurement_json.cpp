@@ -51,6 +51,7 @@ ordered_json record_json(const record& of) {
   const auto& disturbed = of.found.disturbed;
   one["stolen"] = or_unavailable(disturbed ? std::optional(disturbed->stolen) : std::nullopt);
   one["others"] = or_unavailable(disturbed ? std::optional(disturbed->others) : std::nullopt);
+  one["frequency_mhz"] = or_unavailable(of.found.frequency_mhz);
   return one;
 }
 
@@ -79,7 +80,7 @@ std::vector<double> read_amounts(const std::optional<json_field>& field) {
   return all;
 }
 
-std::optional<double> read_share(const json_field& of, std::string_view name) {
+std::optional<double> read_if_known(const json_field& of, std::string_view name) {
   const auto field = of.find(name);
   if (!field || (field->is_text() && field->text() == "unavailable")) {
     return std::nullopt;
@@ -109,13 +110,14 @@ record read_record(const json_field& of) {
   made.threads = of.at("threads").whole_number();
   made.bytes = of.at("bytes").whole_number();
   made.kernel = read_text_if(of, "kernel");
-  made.moved_per_counted = read_share(of, "moved_per_counted").value_or(0);
+  made.moved_per_counted = read_if_known(of, "moved_per_counted").value_or(0);
   made.found.samples = read_amounts(of.find("samples"));
   made.found.beside = read_amounts(of.find("beside_gb_per_s"));
-  made.found.on_node = read_share(of, "on_node");
-  made.found.in_huge_pages = read_share(of, "in_huge_pages");
-  const auto stolen = read_share(of, "stolen");
-  const auto others = read_share(of, "others");
+  made.found.on_node = read_if_known(of, "on_node");
+  made.found.in_huge_pages = read_if_known(of, "in_huge_pages");
+  made.found.frequency_mhz = read_if_known(of, "frequency_mhz");
+  const auto stolen = read_if_known(of, "stolen");
+  const auto others = read_if_known(of, "others");
   if (stolen && others) {
     made.found.disturbed = disturbance{*stolen, *others};
   }

@@ -69,7 +69,8 @@ std::string mark_of(const point& what) {
 
 outcome run_point(const point& what, const bench& with) {
   outcome found;
-  const watch others(*with.kernel, std::visit(processors_of{}, what.work));
+  const cpu_set processors = std::visit(processors_of{}, what.work);
+  const watch others(*with.kernel, processors);
   try {
     std::visit(runner{what, with, found}, what.work);
   } catch (const error& e) {
@@ -78,6 +79,7 @@ outcome run_point(const point& what, const bench& with) {
       found.unavailable = e.asked() + ": " + e.answered();
     }
   }
+  found.frequency_mhz = frequency_mhz(*with.kernel, processors);
   found.disturbed = others.so_far();
   return found;
 }

@@ -46,6 +46,8 @@ struct outcome {
   /// Share of the memory that was in transparent huge pages, 0..1.
   std::optional<double> in_huge_pages = {};
   std::optional<disturbance> disturbed = {};
+  /// Of its processors, at its end.
+  std::optional<double> frequency_mhz = {};
 
   [[nodiscard]] estimate figure() const { return summarize(samples); }
 };

@@ -69,6 +69,15 @@ TEST(Watch, SaysNothingWhereTheKernelDoes) {
   EXPECT_FALSE(watch(kernel, {cpu_id{0}}).so_far());
 }
 
+TEST(Frequency, IsOfTheProcessorsThatTell) {
+  test::fake_kernel kernel{{node_id{0}}};
+  EXPECT_FALSE(frequency_mhz(kernel, {cpu_id{0}}));
+  kernel.files["/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"] = "3000000";
+  kernel.files["/sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq"] = "2000000";
+  kernel.files["/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq"] = "<unknown>";
+  EXPECT_EQ(frequency_mhz(kernel, {cpu_id{0}, cpu_id{1}, cpu_id{2}, cpu_id{3}}), 2500);
+}
+
 TEST(ShareInHugePages, IsOfTheMappingsThatAreMeant) {
   constexpr const char* smaps = "1000-3000 rw-p 00000000 00:00 0 \n"
                                 "Rss:                  4 kB\n"
