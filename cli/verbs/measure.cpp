@@ -92,6 +92,10 @@ std::string keep(const measurement& what, const nlohmann::ordered_json& result) 
   if (!is_whole) {
     return "";
   }
+  // Remote memory costs there what local memory costs; and the file could be the host's.
+  if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
+    return "Not kept: the virtual machine " + std::string(lab) + " shows where pages are, not what they cost.\n";
+  }
   try {
     const std::filesystem::path file = nodewise::measured::file_to_write(
         [](const char* name) -> const char* { return std::getenv(name); }, what.host);

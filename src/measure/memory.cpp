@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <numeric>
 
 #include <nodewise/distribution.hpp>
 #include <nodewise/error.hpp>
@@ -15,13 +17,23 @@ namespace {
 /// each.
 constexpr std::size_t turn_bytes = std::size_t{2} << 20;
 
-/// The nodes in turn, each as often as its weight.
+/// The nodes in turn, each as often as its weight and as evenly as can be: also the first few
+/// blocks are in proportion, which is all that a small buffer has. The node goes next that is
+/// furthest behind its share.
 std::vector<node_id> turns(std::span<const node_id> nodes, std::span<const std::uint32_t> weights) {
-  std::vector<node_id> all;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    all.insert(all.end(), weights.empty() ? 1 : weights[k], nodes[k]);
+  if (weights.empty()) {
+    return {nodes.begin(), nodes.end()};
   }
-  return all;
+  const auto all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+  std::vector<std::int64_t> behind(weights.size());
+  std::vector<node_id> order;
+  for (std::int64_t turn = 0; turn < all; ++turn) {
+    std::ranges::transform(behind, weights, behind.begin(), std::plus<>());
+    const auto next = std::ranges::max_element(behind);
+    *next -= all;
+    order.push_back(nodes[static_cast<std::size_t>(next - behind.begin())]);
+  }
+  return order;
 }
 
 std::optional<std::uintptr_t> hexadecimal(std::string_view text) {

@@ -85,6 +85,7 @@ class sampling {
     if (k == 0) {
       NODEWISE_MARKER_STOP(mark_.c_str());
     }
+    together_.arrive_and_wait(); // a check before the mark would be counted as the kernel's traffic
     if (check) {
       wrong_[k] = verify(*own.does, own.with, sweeps_ + 1, result);
     }

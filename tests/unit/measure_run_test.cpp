@@ -3,8 +3,10 @@
 // Points measured on this machine: that they end, that what they used was there, and what becomes
 // of a refusal. No figure is held against a time.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +15,7 @@
 #include <nodewise/error.hpp>
 #include <nodewise/topology.hpp>
 
+#include "measure/memory.hpp"
 #include "measure/pinned.hpp"
 #include "measure/session.hpp"
 #include "unit/grid_machine.hpp"
@@ -121,6 +124,39 @@ TEST(Run, KeepsWhatWasMeasuredWhenItIsStopped) {
   EXPECT_FALSE(found.is_complete());
   EXPECT_THAT(found.records, SizeIs(2));
   EXPECT_THAT(found.records[1].found.samples, Not(IsEmpty()));
+}
+
+TEST(Run, ATransferEndsAlsoWhereTwoTakeTurnsOnOneProcessor) {
+  // As virtual processors may: each answer waits for the scheduler, and 20000 for a minute.
+  const cpu_id cpu = *here().allowed_cpus().begin();
+  const node_id node = *here().memory_nodes().begin();
+  const outcome found = run_point(
+      {.of = experiment::transfer, .label = "with itself", .work = transfer_work{cpu, cpu, node}},
+      quick());
+  EXPECT_THAT(found.samples, SizeIs(1)) << found.unavailable;
+  EXPECT_THAT(found.samples, Each(Gt(1000)));
+}
+
+/// Bytes asked of a node.
+std::size_t bytes_on(const region& memory, node_id node) {
+  std::size_t pages = 0;
+  for (const extent& each : memory.placed().asked) {
+    pages += each.owner == node ? each.pages() : 0;
+  }
+  return pages * memory.placed().base_page_bytes;
+}
+
+TEST(Memory, ByWeightIsInProportionAlsoWhereItIsLessThanAllTurns) {
+  constexpr std::uint64_t block = 2 << 20;
+  const std::array nodes{node_id{0}, node_id{1}};
+  for (const auto& [weights, blocks, first] : {std::tuple{std::array{19U, 18U}, 8U, 4U},
+                                               {std::array{1U, 3U}, 8U, 2U},
+                                               {std::array{200U, 100U}, 6U, 4U},
+                                               {std::array{1U, 1U}, 2U, 1U}}) {
+    const region memory = take_memory(quick(), blocks * block, nodes, weights, page_size::base);
+    EXPECT_EQ(bytes_on(memory, nodes[0]), first * block) << weights[0] << ":" << weights[1];
+    EXPECT_EQ(bytes_on(memory, nodes[1]), (blocks - first) * block);
+  }
 }
 
 TEST(Run, ANodeThatIsNotThereIsUnavailableAndTheOthersAreMeasured) {
