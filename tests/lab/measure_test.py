@@ -173,7 +173,7 @@ class Full(MeasureTest):
     def test_every_experiment_has_its_points_and_each_kernel_moves_what_it_is_said_to(self):
         (self.directory / "small.json").write_text(json.dumps(SMALL_CACHES))
         size = 4 * MIB
-        points = self.measure("./small.json", "--full", "--kernel", "all", size=size, counted=True)
+        points = self.measure("./small.json", "--full", "--test", "all", size=size, counted=True)
         moved = self.moved()
         self.assertEqual(set(points), EXPERIMENTS)
         for experiment in EXPERIMENTS:
