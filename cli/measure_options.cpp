@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -51,6 +52,35 @@ std::vector<experiment> chosen_experiments(const invocation& given) {
   return chosen;
 }
 
+/// likwid-bench has a kernel for each instruction set; here that is not to be chosen.
+[[noreturn]] void refuse_kernel(std::string_view word) {
+  const std::string asked = option_name(flags::measured_kernel) + " " + std::string(word);
+  for (std::size_t end = word.rfind('_'); end != std::string_view::npos && end != 0;
+       end = word.rfind('_', end - 1)) {
+    if (measure::find_kernel(word.substr(0, end)) != nullptr) {
+      throw error(error_kind::usage, asked, "the instruction set is chosen, not asked for",
+                  "write " + std::string(word.substr(0, end)));
+    }
+  }
+  std::vector<std::string_view> names;
+  std::ranges::transform(measure::kernels(), std::back_inserter(names), &measure::kernel::name);
+  const std::string near = nearest(word, names);
+  throw error(error_kind::usage, asked, "there is no such kernel",
+              near.empty() ? "see nodewise measure --help" : "did you mean " + near + "?");
+}
+
+/// An experiment that was asked for by name is not left out in silence.
+void require_points(const std::vector<experiment>& asked, const std::vector<point>& points) {
+  for (const experiment each : asked) {
+    if (!std::ranges::count(points, each, &point::of)) {
+      throw error(error_kind::usage, option_name(flags::only) + " " + std::string(to_string(each)),
+                  each == experiment::migration ? "it needs two nodes with memory"
+                                                : "it needs two cores that this process may use",
+                  "leave it out here; nodewise topo draws what there is");
+    }
+  }
+}
+
 std::vector<std::string_view> chosen_kernels(const invocation& given) {
   std::vector<std::string_view> chosen;
   for (const std::string_view word : words_of(given, flags::measured_kernel)) {
@@ -61,8 +91,7 @@ std::vector<std::string_view> chosen_kernels(const invocation& given) {
       continue;
     }
     if (measure::find_kernel(word) == nullptr) {
-      throw error(error_kind::usage, option_name(flags::measured_kernel) + " " + std::string(word),
-                  "there is no such kernel", "see nodewise measure --help");
+      refuse_kernel(word);
     }
     chosen.push_back(word);
   }
@@ -191,6 +220,9 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
       made.set = "chosen";
     }
     made.points = measure::plan_points(on, what);
+    if (given.has(flags::only)) {
+      require_points(what.experiments, made.points);
+    }
   }
   made.time_per_point = time                  ? *time
                         : made.set == "quick" ? measure::share_of(quick_time, made.points.size())

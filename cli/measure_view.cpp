@@ -43,11 +43,14 @@ cell figure_cell(const record* of) {
                                           : cell(format_figure(of->found.figure().median));
 }
 
-std::string title(experiment of, std::string_view unit, const report::style& how) {
+std::string title(const measurement& what, experiment of, std::string_view unit,
+                  const report::style& how) {
+  const std::string_view done =
+      what.set == "workgroups" ? "the workgroups, all at the same time" : explain(of);
   std::string name(to_string(of));
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   return report::paint(how, tone::strong, name) + ", " + std::string(unit) + ": " +
-         std::string(explain(of)) + "\n";
+         std::string(done) + "\n";
 }
 
 /// Rows: nodes with processors; columns: memories.
@@ -185,7 +188,7 @@ std::string section(const measurement& what, experiment of, const report::style&
   if (records.empty()) {
     return "";
   }
-  std::string text = title(of, records.front()->unit, how);
+  std::string text = title(what, of, records.front()->unit, how);
   const bool is_matrix = of == experiment::bandwidth || of == experiment::latency;
   text += is_matrix && records.size() > 1 ? matrix(records, how) : list(records, how);
   if (of == experiment::contention) {

@@ -84,6 +84,19 @@ measured measure_now(const invocation& given) {
   return {std::move(found), on.machine()};
 }
 
+/// Whether most of what others compute with was measured while somebody else worked here.
+bool is_disturbed(const measurement& what) {
+  std::size_t all = 0;
+  std::size_t disturbed = 0;
+  for (const experiment each : {experiment::bandwidth, experiment::latency}) {
+    for (const measure::record* one : what.all(each)) {
+      ++all;
+      disturbed += one->found.disturbed && one->found.disturbed->is_much() ? 1U : 0U;
+    }
+  }
+  return 2 * disturbed > all;
+}
+
 /// Kept for `topo` and `run`, where it says what they want to know. What is in the way of that is
 /// no reason to lose the result.
 std::string keep(const measurement& what, const nlohmann::ordered_json& result) {
@@ -94,11 +107,15 @@ std::string keep(const measurement& what, const nlohmann::ordered_json& result) 
   }
   // Remote memory costs there what local memory costs; and the file could be the host's.
   if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
-    return "Not kept: the virtual machine " + std::string(lab) + " shows where pages are, not what they cost.\n";
+    return "Not kept: the virtual machine " + std::string(lab) +
+           " shows where pages are, not what they cost.\n";
   }
   try {
     const std::filesystem::path file = nodewise::measured::file_to_write(
         [](const char* name) -> const char* { return std::getenv(name); }, what.host);
+    if (is_disturbed(what) && std::filesystem::exists(file)) {
+      return "Not kept: it was disturbed, and " + file.string() + " may be the better one.\n";
+    }
     std::filesystem::create_directories(file.parent_path());
     const int failed = replace_file(file.string(), report::json_text(result));
     return failed == 0 ? "Kept in " + file.string() +
@@ -136,8 +153,7 @@ void require_operands(const invocation& given) {
   const std::size_t files = given.operands.size();
   const bool compares = given.has(flags::compare);
   if (compares ? files == 0 || files > 2 : files > 1) {
-    throw error(error_kind::usage,
-                compares ? option_name(flags::compare) : "nodewise measure",
+    throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
                 std::to_string(files) + " files are named",
                 compares ? "name the one to compare with, or two" : "name one that it has written");
   }

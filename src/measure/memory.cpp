@@ -70,7 +70,10 @@ std::optional<std::uint64_t> parse_bytes(std::string_view line, std::string_view
 
 region take_memory(const bench& with, std::uint64_t bytes, std::span<const node_id> nodes,
                    std::span<const std::uint32_t> weights, page_size pages) {
-  const place_options options{with.several_memories ? strictness::must : strictness::prefer, pages};
+  // Reserved pages are a question by themselves: a figure of others would be no answer.
+  const bool reserved = pages == page_size::huge_2m || pages == page_size::huge_1g;
+  const bool must = with.several_memories || reserved;
+  const place_options options{must ? strictness::must : strictness::prefer, pages};
   if (nodes.size() == 1) {
     return {bytes, bound(nodes.front()), options};
   }

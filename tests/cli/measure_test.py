@@ -58,6 +58,15 @@ class Measure(CommandTest):
         if os.uname().machine == "x86_64":
             self.assertEqual(points["triad_nt"]["moved_per_counted"], 1)
 
+    def test_what_this_machine_cannot_do_is_said(self):
+        one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+        done = self.expect(2, "measure", "--only", "transfer", *BRIEF, *SMALL, env=self.env, before=one)
+        self.assertIn("two cores", done.stderr)
+        if Path("/proc/sys/vm/nr_hugepages").read_text().strip() == "0":
+            points = self.measured("--only", "bandwidth", "--pages", "2M")["points"]
+            self.assertTrue(all("median" not in point for point in points))
+            self.assertIn("huge", points[0]["unavailable"])
+
     def test_a_workgroup_is_what_likwid_means(self):
         [point] = self.measured("-t", "triad", "-w", "N:6MB:1-0:M0", size=())["points"]
         self.assertEqual((point["label"], point["threads"], point["bytes"]), ("triad", 1, 6_000_000))
@@ -105,7 +114,8 @@ class Measure(CommandTest):
     def test_nonsense_is_refused_before_anything_is_measured(self):
         for words, says in (
             (("--only", "guessing"), "--only guessing"),
-            (("-t", "lode"), "--test lode"),
+            (("-t", "lod"), "did you mean load?"),
+            (("-t", "stream_avx512"), "write stream"),
             (("-w", "S0:much"), "'much'"),
             (("-w", "N:1MB", "--full"), "--workgroup with --full"),
             (("--time", "soon"), "--time soon"),
