@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/split.hpp"
 #include "cli/measure_flags.hpp"
 #include "measure/session.hpp"
 #include "spec/likwid_workgroup.hpp"
@@ -26,12 +27,9 @@ constexpr std::chrono::nanoseconds full_time_per_point = std::chrono::seconds(2)
 
 std::vector<std::string_view> words_of(const invocation& given, const flag& list) {
   std::vector<std::string_view> words;
-  for (std::string_view text : given.texts(list)) {
-    while (!text.empty()) {
-      const std::size_t end = text.find(',');
-      words.push_back(text.substr(0, end));
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
+  for (const std::string_view text : given.texts(list)) {
+    const auto parts = split(text, ',');
+    words.insert(words.end(), parts.begin(), parts.end());
   }
   return words;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/size_text.hpp"
+#include "base/split.hpp"
 #include "launch/memory_words.hpp"
 
 namespace nodewise::cli {
@@ -27,18 +28,6 @@ std::optional<Number> number(std::string_view text) {
   const char* const end = begin + text.size();
   const auto [stop, code] = std::from_chars(begin, end, value);
   return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(end + 1);
-  }
 }
 
 /// "1000", "2^29", "1e9"; nullopt for what is no whole number.

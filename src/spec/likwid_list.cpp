@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/split.hpp"
 #include "spec/likwid_domains.hpp"
 #include "spec/numactl_list.hpp"
 #include "spec/refusals.hpp"
@@ -19,16 +20,6 @@ namespace {
 
 /// More threads than any machine is asked to run.
 constexpr int most_threads = 1 << 13;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> items;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
-    end = text.find(separator, begin);
-    items.push_back(text.substr(begin, end == std::string_view::npos ? end : end - begin));
-  }
-  return items;
-}
 
 class evaluator {
  public:

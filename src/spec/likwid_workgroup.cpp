@@ -10,6 +10,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "base/split.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::spec {
@@ -20,18 +21,6 @@ constexpr const char* shape = "write DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]][-ARRAY
                               "example S0:1GB:2:1:2-0:S1,1:S1";
 /// Kernels have no more.
 constexpr std::size_t most_arrays = 4;
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
