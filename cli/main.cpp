@@ -32,8 +32,8 @@ constexpr std::array dispatch = {
     dispatch_row{"doctor", verbs::doctor},     dispatch_row{"lab", verbs::lab},
     dispatch_row{"pages", verbs::pages},       dispatch_row{"model", verbs::model},
     dispatch_row{"profile", verbs::profile},   dispatch_row{"measure", verbs::measure},
-    dispatch_row{"sweep", verbs::sweep},
-    dispatch_row{"help", verbs::help},         dispatch_row{"internal", verbs::internal},
+    dispatch_row{"sweep", verbs::sweep},       dispatch_row{"help", verbs::help},
+    dispatch_row{"internal", verbs::internal},
 };
 
 int dispatch_verb(const invocation& given) {

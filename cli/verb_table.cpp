@@ -183,13 +183,13 @@ constexpr std::array model_codes = {exit_code::bad_input, exit_code::refused};
 
 // measure
 
-constexpr auto measure_flags =
-    join(std::array<flag_list, 9>{&flags::full, &flags::only, &flags::measured_kernel,
-                                  &flags::workgroup, &flags::point_time, &flags::buffer_size,
-                                  &flags::buffer_pages, &flags::compare, &flags::weights},
-         std::array<flag_list, 5>{&flags::no_keep, &flags::json, &flags::output, &flags::strict,
-                                  &flags::quiet},
-         on_a_machine, std::array<flag_list, 2>{&flags::on_no_count, &flags::on_counts}, every_verb);
+constexpr auto measure_flags = join(
+    std::array<flag_list, 9>{&flags::full, &flags::only, &flags::measured_kernel, &flags::workgroup,
+                             &flags::point_time, &flags::buffer_size, &flags::buffer_pages,
+                             &flags::compare, &flags::weights},
+    std::array<flag_list, 5>{&flags::no_keep, &flags::json, &flags::output, &flags::strict,
+                             &flags::quiet},
+    on_a_machine, std::array<flag_list, 2>{&flags::on_no_count, &flags::on_counts}, every_verb);
 constexpr std::array<std::string_view, 1> measure_aliases = {"bench"};
 constexpr std::array measure_examples = {
     example{"nodewise measure", "bandwidths and latencies between all nodes, in half a minute"},
