@@ -27,8 +27,8 @@ using report::cell;
 using report::tone;
 
 constexpr auto right = report::align::right;
-/// Below it there is no interval of 95 %.
-constexpr std::size_t enough_samples = 6;
+/// With less the interval is not that of its column.
+constexpr double enough_confidence = 0.95;
 
 std::string number(node_id node) {
   return std::to_string(to_int(node));
@@ -143,8 +143,8 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
     if (figure.two_humped) {
       add_label(doubts, "two different values, and the median is one of them", each->label);
     }
-    if (figure.samples < enough_samples) {
-      add_label(doubts, "few samples: the interval is all of them", each->label);
+    if (figure.confidence < enough_confidence) {
+      add_label(doubts, "few visits: the interval is all of them", each->label);
     }
     if (each->found.disturbed && each->found.disturbed->is_much()) {
       add_label(doubts,
@@ -246,10 +246,15 @@ std::string measurement_text(const measurement& what, const report::style& how) 
     text += section(what, each, how);
   }
   if (!what.is_complete()) {
-    text += report::paint(how, tone::warning,
-                          "Stopped: " + std::to_string(what.records.size()) + " of " +
-                              std::to_string(what.planned) + " figures were measured.") +
-            "\n";
+    const bool all = what.records.size() == what.planned;
+    text +=
+        report::paint(how, tone::warning,
+                      "Stopped: " +
+                          (all ? std::string("all figures were measured, but not as often as "
+                                             "they would have been.")
+                               : std::to_string(what.records.size()) + " of " +
+                                     std::to_string(what.planned) + " figures were measured.")) +
+        "\n";
   }
   return text;
 }

@@ -57,27 +57,29 @@ measured read_kept(const std::string& file) {
   return {std::move(what), topology_from_json(field).machine()};
 }
 
+constexpr std::uint64_t progress_steps = 1000;
+
 measured measure_now(const invocation& given) {
   sys::kernel& kernel = sys::real_kernel();
   const topology on = topology::system();
   measure_plan plan = plan_of(given, on, kernel);
   const std::size_t several = on.memory_nodes().size();
-  const measure::bench with{.kernel = &kernel,
-                            .several_memories = several > 1,
-                            .until = {.time = plan.time_per_point},
-                            .stopped = [] { return sys::ending_signals::came(); }};
+  const measure::bench with{.kernel = &kernel, .several_memories = several > 1, .stopped = [] {
+                              return sys::ending_signals::came();
+                            }};
   const sys::ending_signals ending;
   std::string set = std::move(plan.set);
   std::optional<report::progress> shown;
   if (!given.has(flags::quiet)) {
-    shown.emplace("measuring", plan.points.size());
+    shown.emplace("measuring", progress_steps);
   }
-  measurement found = measure::measure_points(on, std::move(plan.points), with,
-                                              [&](std::size_t done, const measure::point&) {
-                                                if (shown) {
-                                                  shown->done(done);
-                                                }
-                                              });
+  measurement found =
+      measure::measure_points(on, std::move(plan.points), with, {.time = plan.time_per_point},
+                              [&](double share, const measure::point&) {
+                                if (shown) {
+                                  shown->done(static_cast<std::uint64_t>(share * progress_steps));
+                                }
+                              });
   found.set = std::move(set);
   found.host = nodewise::measured::host_name();
   found.date = now_in_utc();

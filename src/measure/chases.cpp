@@ -68,7 +68,7 @@ class background {
 class chasing {
  public:
   chasing(const point& what, const chase_work& does, const bench& with, outcome& into)
-      : does_(does), with_(with), into_(into), mark_(mark_of(what)), waiting_(with),
+      : does_(does), with_(with), into_(into), mark_(mark_of(what)), waiting_(with, into),
         pages_(what.pages) {
     if (does.beside) {
       others_.emplace(with, std::vector{*does.beside}, what.pages);
@@ -213,7 +213,7 @@ void run_chase(const point& what, const chase_work& does, const bench& with, out
 }
 
 void run_transfer(const point& what, const transfer_work& does, const bench& with, outcome& into) {
-  const patience waiting(with);
+  const patience waiting(with, into);
   do {
     std::vector<region> home;
     home.push_back(take_memory(with, with.kernel->base_page_bytes(), does.memory, what.pages));

@@ -86,6 +86,21 @@ std::optional<double> parse_own_ticks(std::string_view proc_self_stat) {
   return in_user && in_kernel ? std::optional(*in_user + *in_kernel) : std::nullopt;
 }
 
+watched_time& watched_time::operator+=(const watched_time& more) noexcept {
+  all += more.all;
+  stolen += more.stolen;
+  others += more.others;
+  return *this;
+}
+
+std::optional<disturbance> watched_time::shares() const noexcept {
+  if (all <= 0) {
+    return std::nullopt;
+  }
+  // A little more of our own than of all is none of others.
+  return disturbance{.stolen = std::max(stolen / all, 0.0), .others = std::max(others / all, 0.0)};
+}
+
 std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus) {
   double khz = 0;
   double many = 0;
@@ -115,21 +130,15 @@ watch::look watch::now() const {
   return seen;
 }
 
-std::optional<disturbance> watch::so_far() const {
+watched_time watch::so_far() const {
   const look after = now();
   if (!start_.machine || !after.machine || !start_.own || !after.own) {
-    return std::nullopt;
-  }
-  const double all = after.machine->all - start_.machine->all;
-  if (all <= 0) {
-    return std::nullopt;
+    return {};
   }
   const double busy = after.machine->busy - start_.machine->busy;
-  const double own = *after.own - *start_.own;
-  // Ticks are coarse: a little more of our own than of all is none of others.
-  return disturbance{.stolen =
-                         std::max((after.machine->stolen - start_.machine->stolen) / all, 0.0),
-                     .others = std::max((busy - own) / all, 0.0)};
+  return {.all = after.machine->all - start_.machine->all,
+          .stolen = after.machine->stolen - start_.machine->stolen,
+          .others = busy - (*after.own - *start_.own)};
 }
 
 } // namespace nodewise::measure

@@ -33,6 +33,18 @@ struct disturbance {
   [[nodiscard]] bool is_much() const noexcept { return stolen + others > 0.05; }
 };
 
+/// Processors' time that was looked at, in ticks of the kernel. Shares come last: ticks are coarse,
+/// and what is too much in one visit is too little in another.
+struct watched_time {
+  double all = 0;
+  double stolen = 0;
+  double others = 0;
+
+  watched_time& operator+=(const watched_time& more) noexcept;
+  /// Nothing where no tick has passed, or the kernel does not tell.
+  [[nodiscard]] std::optional<disturbance> shares() const noexcept;
+};
+
 /// What these processors run at just now, MHz, the mean of those that tell (cpufreq); virtual
 /// machines seldom do.
 [[nodiscard]] std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus);
@@ -41,8 +53,8 @@ struct disturbance {
 class watch {
  public:
   watch(sys::kernel& from, cpu_set cpus);
-  /// Nothing where the kernel does not tell, or no tick has passed.
-  [[nodiscard]] std::optional<disturbance> so_far() const;
+  /// All 0 where the kernel does not tell.
+  [[nodiscard]] watched_time so_far() const;
 
  private:
   struct look {

@@ -41,9 +41,10 @@ struct measurement {
   std::string date;            ///< UTC, "2026-01-31T12:00:00Z"
   std::string instruction_set; ///< "AVX-512"
   std::vector<record> records; ///< in the order in which they were measured
-  std::size_t planned = 0;     ///< more than `records` where it was stopped
+  std::size_t planned = 0;     ///< may be more than `records` where it was stopped
+  bool stopped = false;        ///< before every figure was as sure as it was to be
 
-  [[nodiscard]] bool is_complete() const noexcept { return records.size() == planned; }
+  [[nodiscard]] bool is_complete() const noexcept { return records.size() == planned && !stopped; }
   /// nullptr where it was not measured.
   [[nodiscard]] const record* find(experiment of, std::string_view label) const noexcept;
   [[nodiscard]] std::vector<const record*> all(experiment of) const;

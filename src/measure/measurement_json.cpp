@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "measure/measurement_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -43,6 +44,9 @@ ordered_json record_json(const record& of) {
   }
   one.update(figure_json(of.found.figure()));
   one["samples"] = of.found.samples;
+  if (!of.found.visits.empty()) {
+    one["visits"] = of.found.visits;
+  }
   if (!of.found.beside.empty()) {
     one["beside_gb_per_s"] = of.found.beside;
   }
@@ -88,6 +92,27 @@ std::optional<double> read_if_known(const json_field& of, std::string_view name)
   return read_amount(*field);
 }
 
+/// None where the file does not tell: older ones do not.
+std::vector<std::size_t> read_visits(const std::optional<json_field>& field, std::size_t samples) {
+  std::vector<std::size_t> all;
+  std::size_t sum = 0;
+  if (!field) {
+    return all;
+  }
+  for (const json_field& each : field->elements()) {
+    all.push_back(each.whole_number(1, std::max<std::size_t>(samples, 1)));
+    sum += all.back();
+    if (sum > samples) {
+      each.refuse("visits have more samples than there are", "write how many samples each took");
+    }
+  }
+  if (sum != samples) {
+    field->refuse("visits have " + std::to_string(sum) + " samples of " + std::to_string(samples),
+                  "write how many samples each took");
+  }
+  return all;
+}
+
 std::string read_text_if(const json_field& of, std::string_view name) {
   const auto field = of.find(name);
   return field ? field->text() : std::string{};
@@ -112,6 +137,7 @@ record read_record(const json_field& of) {
   made.kernel = read_text_if(of, "kernel");
   made.moved_per_counted = read_if_known(of, "moved_per_counted").value_or(0);
   made.found.samples = read_amounts(of.find("samples"));
+  made.found.visits = read_visits(of.find("visits"), made.found.samples.size());
   made.found.beside = read_amounts(of.find("beside_gb_per_s"));
   made.found.on_node = read_if_known(of, "on_node");
   made.found.in_huge_pages = read_if_known(of, "in_huge_pages");
@@ -137,6 +163,7 @@ void write_measurement(const measurement& what, ordered_json& into) {
   into["date"] = what.date;
   into["instruction_set"] = what.instruction_set;
   into["planned"] = what.planned;
+  into["stopped"] = what.stopped;
   into["points"] = ordered_json::array();
   for (const record& each : what.records) {
     into["points"].push_back(record_json(each));
@@ -151,6 +178,8 @@ measurement read_measurement(const json_field& document) {
   made.date = document.at("date").text();
   made.instruction_set = document.at("instruction_set").text();
   made.planned = document.at("planned").whole_number();
+  const auto stopped = document.find("stopped");
+  made.stopped = stopped && stopped->truth();
   for (const json_field& each : document.at("points").elements()) {
     made.records.push_back(read_record(each));
   }

@@ -43,7 +43,7 @@ void require_pages(const point& what, outcome& into) {
 } // namespace
 
 void run_touch(const point& what, const touch_work& does, const bench& with, outcome& into) {
-  const patience waiting(with);
+  const patience waiting(with, into);
   const std::size_t page = with.kernel->base_page_bytes();
   do {
     std::vector<region> memory;
@@ -73,7 +73,7 @@ void run_touch(const point& what, const touch_work& does, const bench& with, out
 
 void run_migration(const point& what, const migration_work& does, const bench& with,
                    outcome& into) {
-  const patience waiting(with);
+  const patience waiting(with, into);
   const std::size_t page = with.kernel->base_page_bytes();
   do {
     std::vector<region> memory;

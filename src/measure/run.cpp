@@ -2,6 +2,7 @@
 #include "measure/run.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <nodewise/error.hpp>
 
@@ -40,6 +41,17 @@ struct processors_of {
   cpu_set operator()(const migration_work& does) const { return {does.cpu}; }
 };
 
+/// Whether another sample would add little to a visit.
+bool agree(std::span<const double> samples) {
+  constexpr std::size_t least = 3;
+  constexpr double apart = 0.01;
+  if (samples.size() < least) {
+    return false;
+  }
+  const auto [low, high] = std::ranges::minmax(samples);
+  return high - low <= apart * high;
+}
+
 struct runner {
   const point& what;
   const bench& with;
@@ -54,34 +66,41 @@ struct runner {
 
 } // namespace
 
-patience::patience(const bench& with)
-    : with_(&with), end_(std::chrono::steady_clock::now() + with.until.time) {}
+patience::patience(const bench& with, const outcome& before)
+    : with_(&with), start_(std::chrono::steady_clock::now()), before_(before.samples.size()) {}
 
 bool patience::has_enough(const outcome& so_far) const {
-  return with_->stopped() || so_far.samples.size() >= with_->until.most_samples ||
-         std::chrono::steady_clock::now() >= end_ ||
-         is_settled(so_far.figure(), with_->until.relative_error);
+  const auto own = std::span(so_far.samples).subspan(before_);
+  if (with_->stopped() || own.size() >= with_->most_samples || agree(own)) {
+    return true;
+  }
+  // Another sample takes as long as these did: it belongs to the next visit unless half fits in.
+  const auto taken = std::chrono::steady_clock::now() - start_;
+  return taken + taken / (2 * std::max<std::ptrdiff_t>(std::ssize(own), 1)) >= with_->time;
 }
 
 std::string mark_of(const point& what) {
   return std::string(to_string(what.of)) + ": " + what.label;
 }
 
-outcome run_point(const point& what, const bench& with) {
-  outcome found;
+void visit_point(const point& what, const bench& with, outcome& into) {
+  const std::size_t before = into.samples.size();
   const cpu_set processors = std::visit(processors_of{}, what.work);
   const watch others(*with.kernel, processors);
   try {
-    std::visit(runner{what, with, found}, what.work);
+    std::visit(runner{what, with, into}, what.work);
   } catch (const error& e) {
     // Samples that were taken before stay.
-    if (found.samples.empty()) {
-      found.unavailable = e.asked() + ": " + e.answered();
+    if (into.samples.empty()) {
+      into.unavailable = e.asked() + ": " + e.answered();
     }
   }
-  found.frequency_mhz = frequency_mhz(*with.kernel, processors);
-  found.disturbed = others.so_far();
-  return found;
+  if (into.samples.size() > before) {
+    into.visits.push_back(into.samples.size() - before);
+  }
+  into.frequency_mhz = frequency_mhz(*with.kernel, processors);
+  into.watched += others.so_far();
+  into.disturbed = into.watched.shares();
 }
 
 } // namespace nodewise::measure

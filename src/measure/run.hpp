@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Measures one point on this machine.
+// Visits a point on this machine: measures it for a while.
 #pragma once
 
 #include <chrono>
@@ -17,45 +17,43 @@
 
 namespace nodewise::measure {
 
-/// When a point has been measured long enough.
-struct limits {
-  std::chrono::nanoseconds time{}; ///< for one point, its memory and threads included
-  double relative_error = 0.01;    ///< of the median's interval, to either side
-  std::size_t most_samples = 100;
-};
-
 /// What the runner needs besides the point.
 struct bench {
   sys::kernel* kernel = nullptr;
   /// Whether memory could come from a node that was not asked for.
   bool several_memories = true;
-  limits until;
-  /// Asked between repetitions; true ends the point with what there is.
+  std::chrono::nanoseconds time{}; ///< of a visit, its memory and threads included
+  std::size_t most_samples = 20;   ///< of a visit
+  /// Asked between repetitions; true ends the visit with what there is.
   std::function<bool()> stopped = [] { return false; };
 };
 
-/// What was found.
+/// What was found in all visits.
 struct outcome {
   std::vector<double> samples; ///< in the point's unit, in the order of time
-  std::string unavailable;     ///< why there are none
-  bool wrong = false;          ///< a kernel computed nonsense: memory or processor is at fault
+  /// How many samples each visit took; where that is not known, none: each was one of its own.
+  std::vector<std::size_t> visits = {};
+  std::string unavailable; ///< why there are none
+  bool wrong = false;      ///< a kernel computed nonsense: memory or processor is at fault
   /// Of what others did beside a chase, GB/s.
   std::vector<double> beside = {};
   /// Share of the pages that were on the asked node, 0..1; nothing where the kernel does not tell.
   std::optional<double> on_node = {};
   /// Share of the memory that was in transparent huge pages, 0..1.
   std::optional<double> in_huge_pages = {};
+  watched_time watched = {}; ///< what `disturbed` is computed from
   std::optional<disturbance> disturbed = {};
   /// Of its processors, at its end.
   std::optional<double> frequency_mhz = {};
 
-  [[nodiscard]] estimate figure() const { return summarize(samples); }
+  [[nodiscard]] estimate figure() const { return summarize(samples, visits); }
 };
 
-/// Takes memory and threads, and gives them back. Each sample has memory of its own, since where a
-/// physical page lies in the caches is decided when it is taken; samples of a chase share theirs by
-/// six. What a kernel computes is checked once. What the system refuses is `unavailable`, with its
-/// answer: other points are measured all the same. Throws nothing but what memory of our own can.
-[[nodiscard]] outcome run_point(const point& what, const bench& with);
+/// Takes memory and threads, and gives them back. One sample at least; no more once three of this
+/// visit agree within a hundredth. Each sample has memory of its own, since where a physical page
+/// lies in the caches is decided when it is taken; samples of a chase share theirs by six. What a
+/// kernel computes is checked once. What the system refuses is `unavailable`, with its answer,
+/// unless earlier visits had samples. Throws nothing but what memory of our own can.
+void visit_point(const point& what, const bench& with, outcome& into);
 
 } // namespace nodewise::measure

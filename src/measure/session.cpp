@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include <nodewise/advice.hpp>
@@ -11,14 +12,30 @@ namespace nodewise::measure {
 
 namespace {
 
+using clock = std::chrono::steady_clock;
+
+/// What was visited, in the order of the points.
+std::vector<record> records_of(std::span<const point> points, std::span<const outcome> found) {
+  std::vector<record> all;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!found[i].samples.empty() || !found[i].unavailable.empty()) {
+      all.push_back(record_of(points[i], found[i]));
+    }
+  }
+  return all;
+}
+
 /// The arrays that are to be dealt out by weight, by what is known by now.
-void set_weights(point& next, const topology& on, const measurement& so_far) {
+void set_weights(point& next, const topology& on, std::span<const point> points,
+                 std::span<const outcome> found) {
   auto* const streams = std::get_if<stream_work>(&next.work);
   if (streams == nullptr || next.of != experiment::interleave) {
     return;
   }
   for (stream_group& group : streams->groups) {
     if (!group.weights.empty()) {
+      measurement so_far;
+      so_far.records = records_of(points, found);
       const topology known(with_parameters(on.machine(), parameters_of(so_far)));
       group.weights = weights_from_bandwidths(known, group.memory);
     }
@@ -27,23 +44,29 @@ void set_weights(point& next, const topology& on, const measurement& so_far) {
 
 } // namespace
 
-measurement measure_points(const topology& on, std::vector<point> points, const bench& with,
-                           const progress_of_points& progress) {
+measurement measure_points(const topology& on, std::vector<point> points, bench with,
+                           const limits& until, const progress_of_points& progress) {
   measurement all;
   all.planned = points.size();
   all.instruction_set = instruction_set();
-  for (point& next : points) {
+  with.time = until.time_of_a_visit();
+  std::vector<outcome> found(points.size());
+  rounds order(points.size(), until);
+  const auto start = clock::now();
+  while (const auto next = order.next(clock::now() - start, found)) {
     if (with.stopped()) {
+      all.stopped = true;
       break;
     }
-    progress(all.records.size(), next);
-    set_weights(next, on, all);
-    outcome found = run_point(next, with);
-    if (found.samples.empty() && found.unavailable.empty()) {
-      break; // stopped before there was anything
+    point& what = points[*next];
+    progress(order.share_done(clock::now() - start), what);
+    if (found[*next].visits.empty()) { // all samples of a point are of the same weights
+      set_weights(what, on, points, found);
     }
-    all.records.push_back(record_of(next, std::move(found)));
+    visit_point(what, with, found[*next]);
   }
+  all.stopped = all.stopped || with.stopped();
+  all.records = records_of(points, found);
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace nodewise::measure {
@@ -21,6 +22,43 @@ double quantile(std::span<const double> sorted, double at) {
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
+
+std::vector<double> in_order(std::span<const double> samples) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+/// In order of size.
+std::vector<double> medians_of_visits(std::span<const double> samples,
+                                      std::span<const std::size_t> visits) {
+  if (std::accumulate(visits.begin(), visits.end(), std::size_t{0}) != samples.size()) {
+    return in_order(samples);
+  }
+  std::vector<double> medians;
+  for (const std::size_t many : visits) {
+    if (many != 0) {
+      medians.push_back(quantile(in_order(samples.first(many)), 0.5));
+    }
+    samples = samples.subspan(many);
+  }
+  std::ranges::sort(medians);
+  return medians;
+}
+
+/// Of the median of sorted values.
+struct interval {
+  double low;
+  double high;
+  double confidence;
+
+  explicit interval(std::span<const double> sorted) {
+    const median_bounds bounds = bounds_of_median(sorted.size());
+    low = sorted[bounds.first];
+    high = sorted[bounds.last];
+    confidence = bounds.confidence;
+  }
+};
 
 double middle_half(std::span<const double> sorted) {
   return quantile(sorted, 0.75) - quantile(sorted, 0.25);
@@ -75,31 +113,29 @@ bool is_two_humped(std::span<const double> sorted) {
          gap > least_share * std::abs(quantile(sorted, 0.5));
 }
 
-estimate summarize(std::span<const double> samples) {
+estimate summarize(std::span<const double> samples, std::span<const std::size_t> visits) {
   if (samples.empty()) {
     return {};
   }
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::ranges::sort(sorted);
-  const median_bounds bounds = bounds_of_median(sorted.size());
+  const std::vector<double> sorted = in_order(samples);
+  const interval of_samples(sorted);
+  const std::vector<double> medians = medians_of_visits(samples, visits);
+  const interval of_visits(medians);
   return {.samples = sorted.size(),
+          .visits = medians.size(),
           .median = quantile(sorted, 0.5),
-          .low = sorted[bounds.first],
-          .high = sorted[bounds.last],
-          .confidence = bounds.confidence,
+          .low = std::min(of_samples.low, of_visits.low),
+          .high = std::max(of_samples.high, of_visits.high),
+          .confidence = of_visits.confidence,
           .p25 = quantile(sorted, 0.25),
           .p75 = quantile(sorted, 0.75),
           .two_humped = is_two_humped(sorted)};
 }
 
-bool is_settled(const estimate& of, double relative_error) {
-  return of.samples >= least_for_an_interval && of.relative_error() <= relative_error;
-}
-
 change compare(const estimate& before, const estimate& after) {
   change found;
   found.ratio = before.median > 0 ? after.median / before.median : 0;
-  const bool known = std::min(before.samples, after.samples) >= least_for_an_interval;
+  const bool known = std::min(before.visits, after.visits) >= least_for_an_interval;
   found.significant = known && (after.low > before.high || after.high < before.low);
   return found;
 }

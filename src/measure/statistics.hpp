@@ -13,11 +13,12 @@ namespace nodewise::measure {
 /// What is known of a figure after some repetitions.
 struct estimate {
   std::size_t samples = 0;
+  std::size_t visits = 0;
   double median = 0;
   double low = 0; ///< the interval of the median
   double high = 0;
   /// How often such an interval holds the median of all repetitions that could be made: at least
-  /// 0.95 from six samples on; below that it is the range of all samples, and less is known.
+  /// 0.95 from six visits on; below that it is their range, and less is known.
   double confidence = 0;
   double p25 = 0;
   double p75 = 0;
@@ -29,9 +30,13 @@ struct estimate {
 };
 
 /// The interval is that of order statistics: no distribution is assumed (H. A. David and H. N.
-/// Nagaraja, Order Statistics, 7.1). Samples must be finite; their order is the order of time and
-/// does not matter. No samples give an estimate of 0 samples, all figures 0.
-[[nodiscard]] estimate summarize(std::span<const double> samples);
+/// Nagaraja, Order Statistics, 7.1). Samples must be finite, and in the order of time. Those of one
+/// visit share what disturbed them then, and are no independent ones: the interval is the wider of
+/// that of all samples and that of the visits' medians, and its confidence that of the latter.
+/// `visits`: how many samples each took; unless they are all of `samples`, each sample counts as a
+/// visit. No samples give an estimate of 0 samples, all figures 0.
+[[nodiscard]] estimate summarize(std::span<const double> samples,
+                                 std::span<const std::size_t> visits = {});
 
 /// Positions (from 0, in sorted order) of the samples that bound the median with 95 % confidence,
 /// and that confidence. The first and last sample where six are not there.
@@ -46,10 +51,6 @@ struct median_bounds {
 /// gap that is wider than either group's middle half is, four times, and wider than 5 % of the
 /// median. Needs ten samples.
 [[nodiscard]] bool is_two_humped(std::span<const double> sorted);
-
-/// Whether more repetitions would add little: six samples at least, and an interval within so much
-/// of the median to either side.
-[[nodiscard]] bool is_settled(const estimate& of, double relative_error);
 
 /// How a figure changed between two measurements. `significant` where the intervals do not meet:
 /// stricter than a test at 5 %, so that what is called a change is one.

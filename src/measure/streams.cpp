@@ -155,7 +155,7 @@ double stream_arrays::counted_bytes() const noexcept {
 }
 
 void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into) {
-  const patience waiting(with);
+  const patience waiting(with, into);
   do {
     sampling one(what, does, with);
     const double sample = one.take(into.samples.empty());

@@ -41,15 +41,16 @@ class stream_arrays {
 /// together, from the start of the first to the end of the last.
 void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into);
 
-/// Whether another sample is wanted.
+/// Whether a visit wants another sample.
 class patience {
  public:
-  explicit patience(const bench& with);
+  patience(const bench& with, const outcome& before);
   [[nodiscard]] bool has_enough(const outcome& so_far) const;
 
  private:
   const bench* with_;
-  std::chrono::steady_clock::time_point end_;
+  std::chrono::steady_clock::time_point start_;
+  std::size_t before_;
 };
 
 /// For what follows another sample: a name for the lab's counter.

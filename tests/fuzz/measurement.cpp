@@ -15,7 +15,7 @@ std::vector<std::string> fuzz::seeds() {
       R"({"schema": "nodewise/measurement/1", "set": "quick", "host": "h", "date": "2026-01-31T12:00:00Z",)"
       R"( "instruction_set": "AVX2", "planned": 3, "points": [)"
       R"({"experiment": "bandwidth", "label": "node 0 -> node 1", "unit": "GB/s", "from": 0, "to": 1,)"
-      R"( "threads": 2, "bytes": 1024, "kernel": "load", "moved_per_counted": 1, "samples": [1, 2e1, 3.5],)"
+      R"( "threads": 2, "bytes": 1024, "kernel": "load", "moved_per_counted": 1, "samples": [1, 2e1, 3.5], "visits": [2, 1],)"
       R"( "on_node": 1, "in_huge_pages": "unavailable", "stolen": 0, "others": 0.5},)"
       R"( {"experiment": "contention", "label": "all", "unit": "GB/s", "from": "any", "to": 1, "threads": 4,)"
       R"( "bytes": 0, "unavailable": "mbind: EPERM", "wrong": false},)"

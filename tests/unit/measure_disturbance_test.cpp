@@ -53,20 +53,26 @@ TEST(Watch, TellsOthersFromThisProcessAndFromTheHypervisor) {
   kernel.files["/proc/stat"] = before;
   kernel.files["/proc/self/stat"] = own(0, 0);
   const watch seen(kernel, {cpu_id{0}, cpu_id{1}});
-  EXPECT_FALSE(seen.so_far()); // no tick has passed
+  EXPECT_FALSE(seen.so_far().shares()); // no tick has passed
   kernel.files["/proc/stat"] = after;
   kernel.files["/proc/self/stat"] = own(100, 0);
   // 200 ticks: 140 busy, 100 of them our own, 10 stolen.
-  const auto found = seen.so_far();
+  watched_time sum = seen.so_far();
+  const auto found = sum.shares();
   ASSERT_TRUE(found);
   EXPECT_THAT(found->others, DoubleNear(0.2, 1e-9));
   EXPECT_THAT(found->stolen, DoubleNear(0.05, 1e-9));
   EXPECT_TRUE(found->is_much());
+
+  // Of two visits together: a tick too much in one is a tick too little in the other.
+  sum += {.all = 200, .stolen = 0, .others = -20};
+  EXPECT_THAT(sum.shares()->others, DoubleNear(0.05, 1e-9));
+  EXPECT_EQ(watched_time({.all = 10, .stolen = 0, .others = -1}).shares()->others, 0);
 }
 
 TEST(Watch, SaysNothingWhereTheKernelDoes) {
   test::fake_kernel kernel{{node_id{0}}};
-  EXPECT_FALSE(watch(kernel, {cpu_id{0}}).so_far());
+  EXPECT_FALSE(watch(kernel, {cpu_id{0}}).so_far().shares());
 }
 
 TEST(Frequency, IsOfTheProcessorsThatTell) {

@@ -23,10 +23,13 @@
 namespace nodewise::measure {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
+using testing::Ge;
 using testing::Gt;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Le;
 using testing::Not;
 using testing::SizeIs;
 
@@ -37,10 +40,13 @@ topology here() {
 }
 
 bench quick() {
-  return {.kernel = &sys::real_kernel(),
-          .several_memories = false,
-          .until = {.time = std::chrono::milliseconds(1), .most_samples = 2}};
+  return {.kernel = &sys::real_kernel(), .several_memories = false, .most_samples = 2};
 }
+
+/// Over as soon as each point has been visited once.
+constexpr limits once{.time = std::chrono::nanoseconds(1)};
+
+const progress_of_points untold = [](double, const point&) {};
 
 TEST(Pinned, RunEachOnItsProcessorAtTheSameTime) {
   const topology on = here();
@@ -82,12 +88,14 @@ TEST(Run, HasAFigureForEveryPoint) {
   }
   auto points = plan_points(on, what);
   const std::size_t planned = points.size();
-  std::size_t told = 0;
+  std::vector<double> told;
   bench with = quick();
   with.several_memories = on.memory_nodes().size() > 1;
   const measurement found =
-      measure_points(on, std::move(points), with, [&](std::size_t, const point&) { ++told; });
-  EXPECT_EQ(told, planned);
+      measure_points(on, std::move(points), with, once,
+                     [&](double share, const point&) { told.push_back(share); });
+  EXPECT_THAT(told, SizeIs(planned));
+  EXPECT_THAT(told, Each(AllOf(Ge(0), Le(1))));
   EXPECT_TRUE(found.is_complete());
   for (const record& each : found.records) {
     // Where the kernel has no huge pages to give, it says so, and where it moves none.
@@ -99,6 +107,22 @@ TEST(Run, HasAFigureForEveryPoint) {
   }
 }
 
+TEST(Run, VisitsAPointUntilItIsSureOrTimeIsUp) {
+  const topology on = here();
+  auto points = plan_points(on, {.experiments = {experiment::latency}, .bytes = small});
+  points.resize(1);
+  std::size_t visits = 0;
+  const limits until{.time = std::chrono::milliseconds(300), .visits = 3, .most_samples = 18};
+  const measurement found =
+      measure_points(on, points, quick(), until, [&](double, const point&) { ++visits; });
+  const outcome& latency = found.records.front().found;
+  ASSERT_TRUE(found.records.front().is_known()) << latency.unavailable;
+  EXPECT_THAT(latency.visits, SizeIs(visits));
+  EXPECT_THAT(latency.visits, Each(6)); // a chain has so many
+  EXPECT_THAT(latency.samples, SizeIs(6 * visits));
+  EXPECT_LE(visits, 3U);
+}
+
 TEST(Run, TellsWhatTheOthersDidBesideAChase) {
   const topology on = here();
   auto points = plan_points(on, {.experiments = {experiment::loaded_latency}, .bytes = small});
@@ -106,7 +130,7 @@ TEST(Run, TellsWhatTheOthersDidBesideAChase) {
     GTEST_SKIP() << "one core: nobody could load";
   }
   points.resize(1);
-  const measurement found = measure_points(on, points, quick(), [](std::size_t, const point&) {});
+  const measurement found = measure_points(on, points, quick(), once, untold);
   ASSERT_THAT(found.records, SizeIs(1));
   EXPECT_THAT(found.records[0].found.beside, SizeIs(found.records[0].found.samples.size()));
   EXPECT_THAT(found.records[0].found.beside, Each(Gt(0)));
@@ -120,8 +144,9 @@ TEST(Run, KeepsWhatWasMeasuredWhenItIsStopped) {
   bench with = quick();
   with.stopped = [&] { return begun >= 2; };
   const measurement found =
-      measure_points(on, points, with, [&](std::size_t, const point&) { ++begun; });
+      measure_points(on, points, with, once, [&](double, const point&) { ++begun; });
   EXPECT_FALSE(found.is_complete());
+  EXPECT_TRUE(found.stopped);
   EXPECT_THAT(found.records, SizeIs(2));
   EXPECT_THAT(found.records[1].found.samples, Not(IsEmpty()));
 }
@@ -130,9 +155,10 @@ TEST(Run, ATransferEndsAlsoWhereTwoTakeTurnsOnOneProcessor) {
   // As virtual processors may: each answer waits for the scheduler, and 20000 for a minute.
   const cpu_id cpu = *here().allowed_cpus().begin();
   const node_id node = *here().memory_nodes().begin();
-  const outcome found = run_point(
+  outcome found;
+  visit_point(
       {.of = experiment::transfer, .label = "with itself", .work = transfer_work{cpu, cpu, node}},
-      quick());
+      quick(), found);
   EXPECT_THAT(found.samples, SizeIs(1)) << found.unavailable;
   EXPECT_THAT(found.samples, Each(Gt(1000)));
 }
@@ -167,7 +193,7 @@ TEST(Run, ANodeThatIsNotThereIsUnavailableAndTheOthersAreMeasured) {
   points.insert(points.begin(), nowhere.front());
   bench with = quick();
   with.several_memories = true;
-  const measurement found = measure_points(on, points, with, [](std::size_t, const point&) {});
+  const measurement found = measure_points(on, points, with, once, untold);
   EXPECT_FALSE(found.records[0].is_known());
   EXPECT_THAT(found.records[0].found.unavailable, HasSubstr("node 1000"));
   EXPECT_TRUE(found.records[1].is_known() || !found.records[1].found.unavailable.empty());
@@ -176,7 +202,7 @@ TEST(Run, ANodeThatIsNotThereIsUnavailableAndTheOthersAreMeasured) {
 TEST(Run, BuffersWithoutALineForEachThreadAreRefused) {
   const topology on = here();
   auto points = plan_points(on, {.experiments = {experiment::kernels}, .bytes = 64});
-  const measurement found = measure_points(on, points, quick(), [](std::size_t, const point&) {});
+  const measurement found = measure_points(on, points, quick(), once, untold);
   for (const record& each : found.records) {
     EXPECT_FALSE(each.is_known());
     EXPECT_THAT(each.found.unavailable, HasSubstr("not a cache line for each"));

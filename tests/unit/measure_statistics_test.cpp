@@ -97,10 +97,58 @@ TEST(Estimate, HasTheUsualQuartiles) {
   EXPECT_EQ(summarize({}).samples, 0U);
 }
 
-TEST(Estimate, SettlesOnceItIsNarrowAndNotBefore) {
-  EXPECT_FALSE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0}), 0.01)); // five
-  EXPECT_TRUE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0, 5.0}), 0.01));
-  EXPECT_FALSE(is_settled(summarize(std::array{5.0, 5.0, 5.0, 5.0, 5.0, 6.0}), 0.01));
+TEST(Estimate, IsNoSurerThanItsVisits) {
+  // Three visits of three: what differs is when, not which.
+  const std::array samples{5.0, 5.1, 4.9, 6.0, 6.1, 5.9, 7.0, 7.1, 6.9};
+  const estimate alone = summarize(samples);
+  const estimate found = summarize(samples, std::array<std::size_t, 3>{3, 3, 3});
+  EXPECT_EQ(found.median, 6);
+  EXPECT_EQ(found.samples, 9U);
+  EXPECT_EQ(found.visits, 3U);
+  EXPECT_EQ(alone.visits, 9U);
+  EXPECT_GT(alone.confidence, 0.95);
+  EXPECT_THAT(found.confidence, DoubleNear(0.75, 1e-9)); // 1 - 2/8
+  EXPECT_LE(found.low, std::min(alone.low, 5.0));
+  EXPECT_GE(found.high, std::max(alone.high, 7.0));
+  EXPECT_EQ(summarize(samples, std::array<std::size_t, 2>{3, 3}).visits, 9U) << "not all of them";
+}
+
+/// A machine that drifts: each visit finds it in another state, and all samples of one find the
+/// same.
+struct drifting {
+  std::mt19937& dice;
+  std::normal_distribution<double> state{20, 0.4};
+  std::normal_distribution<double> noise{0, 0.05};
+
+  estimate after_visits(std::size_t many, bool all_at_once) {
+    std::vector<double> samples;
+    double now = state(dice);
+    for (std::size_t visit = 0; visit < many; ++visit) {
+      now = all_at_once ? now : state(dice);
+      for (int i = 0; i < 3; ++i) {
+        samples.push_back(now + noise(dice));
+      }
+    }
+    return summarize(samples, std::vector<std::size_t>(many, 3));
+  }
+};
+
+TEST(Estimate, OfTwoRunsOnADriftingMachineMeetsIfVisitsAreApart) {
+  std::mt19937 dice(4);
+  drifting machine{dice};
+  constexpr int runs = 2'000;
+  for (const bool all_at_once : {false, true}) {
+    int met = 0;
+    for (int run = 0; run < runs; ++run) {
+      const estimate one = machine.after_visits(6, all_at_once);
+      met += compare(one, machine.after_visits(6, all_at_once)).significant ? 0 : 1;
+    }
+    if (all_at_once) {
+      EXPECT_LT(met, 0.5 * runs); // what visits are for
+    } else {
+      EXPECT_GE(met, 0.95 * runs);
+    }
+  }
 }
 
 TEST(TwoHumps, AreToldFromOne) {
