@@ -38,8 +38,8 @@ inline constexpr flag point_time{.name = "time",
                                  .kind = flag_kind::value,
                                  .value = "SECONDS",
                                  .group = group::looking,
-                                 .help = "for each figure, about; less where it is settled to 1 %. "
-                                         "Standard: 20 for the quick set together, else 2"};
+                                 .help = "for each figure, about; less where it is sure to 1 %. "
+                                         "Standard: 26 for the quick set together, else 2"};
 inline constexpr flag buffer_size{.name = "size",
                                   .kind = flag_kind::value,
                                   .value = "SIZE",

@@ -147,6 +147,23 @@ std::vector<measure::stream_group> groups_of(const spec::workgroup& asked,
   return groups;
 }
 
+/// Threads that share a processor take turns on it: such a figure is not of the memory.
+std::vector<std::string> shared_processors(const point& of) {
+  cpu_set taken;
+  cpu_set twice;
+  for (const measure::stream_group& group : std::get<measure::stream_work>(of.work).groups) {
+    for (const cpu_id cpu : group.cpus) {
+      (taken.contains(cpu) ? twice : taken).insert(cpu);
+    }
+  }
+  if (twice.empty()) {
+    return {};
+  }
+  return {
+      option_name(flags::workgroup) + ": processors " + twice.to_string() +
+      " have several threads, which take turns: give the groups other domains or fewer threads"};
+}
+
 /// A point a kernel, all workgroups at the same time.
 std::vector<point> workgroup_points(const invocation& given, const topology& on,
                                     const measure::scope& what) {
@@ -208,6 +225,7 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
       what.kernels = {"copy", "scale", "add", "triad"};
     }
     made.points = workgroup_points(given, on, what);
+    made.warnings = shared_processors(made.points.front());
   } else {
     made.set = given.has(flags::full) ? "full" : given.has(flags::only) ? "chosen" : "quick";
     what.experiments = given.has(flags::full)   ? measure::full_set()

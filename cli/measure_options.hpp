@@ -19,6 +19,7 @@ struct measure_plan {
   std::string set; ///< "quick", "full", "chosen", "workgroups"
   std::vector<measure::point> points;
   std::chrono::nanoseconds time_per_point{};
+  std::vector<std::string> warnings; ///< of what is possible, and seldom meant
 };
 
 /// Throws `error` (usage), naming the option.

@@ -78,6 +78,16 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
   return rows.to_string(how);
 }
 
+/// Of lines that are moved and not counted: those that stores read first, and the rest of lines of
+/// which a loop reads an element.
+std::string_view moved_title(const std::vector<const record*>& records) {
+  const bool in_part = std::ranges::any_of(records, [](const record* each) {
+    const measure::kernel* const does = measure::find_kernel(each->kernel);
+    return does != nullptr && does->stores == 0 && each->moved_per_counted > 1;
+  });
+  return in_part ? "in whole lines" : "with write-allocate";
+}
+
 /// One row a figure: what, median, interval, and what is to be said of it.
 std::string list(const std::vector<const record*>& records, const report::style& how) {
   const bool streams = std::ranges::any_of(
@@ -86,7 +96,7 @@ std::string list(const std::vector<const record*>& records, const report::style&
       std::ranges::any_of(records, [](const record* each) { return !each->found.beside.empty(); });
   std::vector<report::column> columns = {{""}, {"median", right}, {"95 % interval", right}};
   if (streams) {
-    columns.push_back({"with write-allocate", right});
+    columns.push_back({std::string(moved_title(records)), right});
   }
   if (beside) {
     columns.push_back({"GB/s beside", right});

@@ -21,6 +21,7 @@
 #include "measure/session.hpp"
 #include "place/kernel_weights.hpp"
 #include "report/envelope.hpp"
+#include "report/error_text.hpp"
 #include "report/progress.hpp"
 #include "sys/signals.hpp"
 #include "topology/machine_json.hpp"
@@ -67,6 +68,11 @@ measured measure_now(const invocation& given) {
   const measure::bench with{.kernel = &kernel, .several_memories = several > 1, .stopped = [] {
                               return sys::ending_signals::came();
                             }};
+  if (!given.has(flags::quiet)) {
+    for (const std::string& each : plan.warnings) {
+      write_error(report::warning_text(each, style_of(STDERR_FILENO, given)));
+    }
+  }
   const sys::ending_signals ending;
   std::string set = std::move(plan.set);
   std::optional<report::progress> shown;

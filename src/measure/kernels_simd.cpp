@@ -144,32 +144,37 @@ struct addition {
 };
 
 /// All elements of a part joined to one; 0 is neutral to the joins. Eight chains: an addition takes
-/// four cycles, and two begin in each.
+/// four cycles, and two begin in each. A pointer that moves, not an index: a load with an index is
+/// no longer one micro-operation with its join, and that is 5 % of the bandwidth on an Emerald
+/// Rapids.
 template <class Join>
 HWY_NOINLINE double reduce(const operands part) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const double* const a = part.arrays[0];
+  const double* at = part.arrays[0];
+  const double* const end = at + part.elements;
   vec v0 = hn::Zero(d);
   vec v1 = v0, v2 = v0, v3 = v0, v4 = v0, v5 = v0, v6 = v0, v7 = v0;
   double rest = 0;
-  std::size_t i = 0;
-  for (const std::size_t head = up_to_a_line(a, part.elements); i < head; ++i)
-    rest = Join::one(rest, a[i]);
-  for (; i + 8 * lanes <= part.elements; i += 8 * lanes) {
-    v0 = Join::join(v0, hn::LoadU(d, a + i));
-    v1 = Join::join(v1, hn::LoadU(d, a + i + lanes));
-    v2 = Join::join(v2, hn::LoadU(d, a + i + 2 * lanes));
-    v3 = Join::join(v3, hn::LoadU(d, a + i + 3 * lanes));
-    v4 = Join::join(v4, hn::LoadU(d, a + i + 4 * lanes));
-    v5 = Join::join(v5, hn::LoadU(d, a + i + 5 * lanes));
-    v6 = Join::join(v6, hn::LoadU(d, a + i + 6 * lanes));
-    v7 = Join::join(v7, hn::LoadU(d, a + i + 7 * lanes));
+  for (const double* const line = at + up_to_a_line(at, part.elements); at != line; ++at)
+    rest = Join::one(rest, *at);
+  for (auto bursts = static_cast<std::size_t>(end - at) / (8 * lanes); bursts > 0; --bursts) {
+    v0 = Join::join(v0, hn::LoadU(d, at));
+    v1 = Join::join(v1, hn::LoadU(d, at + lanes));
+    v2 = Join::join(v2, hn::LoadU(d, at + 2 * lanes));
+    v3 = Join::join(v3, hn::LoadU(d, at + 3 * lanes));
+    v4 = Join::join(v4, hn::LoadU(d, at + 4 * lanes));
+    v5 = Join::join(v5, hn::LoadU(d, at + 5 * lanes));
+    v6 = Join::join(v6, hn::LoadU(d, at + 6 * lanes));
+    v7 = Join::join(v7, hn::LoadU(d, at + 7 * lanes));
+    at += 8 * lanes;
   }
-  for (; i + lanes <= part.elements; i += lanes)
-    v0 = Join::join(v0, hn::LoadU(d, a + i));
-  for (; i < part.elements; ++i)
-    rest = Join::one(rest, a[i]);
+  for (auto vectors = static_cast<std::size_t>(end - at) / lanes; vectors > 0; --vectors) {
+    v0 = Join::join(v0, hn::LoadU(d, at));
+    at += lanes;
+  }
+  for (; at != end; ++at)
+    rest = Join::one(rest, *at);
   v0 = Join::join(Join::join(v0, v1), Join::join(v2, v3));
   v4 = Join::join(Join::join(v4, v5), Join::join(v6, v7));
   HWY_ALIGN double lane[hn::MaxLanes(tag())];

@@ -71,6 +71,16 @@ class Measure(CommandTest):
         [point] = self.measured("-t", "triad", "-w", "N:6MB:1-0:M0", size=())["points"]
         self.assertEqual((point["label"], point["threads"], point["bytes"]), ("triad", 1, 6_000_000))
 
+    def test_workgroups_on_one_processor_are_named(self):
+        group = ("-w", "N:1MB:1")
+        for words, said in ((group, ""), ((*group, *group), "have several threads")):
+            done = self.expect(0, "measure", "-t", "load", *BRIEF, *words, env=self.env)
+            self.assertIn(said, done.stderr) if said else self.assertEqual(done.stderr, "")
+
+    def test_what_moves_is_named_by_why_it_does(self):
+        for kernels, title in (("copy", "with write-allocate"), ("copy,strided_load", "in whole lines")):
+            self.assertIn(title, self.expect(0, "measure", "-t", kernels, *BRIEF, *SMALL, env=self.env).stdout)
+
     def test_a_kept_result_is_shown_again_and_compared(self):
         one, other = self.folder / "one.json", self.folder / "other.json"
         result = self.measured()
@@ -79,6 +89,7 @@ class Measure(CommandTest):
                 point["samples"] = [factor * each for each in (10, 10.1, 10.2, 10.3, 10.4, 10.5)]
                 point.update({"median": factor * 10.25, "low": factor * 10, "high": factor * 10.5})
                 point.pop("unavailable", None)
+                point.pop("visits", None)
             file.write_text(json.dumps(result))
         self.assertIn("Bandwidth, GB/s", self.expect(0, "measure", str(one)).stdout)
         done = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
