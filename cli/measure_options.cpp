@@ -10,7 +10,11 @@
 
 #include "base/split.hpp"
 #include "cli/measure_flags.hpp"
+#include "cli/measure_view.hpp"
+#include "doctor/control_group.hpp"
+#include "measure/memory_needs.hpp"
 #include "measure/session.hpp"
+#include "report/style.hpp"
 #include "spec/likwid_workgroup.hpp"
 #include "sys/node_memory.hpp"
 
@@ -72,8 +76,11 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
   for (const experiment each : asked) {
     if (!std::ranges::count(points, each, &point::of)) {
       throw error(error_kind::usage, option_name(flags::only) + " " + std::string(to_string(each)),
-                  each == experiment::migration ? "it needs two nodes with memory"
-                                                : "it needs two cores that this process may use",
+                  each == experiment::migration
+                      ? "it needs two nodes with memory"
+                      : (each == experiment::loaded_latency
+                             ? "it needs a node with two cores that this process may use"
+                             : "it needs two cores that this process may use"),
                   "leave it out here; nodewise topo draws what there is");
     }
   }
@@ -207,16 +214,66 @@ void require_one_question(const invocation& given) {
 
 } // namespace
 
+measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
+  measure::memory_to_have found;
+  for (const memory_node& node : on.machine().nodes) {
+    if (on.memory_nodes().size() == 1) { // then the kernel's own estimate is of this node
+      found.by_node.push_back(sys::read_available_memory(kernel));
+      continue;
+    }
+    const auto memory = sys::read_node_memory(kernel, node.id);
+    found.by_node.push_back(
+        memory ? std::optional(memory->free_bytes + memory->evictable_bytes.value_or(0))
+               : std::nullopt);
+  }
+  if (const auto room = doctor::read_memory_limit(kernel).room_bytes) {
+    found.together = *room;
+  }
+  return found;
+}
+
+/// Why figures will not be those of the memory, though all can be measured.
+std::vector<std::string> doubts(const topology& on, const measure::scope& what,
+                                const std::vector<point>& points, sys::kernel& kernel) {
+  std::vector<std::string> all;
+  const std::uint64_t most = measure::most_bytes(on, what.memory);
+  if (what.bytes == 0 && most < measure::enough_bytes(on)) {
+    all.push_back("buffers of " + report::format_bytes(most) +
+                  ", all that memory has to give, are less than four times the caches (" +
+                  report::format_bytes(measure::enough_bytes(on)) +
+                  "): figures may be of the caches");
+  }
+  std::size_t threads = 0;
+  for (const point& each : points) {
+    threads = std::max(threads, measure::record_of(each, {}).threads);
+  }
+  const auto quota = doctor::read_cpu_quota(kernel).processors;
+  if (quota && *quota < static_cast<double>(threads)) {
+    all.push_back("this control group may use the time of " + format_figure(*quota) +
+                  " processors, for " + std::to_string(threads) +
+                  " threads: they are stopped in between");
+  }
+  return all;
+}
+
+/// What was asked for, and is not among the points.
+std::vector<std::string> left_out(const std::vector<point>& points) {
+  const auto interleaves = [](const point& each) { return each.of == experiment::interleave; };
+  const auto by_weight = [](const point& each) { return each.label == "by weight"; };
+  if (std::ranges::count_if(points, interleaves) < 2 || std::ranges::any_of(points, by_weight)) {
+    return {};
+  }
+  return {"interleave: by weight is left out, since no bandwidths are known: write " +
+          option_name(flags::only) + " bandwidth,interleave"};
+}
+
 measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& kernel) {
   require_one_question(given);
   measure::scope what{.experiments = {},
                       .bytes = given.bytes(flags::buffer_size).value_or(0),
                       .pages = pages_of(given),
                       .kernels = chosen_kernels(given)};
-  for (const memory_node& node : on.machine().nodes) {
-    const auto memory = sys::read_node_memory(kernel, node.id);
-    what.free_bytes.push_back(memory ? std::optional(memory->free_bytes) : std::nullopt);
-  }
+  what.memory = memory_here(on, kernel);
   measure_plan made;
   const auto time = asked_time(given);
   if (given.has(flags::workgroup)) {
@@ -238,8 +295,12 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
     made.points = measure::plan_points(on, what);
     if (given.has(flags::only)) {
       require_points(what.experiments, made.points);
+      made.warnings = left_out(made.points);
     }
   }
+  measure::require_memory(on, made.points, what.memory);
+  made.doubts = doubts(on, what, made.points, kernel);
+  made.warnings.insert(made.warnings.end(), made.doubts.begin(), made.doubts.end());
   made.time_per_point = time                  ? *time
                         : made.set == "quick" ? measure::share_of(quick_time, made.points.size())
                                               : full_time_per_point;

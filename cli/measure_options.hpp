@@ -19,7 +19,8 @@ struct measure_plan {
   std::string set; ///< "quick", "full", "chosen", "workgroups"
   std::vector<measure::point> points;
   std::chrono::nanoseconds time_per_point{};
-  std::vector<std::string> warnings; ///< of what is possible, and seldom meant
+  std::vector<std::string> warnings; ///< of what is possible, and seldom meant; `doubts`, too
+  std::vector<std::string> doubts;   ///< why figures will not be those of the memory
 };
 
 /// Throws `error` (usage), naming the option.

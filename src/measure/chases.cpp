@@ -5,7 +5,9 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <functional>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -24,6 +26,9 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 constexpr std::size_t first_steps = 10'000;
+/// Until page tables and caches are as they stay: the first samples of 20 ms were 17, 4 and 3 %
+/// slower than the last, without it.
+constexpr std::chrono::duration<double> warm_up = 3 * least_sample;
 /// A new chain costs more than all samples of one: another cycle through the same lines would
 /// differ by nothing but its order.
 constexpr std::size_t samples_of_a_chain = 6;
@@ -36,12 +41,27 @@ void pause_a_little() noexcept {
 #endif
 }
 
+/// Bytes that one thread has moved and another reads. On a line of its own: one that all threads
+/// wrote to would be what they wait for.
+class alignas(2 * line_bytes) counter {
+ public:
+  void add(std::uint64_t bytes) noexcept {
+    bytes_.store(now() + bytes, std::memory_order_relaxed); // nobody else writes
+  }
+  [[nodiscard]] std::uint64_t now() const noexcept {
+    return bytes_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> bytes_ = 0;
+};
+
 /// Sweeps over a part in blocks of 4 KiB with pauses between, until it is told to stop.
 class background {
  public:
   background(const stream_part& part, unsigned pauses) : part_(part), pauses_(pauses) {}
 
-  void go_on_until(const std::atomic<bool>& over, std::atomic<std::uint64_t>& bytes) const {
+  void go_on_until(const std::atomic<bool>& over, counter& bytes) const {
     constexpr std::size_t block = 4096 / sizeof(double);
     for (std::size_t at = 0; !over.load(std::memory_order_relaxed);) {
       operands some = part_.with;
@@ -50,8 +70,7 @@ class background {
         each = each != nullptr ? each + at : nullptr;
       }
       (void)part_.does->run(some);
-      bytes.fetch_add(part_.does->accesses(some) * part_.does->counted_bytes(),
-                      std::memory_order_relaxed);
+      bytes.add(part_.does->accesses(some) * part_.does->counted_bytes());
       for (unsigned i = 0; i < pauses_; ++i) {
         pause_a_little();
       }
@@ -62,6 +81,29 @@ class background {
  private:
   const stream_part& part_;
   unsigned pauses_;
+};
+
+/// Lets the others begin, and end, also where the chase itself has failed: they would wait forever.
+class releasing_others {
+ public:
+  releasing_others(std::barrier<>& at, std::atomic<bool>& over) : at_(at), over_(over) {}
+  releasing_others(const releasing_others&) = delete;
+  releasing_others& operator=(const releasing_others&) = delete;
+  ~releasing_others() {
+    over_ = true;
+    if (!begun_) {
+      at_.arrive_and_drop();
+    }
+  }
+  void begin() {
+    begun_ = true;
+    at_.arrive_and_wait();
+  }
+
+ private:
+  std::barrier<>& at_;
+  std::atomic<bool>& over_;
+  bool begun_ = false;
 };
 
 /// One chain, and what is beside it.
@@ -77,6 +119,7 @@ class chasing {
     if (others_) {
       const auto beside = others_->cpus();
       cpus_.insert(cpus_.end(), beside.begin(), beside.end());
+      beside_ = std::vector<counter>(beside.size());
     }
   }
 
@@ -94,15 +137,15 @@ class chasing {
     std::barrier<> linked(static_cast<std::ptrdiff_t>(cpus_.size()));
     run_pinned(cpus_, [&](std::size_t k) {
       if (k == 0) {
+        releasing_others others(linked, over);
         link_chain(chain_.front().bytes(), line_bytes, into_.samples.size() + 1);
-        linked.arrive_and_wait();
+        others.begin();
         take_samples();
-        over = true;
       } else {
         const stream_part& own = others_->parts()[k - 1];
         fill(*own.does, own.with);
         linked.arrive_and_wait();
-        background(own, does_.pauses).go_on_until(over, bytes_beside_);
+        background(own, does_.pauses).go_on_until(over, beside_[k - 1]);
       }
     });
     if (into_.samples.size() <= samples_of_a_chain) {
@@ -122,21 +165,27 @@ class chasing {
         static_cast<std::size_t>(least_sample.count() / std::max(one.count(), 1e-9) *
                                  static_cast<double>(steps)),
         first_steps);
-    at = next;
+    at = follow(next, static_cast<std::size_t>(warm_up / least_sample) * steps);
     NODEWISE_MARKER_START(mark_.c_str());
     for (std::size_t k = 0; k < samples_of_a_chain; ++k) {
-      const std::uint64_t before = bytes_beside_;
+      const std::uint64_t before = bytes_beside();
       const auto [time, there] = timed(at, steps);
       at = there;
       into_.samples.push_back(time.count() * 1e9 / static_cast<double>(steps));
       if (others_) {
-        into_.beside.push_back(static_cast<double>(bytes_beside_ - before) / time.count() / 1e9);
+        into_.beside.push_back(static_cast<double>(bytes_beside() - before) / time.count() / 1e9);
       }
       if (with_.stopped()) {
         break;
       }
     }
     NODEWISE_MARKER_STOP(mark_.c_str());
+    into_.frequency_mhz = frequency_mhz(*with_.kernel, does_.cpu);
+  }
+
+  [[nodiscard]] std::uint64_t bytes_beside() const {
+    return std::transform_reduce(beside_.begin(), beside_.end(), std::uint64_t{0}, std::plus<>(),
+                                 std::mem_fn(&counter::now));
   }
 
   static std::pair<std::chrono::duration<double>, const void*> timed(const void* from,
@@ -155,7 +204,7 @@ class chasing {
   std::optional<stream_arrays> others_;
   std::vector<cpu_id> cpus_;
   std::vector<region> chain_;
-  std::atomic<std::uint64_t> bytes_beside_ = 0;
+  std::vector<counter> beside_; ///< by thread
 };
 
 /// Instead of a question: there will be no more.

@@ -90,6 +90,8 @@ watched_time& watched_time::operator+=(const watched_time& more) noexcept {
   all += more.all;
   stolen += more.stolen;
   others += more.others;
+  all_elsewhere += more.all_elsewhere;
+  busy_elsewhere += more.busy_elsewhere;
   return *this;
 }
 
@@ -98,31 +100,37 @@ std::optional<disturbance> watched_time::shares() const noexcept {
     return std::nullopt;
   }
   // A little more of our own than of all is none of others.
-  return disturbance{.stolen = std::max(stolen / all, 0.0), .others = std::max(others / all, 0.0)};
+  return disturbance{.stolen = std::max(stolen / all, 0.0),
+                     .others = std::max(others / all, 0.0),
+                     .elsewhere =
+                         all_elsewhere > 0 ? std::max(busy_elsewhere / all_elsewhere, 0.0) : 0};
 }
 
-std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus) {
-  double khz = 0;
-  double many = 0;
-  for (const cpu_id cpu : cpus) {
-    const std::string path =
-        "/sys/devices/system/cpu/cpu" + std::to_string(to_int(cpu)) + "/cpufreq/scaling_cur_freq";
-    const auto text = from.read_file(path.c_str());
-    if (const auto value = text ? number(text.value) : std::nullopt) {
-      khz += *value;
-      ++many;
+std::optional<double> frequency_mhz(sys::kernel& from, cpu_id cpu) {
+  const std::string path =
+      "/sys/devices/system/cpu/cpu" + std::to_string(to_int(cpu)) + "/cpufreq/scaling_cur_freq";
+  const auto text = from.read_file(path.c_str());
+  const auto khz = text ? number(text.value) : std::nullopt;
+  return khz ? std::optional(*khz / 1000) : std::nullopt;
+}
+
+watch::watch(sys::kernel& from, const topology& on, cpu_set cpus)
+    : from_(&from), used_(std::move(cpus)) {
+  for (const core& each : on.machine().cores) {
+    if (!(each.cpus & used_).empty()) {
+      beside_ = beside_ | (each.cpus - used_);
     }
   }
-  return many > 0 ? std::optional(khz / many / 1000) : std::nullopt;
+  elsewhere_ = on.machine().cpus() - used_ - beside_;
+  start_ = now();
 }
-
-watch::watch(sys::kernel& from, cpu_set cpus)
-    : from_(&from), cpus_(std::move(cpus)), start_(now()) {}
 
 watch::look watch::now() const {
   look seen;
-  if (const auto machine = from_->read_file("/proc/stat")) {
-    seen.machine = parse_ticks(machine.value, cpus_);
+  if (const auto stat = from_->read_file("/proc/stat")) {
+    seen.used = parse_ticks(stat.value, used_);
+    seen.beside = parse_ticks(stat.value, beside_);
+    seen.elsewhere = parse_ticks(stat.value, elsewhere_);
   }
   if (const auto own = from_->read_file("/proc/self/stat")) {
     seen.own = parse_own_ticks(own.value);
@@ -132,13 +140,20 @@ watch::look watch::now() const {
 
 watched_time watch::so_far() const {
   const look after = now();
-  if (!start_.machine || !after.machine || !start_.own || !after.own) {
+  if (!start_.used || !after.used || !start_.own || !after.own) {
     return {};
   }
-  const double busy = after.machine->busy - start_.machine->busy;
-  return {.all = after.machine->all - start_.machine->all,
-          .stolen = after.machine->stolen - start_.machine->stolen,
-          .others = busy - (*after.own - *start_.own)};
+  watched_time seen{.all = after.used->all - start_.used->all,
+                    .stolen = after.used->stolen - start_.used->stolen,
+                    .others = after.used->busy - start_.used->busy - (*after.own - *start_.own)};
+  if (start_.beside && after.beside) {
+    seen.others += after.beside->busy - start_.beside->busy;
+  }
+  if (start_.elsewhere && after.elsewhere) {
+    seen.all_elsewhere = after.elsewhere->all - start_.elsewhere->all;
+    seen.busy_elsewhere = after.elsewhere->busy - start_.elsewhere->busy;
+  }
+  return seen;
 }
 
 } // namespace nodewise::measure

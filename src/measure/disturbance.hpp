@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <nodewise/id_set.hpp>
+#include <nodewise/topology.hpp>
 
 #include "sys/kernel.hpp"
 
@@ -24,13 +25,15 @@ struct processor_ticks {
 /// Processor time of this process, in the same ticks; from /proc/self/stat.
 [[nodiscard]] std::optional<double> parse_own_ticks(std::string_view proc_self_stat);
 
-/// Shares of the processors' time, 0..1.
+/// Shares of processors' time, 0..1.
 struct disturbance {
-  double stolen = 0; ///< by other virtual machines
-  double others = 0; ///< by other processes of this one
+  double stolen = 0;    ///< by other virtual machines, of the processors that measure
+  double others = 0;    ///< by other processes, on these and on the hardware threads beside them
+  double elsewhere = 0; ///< how busy all others were: they have the same memory
 
   /// More than a twentieth: figures will come out lower than they are.
   [[nodiscard]] bool is_much() const noexcept { return stolen + others > 0.05; }
+  [[nodiscard]] bool is_much_elsewhere() const noexcept { return elsewhere > 0.05; }
 };
 
 /// Processors' time that was looked at, in ticks of the kernel. Shares come last: ticks are coarse,
@@ -39,32 +42,39 @@ struct watched_time {
   double all = 0;
   double stolen = 0;
   double others = 0;
+  double all_elsewhere = 0;
+  double busy_elsewhere = 0;
 
   watched_time& operator+=(const watched_time& more) noexcept;
   /// Nothing where no tick has passed, or the kernel does not tell.
   [[nodiscard]] std::optional<disturbance> shares() const noexcept;
 };
 
-/// What these processors run at just now, MHz, the mean of those that tell (cpufreq); virtual
-/// machines seldom do.
-[[nodiscard]] std::optional<double> frequency_mhz(sys::kernel& from, const cpu_set& cpus);
+/// What this processor runs at just now, MHz (cpufreq); virtual machines seldom tell. To be asked
+/// by a thread that works there: an idle processor is slow.
+[[nodiscard]] std::optional<double> frequency_mhz(sys::kernel& from, cpu_id cpu);
 
 /// From now on until it is asked.
 class watch {
  public:
-  watch(sys::kernel& from, cpu_set cpus);
+  /// This process must run on `cpus` only meanwhile.
+  watch(sys::kernel& from, const topology& on, cpu_set cpus);
   /// All 0 where the kernel does not tell.
   [[nodiscard]] watched_time so_far() const;
 
  private:
   struct look {
-    std::optional<processor_ticks> machine;
+    std::optional<processor_ticks> used;
+    std::optional<processor_ticks> beside;    ///< other hardware threads of the same cores
+    std::optional<processor_ticks> elsewhere; ///< all the rest
     std::optional<double> own;
   };
   [[nodiscard]] look now() const;
 
   sys::kernel* from_;
-  cpu_set cpus_;
+  cpu_set used_;
+  cpu_set beside_;
+  cpu_set elsewhere_;
   look start_;
 };
 

@@ -55,6 +55,7 @@ ordered_json record_json(const record& of) {
   const auto& disturbed = of.found.disturbed;
   one["stolen"] = or_unavailable(disturbed ? std::optional(disturbed->stolen) : std::nullopt);
   one["others"] = or_unavailable(disturbed ? std::optional(disturbed->others) : std::nullopt);
+  one["elsewhere"] = or_unavailable(disturbed ? std::optional(disturbed->elsewhere) : std::nullopt);
   one["frequency_mhz"] = or_unavailable(of.found.frequency_mhz);
   return one;
 }
@@ -145,7 +146,8 @@ record read_record(const json_field& of) {
   const auto stolen = read_if_known(of, "stolen");
   const auto others = read_if_known(of, "others");
   if (stolen && others) {
-    made.found.disturbed = disturbance{*stolen, *others};
+    made.found.disturbed =
+        disturbance{*stolen, *others, read_if_known(of, "elsewhere").value_or(0)};
   }
   if (!made.is_known()) {
     made.found.unavailable = of.at("unavailable").text();

@@ -13,28 +13,7 @@ namespace nodewise::measure {
 
 namespace {
 
-struct about {
-  experiment of;
-  std::string_view name;
-  std::string_view explains;
-};
-constexpr std::array<about, experiments> all_about = {{
-    {experiment::bandwidth, "bandwidth", "all cores of a node load from a memory"},
-    {experiment::latency, "latency", "one core, one load after the other"},
-    {experiment::contention, "contention", "all cores of the machine load from one memory"},
-    {experiment::kernels, "kernels", "all cores, each on its own node's memory"},
-    {experiment::interleave, "interleave",
-     "all cores load from memory that is local, in turn, by weight"},
-    {experiment::scaling, "scaling", "more threads in a node, then more nodes"},
-    {experiment::mixes, "mixes", "loads and stores in several proportions, one node"},
-    {experiment::loaded_latency, "loaded-latency", "latency while the node's other cores load"},
-    {experiment::transfer, "transfer", "a cache line from core to core"},
-    {experiment::touch, "touch", "fresh memory touched for the first time"},
-    {experiment::migration, "migration", "pages moved from node to node"},
-}};
-
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_buffer = 64 * mebibyte;
 
 struct node_cores {
   node_id node = unknown_node;
@@ -88,7 +67,9 @@ std::vector<std::size_t> steps_to(std::size_t most) {
 class planner {
  public:
   planner(const topology& on, const scope& what)
-      : on_(on), what_(what), nodes_(cores_by_node(on)), bytes_(buffer_bytes(on, what)) {
+      : on_(on), what_(what), nodes_(cores_by_node(on)),
+        bytes_(what.bytes != 0 ? what.bytes
+                               : std::min(enough_bytes(on), most_bytes(on, what.memory))) {
     for (const node_id node : on.memory_nodes()) {
       memories_.push_back(node);
     }
@@ -173,6 +154,10 @@ class planner {
     }
     return groups;
   }
+  /// Of a chain that this core follows.
+  [[nodiscard]] std::uint64_t chain_bytes(cpu_id cpu) const {
+    return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, cpu), bytes_);
+  }
   static std::string way(node_id from, node_id to) {
     return "node " + number(from) + " -> node " + number(to);
   }
@@ -188,8 +173,8 @@ class planner {
   void latency() {
     for (const node_cores& from : nodes_) {
       for (const node_id to : memories_) {
-        add(experiment::latency, way(from.node, to), chase_work{from.cpus.front(), to, bytes_},
-            from.node, to);
+        add(experiment::latency, way(from.node, to),
+            chase_work{from.cpus.front(), to, chain_bytes(from.cpus.front())}, from.node, to);
       }
     }
   }
@@ -216,10 +201,17 @@ class planner {
     if (memories_.size() > 1) {
       add(experiment::interleave, "in turn",
           stream_work{{{&load, all_cpus(), memories_, {}, bytes_}}});
-      add(experiment::interleave, "by weight",
-          stream_work{{{&load, all_cpus(), memories_,
-                        std::vector<std::uint32_t>(memories_.size(), 1), bytes_}}});
+      if (bandwidths_will_be_known()) {
+        add(experiment::interleave, "by weight",
+            stream_work{{{&load, all_cpus(), memories_,
+                          std::vector<std::uint32_t>(memories_.size(), 1), bytes_}}});
+      }
     }
+  }
+  /// Without bandwidths all weights would be equal, and that is "in turn".
+  [[nodiscard]] bool bandwidths_will_be_known() const {
+    return std::ranges::count(what_.experiments, experiment::bandwidth) != 0 ||
+           std::ranges::count(on_.machine().parameters, "bandwidth", &parameter::name) != 0;
   }
   void scaling() {
     const kernel& load = named("load");
@@ -250,15 +242,17 @@ class planner {
     }
   }
   void loaded_latency() {
-    const node_cores& first = nodes_.front();
-    if (first.cpus.size() < 2) {
+    const auto home =
+        std::ranges::find_if(nodes_, [](const node_cores& each) { return each.cpus.size() > 1; });
+    if (home == nodes_.end()) {
       return;
     }
+    const node_cores& first = *home;
     const std::vector<cpu_id> others(first.cpus.begin() + 1, first.cpus.end());
     const node_id memory = near(first.node);
     for (const unsigned pauses : {0U, 10U, 30U, 100U, 300U, 1000U}) {
       add(experiment::loaded_latency, counted(pauses, "pause"),
-          chase_work{first.cpus.front(), memory, bytes_,
+          chase_work{first.cpus.front(), memory, chain_bytes(first.cpus.front()),
                      stream_group{&named("load"), others, {memory}, {}, bytes_}, pauses},
           first.node, memory);
     }
@@ -320,19 +314,6 @@ class planner {
 
 } // namespace
 
-std::string_view to_string(experiment of) noexcept {
-  return all_about[static_cast<std::size_t>(of)].name;
-}
-
-std::optional<experiment> parse_experiment(std::string_view name) noexcept {
-  const auto* const found = std::ranges::find(all_about, name, &about::name);
-  return found == all_about.end() ? std::nullopt : std::optional(found->of);
-}
-
-std::string_view explain(experiment of) noexcept {
-  return all_about[static_cast<std::size_t>(of)].explains;
-}
-
 std::string_view unit_of(const point& what) noexcept {
   return more_is_better(what) ? "GB/s" : "ns";
 }
@@ -340,39 +321,6 @@ std::string_view unit_of(const point& what) noexcept {
 bool more_is_better(const point& what) noexcept {
   return !std::holds_alternative<chase_work>(what.work) &&
          !std::holds_alternative<transfer_work>(what.work);
-}
-
-std::vector<experiment> quick_set() {
-  return {experiment::bandwidth, experiment::latency, experiment::contention, experiment::kernels,
-          experiment::touch};
-}
-
-std::vector<experiment> full_set() {
-  std::vector<experiment> all;
-  std::ranges::transform(all_about, std::back_inserter(all), &about::of);
-  return all;
-}
-
-std::uint64_t buffer_bytes(const topology& on, const scope& what) {
-  const machine& all = on.machine();
-  int last_level = 0;
-  for (const cache& each : all.caches) {
-    last_level = std::max(last_level, each.level);
-  }
-  std::uint64_t caches = 0;
-  for (const cache& each : all.caches) {
-    caches += each.level == last_level ? each.size_bytes : 0;
-  }
-  std::uint64_t bytes = what.bytes != 0 ? what.bytes : std::max(4 * caches, least_buffer);
-  for (std::size_t i = 0; i < all.nodes.size(); ++i) {
-    const std::uint64_t has = all.nodes[i].memory_bytes;
-    if (has == 0 || !on.allowed_nodes().contains(all.nodes[i].id)) {
-      continue;
-    }
-    const std::uint64_t free = i < what.free_bytes.size() ? what.free_bytes[i].value_or(has) : has;
-    bytes = what.bytes != 0 ? bytes : std::min(bytes, free / 4);
-  }
-  return bytes;
 }
 
 std::vector<point> plan_points(const topology& on, const scope& what) {

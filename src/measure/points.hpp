@@ -17,30 +17,11 @@
 #include <nodewise/placement.hpp>
 #include <nodewise/topology.hpp>
 
+#include "measure/buffers.hpp"
+#include "measure/experiment.hpp"
 #include "measure/kernels.hpp"
 
 namespace nodewise::measure {
-
-enum class experiment {
-  bandwidth,      ///< processors of one node, memory of one node: a matrix
-  latency,        ///< the same for one load after the other
-  contention,     ///< all processors of the machine, one memory
-  kernels,        ///< every kernel, all processors, each its own node's memory
-  interleave,     ///< memory in turn over the nodes, evenly and by weight, against local
-  scaling,        ///< threads inside a node, then nodes
-  mixes,          ///< of loads and stores
-  loaded_latency, ///< latency while others use up bandwidth
-  transfer,       ///< a line from core to core
-  touch,          ///< memory touched for the first time
-  migration,      ///< pages moved from node to node
-};
-inline constexpr std::size_t experiments = 11;
-
-/// "loaded-latency": as options and files name it.
-[[nodiscard]] std::string_view to_string(experiment of) noexcept;
-[[nodiscard]] std::optional<experiment> parse_experiment(std::string_view name) noexcept;
-/// What it finds out, in a line.
-[[nodiscard]] std::string_view explain(experiment of) noexcept;
 
 /// Threads that run one kernel over arrays of their own.
 struct stream_group {
@@ -105,24 +86,17 @@ struct point {
 
 struct scope {
   std::vector<experiment> experiments;        ///< in the order of the enumeration
-  std::uint64_t bytes = 0;                    ///< of the buffers; 0: by the caches
+  std::uint64_t bytes = 0;                    ///< of the buffers; 0: by caches and memory
   page_size pages = page_size::automatic;     ///< of all but `touch` and `migration`
   std::vector<std::string_view> kernels = {}; ///< for `kernels`; none: STREAM's four
-  /// Free memory by position in `machine().nodes`, where known: buffers stay below a quarter.
-  std::vector<std::optional<std::uint64_t>> free_bytes = {};
+  memory_to_have memory = {};
 };
 
-/// What is measured in less than half a minute, and what without a limit.
-[[nodiscard]] std::vector<experiment> quick_set();
-[[nodiscard]] std::vector<experiment> full_set();
-
-/// Four times the last-level caches of the whole machine, but never below 64 MiB, and no more than
-/// a quarter of what the smallest memory has free.
-[[nodiscard]] std::uint64_t buffer_bytes(const topology& on, const scope& what);
-
 /// In the order in which they are to be measured. Only allowed processors (the first hardware
-/// thread of each core) and nodes are used. Throws `error` (usage) if there are none, or for a
-/// kernel that is not there.
+/// thread of each core) and nodes are used. What cannot be here is left out: `loaded_latency` needs
+/// two cores of a node, `transfer` two cores, `migration` two memories, and "by weight" of
+/// `interleave` bandwidths, known before or among `what`. Throws `error` (usage) if there are none,
+/// or for a kernel that is not there.
 [[nodiscard]] std::vector<point> plan_points(const topology& on, const scope& what);
 
 } // namespace nodewise::measure

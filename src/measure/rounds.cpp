@@ -41,9 +41,12 @@ double rounds::share_done(std::chrono::nanoseconds elapsed) const noexcept {
 }
 
 bool rounds::is_wanted(const outcome& of) const {
-  const bool is_sure =
-      of.visits.size() >= until_.visits && of.figure().relative_error() <= until_.relative_error;
-  return of.unavailable.empty() && of.samples.size() < until_.most_samples && !is_sure;
+  if (!of.unavailable.empty()) {
+    return false;
+  }
+  const bool is_enough = of.samples.size() >= until_.most_samples ||
+                         of.figure().relative_error() <= until_.relative_error;
+  return of.visits.size() < until_.visits || !is_enough;
 }
 
 } // namespace nodewise::measure

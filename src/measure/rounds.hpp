@@ -19,7 +19,7 @@ struct limits {
   std::chrono::nanoseconds time{}; ///< for one point, all its visits, memory and threads included
   double relative_error = 0.01;    ///< of the median's interval, to either side
   std::size_t visits = 6;          ///< of a point, before it may be sure
-  std::size_t most_samples = 100;  ///< of a point
+  std::size_t most_samples = 100;  ///< of a point, once there are so many visits
 
   /// A quarter is kept back: samples that have begun are finished.
   [[nodiscard]] std::chrono::nanoseconds time_of_a_visit() const {

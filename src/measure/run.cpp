@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include <nodewise/affinity.hpp>
 #include <nodewise/error.hpp>
 
 #include "measure/chases.hpp"
@@ -86,7 +87,10 @@ std::string mark_of(const point& what) {
 void visit_point(const point& what, const bench& with, outcome& into) {
   const std::size_t before = into.samples.size();
   const cpu_set processors = std::visit(processors_of{}, what.work);
-  const watch others(*with.kernel, processors);
+  // What this thread itself does, maps and unmaps, belongs to the processors that are watched.
+  const affinity_guard as_before;
+  (void)try_set_thread_affinity(processors);
+  const watch others(*with.kernel, *with.on, processors);
   try {
     std::visit(runner{what, with, into}, what.work);
   } catch (const error& e) {
@@ -98,7 +102,6 @@ void visit_point(const point& what, const bench& with, outcome& into) {
   if (into.samples.size() > before) {
     into.visits.push_back(into.samples.size() - before);
   }
-  into.frequency_mhz = frequency_mhz(*with.kernel, processors);
   into.watched += others.so_far();
   into.disturbed = into.watched.shares();
 }

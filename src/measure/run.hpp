@@ -20,10 +20,11 @@ namespace nodewise::measure {
 /// What the runner needs besides the point.
 struct bench {
   sys::kernel* kernel = nullptr;
+  const topology* on = nullptr; ///< for which processors share a core
   /// Whether memory could come from a node that was not asked for.
   bool several_memories = true;
   std::chrono::nanoseconds time{}; ///< of a visit, its memory and threads included
-  std::size_t most_samples = 20;   ///< of a visit
+  std::size_t most_samples = 6;    ///< of a visit; visits say more than samples
   /// Asked between repetitions; true ends the visit with what there is.
   std::function<bool()> stopped = [] { return false; };
 };
@@ -43,7 +44,7 @@ struct outcome {
   std::optional<double> in_huge_pages = {};
   watched_time watched = {}; ///< what `disturbed` is computed from
   std::optional<disturbance> disturbed = {};
-  /// Of its processors, at its end.
+  /// Of the first of its processors, while it still was at work.
   std::optional<double> frequency_mhz = {};
 
   [[nodiscard]] estimate figure() const { return summarize(samples, visits); }

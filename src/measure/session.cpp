@@ -49,6 +49,7 @@ measurement measure_points(const topology& on, std::vector<point> points, bench 
   measurement all;
   all.planned = points.size();
   all.instruction_set = instruction_set();
+  with.on = &on;
   with.time = until.time_of_a_visit();
   std::vector<outcome> found(points.size());
   rounds order(points.size(), until);

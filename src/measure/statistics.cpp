@@ -123,7 +123,7 @@ estimate summarize(std::span<const double> samples, std::span<const std::size_t>
   const interval of_visits(medians);
   return {.samples = sorted.size(),
           .visits = medians.size(),
-          .median = quantile(sorted, 0.5),
+          .median = quantile(medians, 0.5),
           .low = std::min(of_samples.low, of_visits.low),
           .high = std::max(of_samples.high, of_visits.high),
           .confidence = of_visits.confidence,

@@ -14,8 +14,8 @@ namespace nodewise::measure {
 struct estimate {
   std::size_t samples = 0;
   std::size_t visits = 0;
-  double median = 0;
-  double low = 0; ///< the interval of the median
+  double median = 0; ///< of the visits' medians: a visit that took more samples says no more
+  double low = 0;    ///< the interval of the median
   double high = 0;
   /// How often such an interval holds the median of all repetitions that could be made: at least
   /// 0.95 from six visits on; below that it is their range, and less is known.

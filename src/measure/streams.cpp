@@ -37,7 +37,7 @@ class sampling {
   sampling(const point& what, const stream_work& does, const bench& with)
       : arrays_(with, does.groups, what.pages), mark_(mark_of(what)), cpus_(arrays_.cpus()),
         times_(cpus_.size()), wrong_(cpus_.size()),
-        together_(static_cast<std::ptrdiff_t>(cpus_.size())) {}
+        together_(static_cast<std::ptrdiff_t>(cpus_.size())), kernel_(*with.kernel) {}
 
   /// GB/s.
   double take(bool check) {
@@ -58,6 +58,7 @@ class sampling {
     return std::nullopt;
   }
   [[nodiscard]] const std::vector<region>& memory() const noexcept { return arrays_.memory(); }
+  [[nodiscard]] std::optional<double> frequency() const noexcept { return frequency_; }
 
  private:
   void work(std::size_t k, bool check) {
@@ -84,6 +85,7 @@ class sampling {
     together_.arrive_and_wait();
     if (k == 0) {
       NODEWISE_MARKER_STOP(mark_.c_str());
+      frequency_ = frequency_mhz(kernel_, cpus_.front());
     }
     together_.arrive_and_wait(); // a check before the mark would be counted as the kernel's traffic
     if (check) {
@@ -98,6 +100,8 @@ class sampling {
   std::vector<std::optional<std::string>> wrong_;
   std::barrier<> together_;
   std::size_t sweeps_ = 1;
+  sys::kernel& kernel_;
+  std::optional<double> frequency_;
 };
 
 } // namespace
@@ -170,6 +174,7 @@ void run_streams(const point& what, const stream_work& does, const bench& with, 
       }
     }
     into.samples.push_back(sample);
+    into.frequency_mhz = one.frequency();
   } while (!waiting.has_enough(into));
 }
 

@@ -32,6 +32,11 @@ std::optional<std::uint64_t> read_free_swap(kernel& from) {
   return text ? field(text.value, "\nSwapFree") : std::nullopt;
 }
 
+std::optional<std::uint64_t> read_available_memory(kernel& from) {
+  const auto text = from.read_file("/proc/meminfo");
+  return text ? field(text.value, "\nMemAvailable") : std::nullopt;
+}
+
 std::optional<node_memory> read_node_memory(kernel& from, node_id node) {
   const std::string file =
       "/sys/devices/system/node/node" + std::to_string(to_int(node)) + "/meminfo";

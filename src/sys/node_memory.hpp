@@ -23,6 +23,10 @@ struct node_memory {
 /// Swap space that is free, in bytes, by /proc/meminfo; nothing if that cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> read_free_swap(kernel& from);
 
+/// Memory of all nodes that can be had without swapping, in bytes, as the kernel estimates it
+/// (MemAvailable of /proc/meminfo); nothing if that cannot be read.
+[[nodiscard]] std::optional<std::uint64_t> read_available_memory(kernel& from);
+
 /// By /sys/devices/system/node/nodeN/meminfo; nothing if that cannot be read, or says less.
 [[nodiscard]] std::optional<node_memory> read_node_memory(kernel& from, node_id node);
 

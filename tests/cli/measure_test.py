@@ -131,6 +131,8 @@ class Measure(CommandTest):
             (("-w", "S0:much"), "'much'"),
             (("-w", "N:1MB", "--full"), "--workgroup with --full"),
             (("--time", "soon"), "--time soon"),
+            (("--size", "900000G"), "bandwidth: node"),
+            (("-t", "load", "-w", "N:900000GB"), "kernels: load"),
             (("--compare",), "--compare"),
             (("a.json", "b.json"), "2 files"),
         ):

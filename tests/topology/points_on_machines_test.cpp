@@ -14,6 +14,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "measure/memory_needs.hpp"
 #include "measure/points.hpp"
 
 namespace nodewise::test {
@@ -129,7 +130,8 @@ TEST_P(PointsOn, LabelsAreUniqueInTheirExperiment) {
 }
 
 TEST_P(PointsOn, BuffersAreFourTimesTheCachesWhereMemoryAllows) {
-  const std::uint64_t bytes = measure::buffer_bytes(on(), {});
+  const auto all = plan_points(on(), {.experiments = {experiment::contention}});
+  const std::uint64_t bytes = std::get<stream_work>(all.front().work).groups.front().bytes;
   std::uint64_t caches = 0;
   int last = 0;
   for (const cache& each : on().machine().caches) {
@@ -146,6 +148,34 @@ TEST_P(PointsOn, BuffersAreFourTimesTheCachesWhereMemoryAllows) {
   }
   EXPECT_TRUE(bytes >= 4 * caches || bytes == smallest / 4);
   EXPECT_LE(bytes, std::max<std::uint64_t>(smallest / 4, 1));
+  EXPECT_EQ(bytes < measure::enough_bytes(on()),
+            measure::most_bytes(on(), {}) < measure::enough_bytes(on())); // and can be said
+}
+
+TEST_P(PointsOn, ChainsAreLongForTheCoreThatFollowsThem) {
+  for (const point& each : plan_points(on(), {.experiments = {experiment::latency}})) {
+    const auto& chase = std::get<measure::chase_work>(each.work);
+    const std::uint64_t most = measure::most_bytes(on(), {});
+    EXPECT_GE(chase.bytes, std::min(most, measure::enough_bytes(on(), chase.cpu)));
+    EXPECT_LE(chase.bytes, measure::enough_bytes(on()));
+    for (const cache& own : on().machine().caches) {
+      if (own.cpus.contains(chase.cpu)) {
+        EXPECT_GE(chase.bytes, std::min(most, 4 * own.size_bytes)) << each.label;
+      }
+    }
+  }
+}
+
+TEST_P(PointsOn, TakeNoMoreThanThereIs) {
+  const auto all = plan_points(on(), {.experiments = measure::full_set()});
+  EXPECT_NO_THROW(measure::require_memory(on(), all, {}));
+  EXPECT_THROW(measure::require_memory(on(), all, {.together = 1 << 20}), error);
+  measure::memory_to_have little;
+  for (const memory_node& node : on().machine().nodes) {
+    little.by_node.emplace_back(node.memory_bytes / 64);
+  }
+  const auto fits = plan_points(on(), {.experiments = measure::full_set(), .memory = little});
+  EXPECT_NO_THROW(measure::require_memory(on(), fits, little));
 }
 
 TEST_P(PointsOn, MemoryWithoutProcessorsIsMeasuredAndProcessorsWithoutMemoryMeasure) {

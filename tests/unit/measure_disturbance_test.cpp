@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Who used the processors, by what a kernel says in its files.
+#include <array>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 #include "measure/disturbance.hpp"
 #include "measure/memory.hpp"
 #include "unit/fake_kernel.hpp"
+#include "unit/grid_machine.hpp"
 
 namespace nodewise::measure {
 namespace {
@@ -52,7 +54,7 @@ TEST(Watch, TellsOthersFromThisProcessAndFromTheHypervisor) {
   test::fake_kernel kernel{{node_id{0}}};
   kernel.files["/proc/stat"] = before;
   kernel.files["/proc/self/stat"] = own(0, 0);
-  const watch seen(kernel, {cpu_id{0}, cpu_id{1}});
+  const watch seen(kernel, topology(test::grid(1, 2)), {cpu_id{0}, cpu_id{1}});
   EXPECT_FALSE(seen.so_far().shares()); // no tick has passed
   kernel.files["/proc/stat"] = after;
   kernel.files["/proc/self/stat"] = own(100, 0);
@@ -72,16 +74,40 @@ TEST(Watch, TellsOthersFromThisProcessAndFromTheHypervisor) {
 
 TEST(Watch, SaysNothingWhereTheKernelDoes) {
   test::fake_kernel kernel{{node_id{0}}};
-  EXPECT_FALSE(watch(kernel, {cpu_id{0}}).so_far().shares());
+  EXPECT_FALSE(watch(kernel, topology(test::grid(1, 2)), {cpu_id{0}}).so_far().shares());
 }
 
-TEST(Frequency, IsOfTheProcessorsThatTell) {
+TEST(Watch, CountsTheHardwareThreadBesideAndTellsTheRestApart) {
+  // Two cores of two hardware threads: 0 and 2, 1 and 3. Only 0 measures.
+  const auto stat = [](int ticks, std::array<int, 4> busy) {
+    std::string text;
+    for (std::size_t cpu = 0; cpu < busy.size(); ++cpu) {
+      text += "cpu" + std::to_string(cpu) + " " + std::to_string(busy[cpu]) + " 0 0 " +
+              std::to_string(ticks - busy[cpu]) + " 0 0 0 0 0 0\n";
+    }
+    return text;
+  };
   test::fake_kernel kernel{{node_id{0}}};
-  EXPECT_FALSE(frequency_mhz(kernel, {cpu_id{0}}));
+  kernel.files["/proc/stat"] = stat(0, {});
+  kernel.files["/proc/self/stat"] = own(0, 0);
+  const watch seen(kernel, topology(test::grid(1, 2, 2)), {cpu_id{0}});
+  kernel.files["/proc/stat"] = stat(100, {80, 30, 10, 30});
+  kernel.files["/proc/self/stat"] = own(80, 0);
+  const auto found = seen.so_far().shares();
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->others, DoubleNear(0.1, 1e-9));    // 10 on 2, of 100
+  EXPECT_THAT(found->elsewhere, DoubleNear(0.3, 1e-9)); // 60 on 1 and 3, of 200
+  EXPECT_TRUE(found->is_much());
+  EXPECT_TRUE(found->is_much_elsewhere());
+}
+
+TEST(Frequency, IsOfAProcessorThatTells) {
+  test::fake_kernel kernel{{node_id{0}}};
+  EXPECT_FALSE(frequency_mhz(kernel, cpu_id{0}));
   kernel.files["/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"] = "3000000";
-  kernel.files["/sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq"] = "2000000";
   kernel.files["/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq"] = "<unknown>";
-  EXPECT_EQ(frequency_mhz(kernel, {cpu_id{0}, cpu_id{1}, cpu_id{2}, cpu_id{3}}), 2500);
+  EXPECT_EQ(frequency_mhz(kernel, cpu_id{0}), 3000);
+  EXPECT_FALSE(frequency_mhz(kernel, cpu_id{3}));
 }
 
 TEST(ShareInHugePages, IsOfTheMappingsThatAreMeant) {

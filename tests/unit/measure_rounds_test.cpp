@@ -23,15 +23,15 @@ struct visitor {
 
   visitor(std::size_t points, limits until) : order(points, until), found(points) {}
 
-  bool visit(std::chrono::nanoseconds takes, double sample) {
+  bool visit(std::chrono::nanoseconds takes, double sample, std::size_t samples = 1) {
     const auto next = order.next(now, found);
     if (!next) {
       return false;
     }
     now += takes;
     visited.push_back(*next);
-    found[*next].samples.push_back(sample);
-    found[*next].visits.push_back(1);
+    found[*next].samples.insert(found[*next].samples.end(), samples, sample);
+    found[*next].visits.push_back(samples);
     return true;
   }
 };
@@ -58,6 +58,13 @@ TEST(Rounds, LeaveOutWhatIsSureAndWhatIsUnavailable) {
   }
   // 0 is sure with two, 1 is asked in the first round only, 2 varies and ends with its fourth.
   EXPECT_THAT(all.visited, ElementsAre(0, 1, 2, 0, 2, 2, 2));
+}
+
+TEST(Rounds, GoOnUntilThereAreEnoughVisitsHoweverManySamplesTheyTook) {
+  visitor all(1, {.time = 1h, .visits = 6, .most_samples = 10});
+  for (double sample = 1; all.visit(1s, sample, 20); ++sample) {
+  }
+  EXPECT_EQ(all.visited.size(), 6U);
 }
 
 TEST(Rounds, EndEarlyWhereEveryPointIsSure) {

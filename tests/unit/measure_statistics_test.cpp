@@ -110,6 +110,9 @@ TEST(Estimate, IsNoSurerThanItsVisits) {
   EXPECT_THAT(found.confidence, DoubleNear(0.75, 1e-9)); // 1 - 2/8
   EXPECT_LE(found.low, std::min(alone.low, 5.0));
   EXPECT_GE(found.high, std::max(alone.high, 7.0));
+  const std::array disturbed{5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 9.0, 9.1, 9.0, 9.2, 9.1, 9.0, 9.0};
+  EXPECT_NEAR(summarize(disturbed, std::array<std::size_t, 3>{3, 3, 7}).median, 5, 1e-9)
+      << "one visit of three took more samples";
   EXPECT_EQ(summarize(samples, std::array<std::size_t, 2>{3, 3}).visits, 9U) << "not all of them";
 }
 

@@ -157,6 +157,8 @@ TEST(NodeMemory, IsReadFromTheKernelsFile) {
   EXPECT_FALSE(sys::read_node_memory(kernel, node_id{0}));
   kernel.files["/proc/meminfo"] = "MemTotal: 1 kB\nSwapFree:  512 kB\n";
   EXPECT_EQ(sys::read_free_swap(kernel), 512U << 10);
+  kernel.files["/proc/meminfo"] += "MemAvailable:  2048 kB\n";
+  EXPECT_EQ(sys::read_available_memory(kernel), 2U << 20);
 }
 
 } // namespace
