@@ -33,7 +33,29 @@ node_set asked_nodes(const invocation& given, const topology& where) {
   return where.memory_nodes();
 }
 
-sweep_way way_of(const invocation& given) {
+/// Nodes with memory that are not among the asked ones; those that this process may not use, too,
+/// at which the kernel's door does not stop.
+node_set others(const node_set& asked, const topology& where) {
+  node_set all;
+  for (const memory_node& node : where.machine().nodes) {
+    if (node.memory_bytes != 0 && !asked.contains(node.id)) {
+      all.insert(node.id);
+    }
+  }
+  return all;
+}
+
+[[noreturn]] void refuse_to_drop(const node_set& asked, const node_set& others) {
+  throw error(error_kind::usage,
+              option_name(flags::sweep_by) + " drop with " + option_name(flags::swept_nodes) + " " +
+                  asked.to_string(),
+              "the kernel drops the page caches of all nodes, those of " + others.to_string() +
+                  ", too",
+              option_name(flags::sweep_by) + " pressure empties the named nodes alone; without " +
+                  option_name(flags::swept_nodes) + " all are dropped");
+}
+
+sweep_way way_of(const invocation& given, const node_set& asked, const topology& where) {
   const std::string_view by = given.text(flags::sweep_by).value_or("auto");
   if (by == "files" && given.operands.empty()) {
     throw error(error_kind::usage, option_name(flags::sweep_by) + " files", "no file is named",
@@ -46,8 +68,12 @@ sweep_way way_of(const invocation& given) {
   if (!given.operands.empty()) {
     return sweep_way::files;
   }
+  const node_set spared = given.has(flags::swept_nodes) ? others(asked, where) : node_set{};
+  if (by == "drop" && !spared.empty()) {
+    refuse_to_drop(asked, spared);
+  }
   if (by == "auto") {
-    return sweep::may_drop_everything() ? sweep_way::drop : sweep_way::pressure;
+    return spared.empty() && sweep::may_drop_everything() ? sweep_way::drop : sweep_way::pressure;
   }
   return by == "drop" ? sweep_way::drop : sweep_way::pressure;
 }
@@ -143,8 +169,9 @@ int sweep(const invocation& given) {
   check_output(given);
   sys::kernel& kernel = sys::real_kernel();
   const topology where = topology::from_sysfs();
-  swept result{way_of(given), {}, {}};
-  for (const node_id node : asked_nodes(given, where)) {
+  const node_set asked = asked_nodes(given, where);
+  swept result{way_of(given, asked, where), {}, {}};
+  for (const node_id node : asked) {
     result.nodes.push_back({node, sys::read_node_memory(kernel, node), {}, {}});
   }
   result.files = drop_files(given.operands);

@@ -42,7 +42,9 @@ sweep() {{
 head -c 200M /dev/zero > file
 fill
 look full
-sweep --by=pressure --nodes 0
+{BUILD}/bin/nodewise sweep --by=drop --nodes 0 2>&1
+echo "dropping node 0 alone: $?"
+sweep --nodes=0
 fill
 sweep --by=drop
 fill
@@ -59,15 +61,22 @@ class Sweep(LabTest):
         }
         message = said + done.stderr.decode()
         self.assertLess(local["full"], 90, message)
-        for way in ("--by=pressure", "--by=drop", "file"):
-            with self.subTest(way):
-                self.assertEqual(local[way], 100, message)
-        for way, text in re.findall(r"^== (\S+)\n(.*?)^==$", said, re.M | re.S):
-            with self.subTest(way):
-                node = json.loads(text)["nodes"][0]
+        ways = {"--nodes=0": "pressure", "--by=drop": "drop", "file": "files"}
+        for option in ways:
+            with self.subTest(option):
+                self.assertEqual(local[option], 100, message)
+        results = re.findall(r"^== (\S+)\n(.*?)^==$", said, re.M | re.S)
+        self.assertEqual([option for option, _ in results], list(ways), message)
+        for option, text in results:
+            with self.subTest(option):
+                result = json.loads(text)
+                self.assertEqual(result["way"], ways[option], "root may drop, but not for one node")
+                node = result["nodes"][0]
                 self.assertGreater(node["before"]["evictable_bytes"], 150 << 20)
                 self.assertLess(node["after"]["evictable_bytes"], 16 << 20)
                 self.assertGreater(node["after"]["free_bytes"], node["before"]["free_bytes"] + (100 << 20))
+        self.assertIn("dropping node 0 alone: 2", said)
+        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*cure: --by pressure")
 
 
 if __name__ == "__main__":
