@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -119,6 +120,7 @@ sweep::pressure press_on(node_id node, sys::kernel& kernel) {
 
 std::vector<swept_file> drop_files(const std::vector<std::string>& paths) {
   std::vector<swept_file> all;
+  all.reserve(paths.size());
   for (const std::string& path : paths) {
     all.push_back({path, sweep::drop_file(path)});
   }
@@ -150,10 +152,15 @@ void sweep_nodes(swept& result, sys::kernel& kernel) {
 }
 
 int exit_code_for(const swept& result, bool strict) {
-  for (const swept_file& each : result.files) {
-    if (each.errno_value != 0) {
-      return exit_code::bad_input;
-    }
+  const auto not_dropped = [](const swept_file& each) {
+    return each.outcome.errno_value != 0 || each.outcome.stayed_bytes.value_or(0) != 0;
+  };
+  const auto untold = [](const swept_file& each) { return !each.outcome.stayed_bytes; };
+  if (std::ranges::any_of(result.files, not_dropped)) {
+    return exit_code::bad_input;
+  }
+  if (strict && std::ranges::any_of(result.files, untold)) {
+    return exit_code::check_failed;
   }
   for (const swept_node& each : result.nodes) {
     if (strict && each.pressed && each.pressed->why != sweep::ending::swept) {
