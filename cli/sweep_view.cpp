@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/sweep_view.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include <nodewise/error.hpp>
@@ -67,6 +68,27 @@ std::string reason(const sweep::pressure& of) {
   return "nothing was done: the kernel does not tell what the node holds";
 }
 
+/// What is to be said of a file, if its pages are not known to be gone.
+std::string line_of(const swept_file& file, const report::style& how) {
+  const auto say = [&](tone as, const std::string& what) {
+    return report::paint(how, as, file.path) + ": " + what + "\n";
+  };
+  if (const int failed = file.outcome.errno_value; failed != 0) {
+    return say(tone::bad, errno_text(failed) + (failed == EISDIR ? ", name the files in it" : ""));
+  }
+  if (!file.outcome.stayed_bytes) {
+    return say(tone::warning,
+               "the kernel was asked to drop it; how much stayed is unavailable, as to "
+               "who neither owns the file nor may write it");
+  }
+  if (*file.outcome.stayed_bytes != 0) {
+    return say(tone::bad, report::format_bytes(*file.outcome.stayed_bytes) +
+                              " stayed in memory: a program has these pages mapped or writes them, "
+                              "or the file system is memory (tmpfs)");
+  }
+  return "";
+}
+
 report::cell bytes_cell(const std::optional<std::uint64_t>& bytes) {
   return bytes ? report::cell(report::format_bytes(*bytes))
                : report::cell("unavailable", tone::faint);
@@ -113,9 +135,7 @@ std::string sweep_text(const swept& what, const report::style& how) {
     }
   }
   for (const swept_file& each : what.files) {
-    if (each.errno_value != 0) {
-      text += report::paint(how, tone::bad, each.path) + ": " + errno_text(each.errno_value) + "\n";
-    }
+    text += line_of(each, how);
   }
   if (what.way == sweep_way::drop) {
     text += report::paint(how, tone::faint, "The kernel drops the page cache of all nodes.") + "\n";
@@ -144,8 +164,10 @@ ordered_json sweep_json(const swept& what, const machine& on, ordered_json setti
     all["files"] = ordered_json::array();
     for (const swept_file& each : what.files) {
       ordered_json one = {{"path", each.path}};
-      if (each.errno_value != 0) {
-        one["errno"] = each.errno_value;
+      if (each.outcome.errno_value != 0) {
+        one["errno"] = each.outcome.errno_value;
+      } else {
+        one["stayed_bytes"] = report::or_unavailable(each.outcome.stayed_bytes);
       }
       all["files"].push_back(std::move(one));
     }

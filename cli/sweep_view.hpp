@@ -12,6 +12,7 @@
 #include <nodewise/machine.hpp>
 
 #include "report/style.hpp"
+#include "sweep/page_cache.hpp"
 #include "sweep/pressure.hpp"
 #include "sys/node_memory.hpp"
 
@@ -32,7 +33,7 @@ struct swept_node {
 
 struct swept_file {
   std::string path;
-  int errno_value = 0;
+  sweep::dropped outcome;
 };
 
 struct swept {

@@ -338,10 +338,11 @@ constexpr std::array table = {
          .usage = "[options] [FILE...]",
          .description =
              "Files that were read or written stay in the memory of some node, and what a program "
-             "touches there first goes elsewhere. Root has the kernel drop all that is clean. "
-             "Others name files; or memory is asked of each node until the kernel has given up "
-             "its cache for it, which ends before it swaps or has to end somebody. Nothing is "
-             "lost: what was cached is read again when it is wanted.",
+             "touches there first goes elsewhere. Root has the kernel drop all that is clean, on "
+             "all nodes. Others name files; or, and where --nodes names some nodes only, memory is "
+             "asked of each node until the kernel has given up its cache for it, which ends before "
+             "it swaps or has to end somebody. Nothing is lost: what was cached is read again when "
+             "it is wanted.",
          .flags = sweep_flags,
          .takes = operands::names,
          .examples = sweep_examples,

@@ -137,22 +137,30 @@ std::string summary(const doctor::examination& found, const report::style& how) 
   }
 }
 
-/// What was measured on it, if that can be read.
-machine with_measured_costs(machine here) {
+/// With what was measured on it, if that can be read and is of it; why not, otherwise.
+void set_machine(doctor::surroundings& around, const machine& here) {
+  around.here = here;
   try {
     const measured::findings known = measured::find(here);
-    return known.found ? measured::with_costs(std::move(here), known.found->what) : here;
-  } catch (const error&) {
-    return here;
+    if (known.found) {
+      around.here = measured::with_costs(here, known.found->what);
+      return;
+    }
+    for (const std::string& each : known.remarks) {
+      around.unused.why += (around.unused.why.empty() ? "" : "; ") + each;
+    }
+    around.unused.cure = known.remarks.empty() ? "" : "nodewise measure";
+  } catch (const error& e) {
+    around.unused = {e.asked() + ": " + e.answered(), e.cure()};
   }
 }
 
 /// The machine, where its discovery works: a doctor is asked where things do not.
-std::optional<machine> find_machine() {
+void find_machine(doctor::surroundings& around) {
   try {
-    return with_measured_costs(topology::from_sysfs().machine());
+    set_machine(around, topology::from_sysfs().machine());
   } catch (const error&) {
-    return std::nullopt;
+    around.here.reset();
   }
 }
 
@@ -160,7 +168,7 @@ std::optional<machine> find_machine() {
 /// path.
 doctor::surroundings surroundings_of_the_command() {
   doctor::surroundings around = doctor::surroundings::of_this_system();
-  around.here = find_machine();
+  find_machine(around);
   around.find_program = [search = around.find_program](const std::string& name) {
     const std::string python = python_for_lab();
     return name == "python3" && python.starts_with('/') ? std::optional(python) : search(name);

@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +34,29 @@ node_set asked_nodes(const invocation& given, const topology& where) {
   return where.memory_nodes();
 }
 
-sweep_way way_of(const invocation& given) {
+/// Nodes with memory that are not among the asked ones; those that this process may not use, too,
+/// at which the kernel's door does not stop.
+node_set others(const node_set& asked, const topology& where) {
+  node_set all;
+  for (const memory_node& node : where.machine().nodes) {
+    if (node.memory_bytes != 0 && !asked.contains(node.id)) {
+      all.insert(node.id);
+    }
+  }
+  return all;
+}
+
+[[noreturn]] void refuse_to_drop(const node_set& asked, const node_set& others) {
+  throw error(error_kind::usage,
+              option_name(flags::sweep_by) + " drop with " + option_name(flags::swept_nodes) + " " +
+                  asked.to_string(),
+              "the kernel drops the page caches of all nodes, those of " + others.to_string() +
+                  ", too",
+              option_name(flags::sweep_by) + " pressure empties the named nodes alone; without " +
+                  option_name(flags::swept_nodes) + " all are dropped");
+}
+
+sweep_way way_of(const invocation& given, const node_set& asked, const topology& where) {
   const std::string_view by = given.text(flags::sweep_by).value_or("auto");
   if (by == "files" && given.operands.empty()) {
     throw error(error_kind::usage, option_name(flags::sweep_by) + " files", "no file is named",
@@ -46,8 +69,12 @@ sweep_way way_of(const invocation& given) {
   if (!given.operands.empty()) {
     return sweep_way::files;
   }
+  const node_set spared = given.has(flags::swept_nodes) ? others(asked, where) : node_set{};
+  if (by == "drop" && !spared.empty()) {
+    refuse_to_drop(asked, spared);
+  }
   if (by == "auto") {
-    return sweep::may_drop_everything() ? sweep_way::drop : sweep_way::pressure;
+    return spared.empty() && sweep::may_drop_everything() ? sweep_way::drop : sweep_way::pressure;
   }
   return by == "drop" ? sweep_way::drop : sweep_way::pressure;
 }
@@ -93,6 +120,7 @@ sweep::pressure press_on(node_id node, sys::kernel& kernel) {
 
 std::vector<swept_file> drop_files(const std::vector<std::string>& paths) {
   std::vector<swept_file> all;
+  all.reserve(paths.size());
   for (const std::string& path : paths) {
     all.push_back({path, sweep::drop_file(path)});
   }
@@ -124,10 +152,15 @@ void sweep_nodes(swept& result, sys::kernel& kernel) {
 }
 
 int exit_code_for(const swept& result, bool strict) {
-  for (const swept_file& each : result.files) {
-    if (each.errno_value != 0) {
-      return exit_code::bad_input;
-    }
+  const auto not_dropped = [](const swept_file& each) {
+    return each.outcome.errno_value != 0 || each.outcome.stayed_bytes.value_or(0) != 0;
+  };
+  const auto untold = [](const swept_file& each) { return !each.outcome.stayed_bytes; };
+  if (std::ranges::any_of(result.files, not_dropped)) {
+    return exit_code::bad_input;
+  }
+  if (strict && std::ranges::any_of(result.files, untold)) {
+    return exit_code::check_failed;
   }
   for (const swept_node& each : result.nodes) {
     if (strict && each.pressed && each.pressed->why != sweep::ending::swept) {
@@ -143,8 +176,9 @@ int sweep(const invocation& given) {
   check_output(given);
   sys::kernel& kernel = sys::real_kernel();
   const topology where = topology::from_sysfs();
-  swept result{way_of(given), {}, {}};
-  for (const node_id node : asked_nodes(given, where)) {
+  const node_set asked = asked_nodes(given, where);
+  swept result{way_of(given, asked, where), {}, {}};
+  for (const node_id node : asked) {
     result.nodes.push_back({node, sys::read_node_memory(kernel, node), {}, {}});
   }
   result.files = drop_files(given.operands);

@@ -87,8 +87,44 @@ std::optional<unsigned long long> bytes_in(const sys::answer<std::string>& text)
   return bytes && *bytes < no_limit ? bytes : std::nullopt;
 }
 
-void take_limit(memory_limit& lowest, const sys::answer<std::string>& limit,
-                const sys::answer<std::string>& use) {
+/// The files of a memory group, in one of the two versions.
+struct memory_files {
+  const char* limit;
+  const char* use;
+  /// In memory.stat, of the group and those below it, as `use` is.
+  const char* inactive_cache;
+  const char* active_cache;
+};
+constexpr memory_files version_1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                                 "total_inactive_file", "total_active_file"};
+constexpr memory_files version_2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
+
+/// A line "inactive_file 4096" of memory.stat.
+std::optional<unsigned long long> statistic(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(' ')) {
+      return whole_number<unsigned long long>(line.substr(name.size() + 1));
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of what a group uses, the pages of files that the kernel gives up before it refuses memory; 0 if
+/// nobody says so. Files of memory file systems are not among them.
+unsigned long long evictable_bytes(sys::kernel& from, const std::string& group,
+                                   const memory_files& names) {
+  const auto text = from.read_file((group + "/memory.stat").c_str());
+  const auto inactive = statistic(text.value, names.inactive_cache);
+  const auto active = statistic(text.value, names.active_cache);
+  return inactive && active && *active < no_limit && *inactive < no_limit ? *inactive + *active : 0;
+}
+
+void take_limit(memory_limit& lowest, sys::kernel& from, const std::string& group,
+                const memory_files& names) {
+  const auto limit = from.read_file((group + names.limit).c_str());
   lowest.readable = lowest.readable || limit;
   const auto most = bytes_in(limit);
   if (!most) {
@@ -96,8 +132,9 @@ void take_limit(memory_limit& lowest, const sys::answer<std::string>& limit,
   }
   lowest.bytes = lowest.limited ? std::min(lowest.bytes, *most) : *most;
   lowest.limited = true;
-  if (const auto used = bytes_in(use)) {
-    const unsigned long long room = *most - std::min(*most, *used);
+  if (const auto used = bytes_in(from.read_file((group + names.use).c_str()))) {
+    const unsigned long long kept = *used - std::min(*used, evictable_bytes(from, group, names));
+    const unsigned long long room = *most - std::min(*most, kept);
     lowest.room_bytes = std::min(lowest.room_bytes.value_or(room), room);
   }
 }
@@ -126,12 +163,9 @@ memory_limit read_memory_limit(sys::kernel& from) {
   if (groups.mount.empty()) {
     return {};
   }
-  const std::string limit = groups.version_2 ? "/memory.max" : "/memory.limit_in_bytes";
-  const std::string use = groups.version_2 ? "/memory.current" : "/memory.usage_in_bytes";
   memory_limit lowest;
   walk_up(groups, [&](const std::string& group) {
-    take_limit(lowest, from.read_file((group + limit).c_str()),
-               from.read_file((group + use).c_str()));
+    take_limit(lowest, from, group, groups.version_2 ? version_2 : version_1);
     return false;
   });
   lowest.readable = lowest.readable || is_unlimited_root(from, groups);

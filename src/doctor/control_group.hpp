@@ -17,8 +17,10 @@ struct memory_limit {
   bool readable = false;
   bool limited = false;
   unsigned long long bytes = 0; ///< if limited
-  /// What the group nearest to its limit may still take; nothing where no group has one, or none
-  /// says what it uses.
+  /// What the group nearest to its limit may still take, at most the limit; nothing where no group
+  /// has one, or none says what it uses. Page cache that is charged to the group is room, since the
+  /// kernel gives it up before it refuses memory (memory.stat, of the kernel's
+  /// admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst); where that is not told, it is not.
   std::optional<unsigned long long> room_bytes;
 };
 [[nodiscard]] memory_limit read_memory_limit(sys::kernel& from);

@@ -36,7 +36,7 @@ examination examine(const surroundings& around) {
   examination found;
   found.calls = try_calls(around);
   found.settings = examine_settings(kernel, errno_of(found.calls, "perf_event_open"));
-  found.state = examine_state(kernel, around.here ? &*around.here : nullptr);
+  found.state = examine_state(kernel, around.here ? &*around.here : nullptr, around.unused);
   found.environment = examine_environment(kernel, around.variables);
   found.lab = examine_lab(around);
   return found;

@@ -23,8 +23,10 @@ namespace nodewise::doctor {
                                                     std::optional<int> perf_errno = std::nullopt);
 
 /// Looks at the memory of each node, and at what the firmware says of the nodes. `here`: the
-/// machine, with measured costs if there are any; nullptr: it could not be found out.
-[[nodiscard]] std::vector<finding> examine_state(sys::kernel& from, const machine* here);
+/// machine, with measured costs if there are any; nullptr: it could not be found out. `unused`: why
+/// it has none though there is a file of them.
+[[nodiscard]] std::vector<finding> examine_state(sys::kernel& from, const machine* here,
+                                                 const unused_costs& unused = {});
 
 [[nodiscard]] examination examine(const surroundings& around);
 

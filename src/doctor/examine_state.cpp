@@ -120,9 +120,9 @@ std::optional<std::map<node_id, free_blocks>> read_free_blocks(sys::kernel& from
 
 class examiner {
  public:
-  examiner(sys::kernel& from, const machine* here)
-      : kernel_(from), here_(here), allowed_(read_allowance(from)), settings_(read_settings(from)),
-        low_watermarks_(read_low_watermarks(from)),
+  examiner(sys::kernel& from, const machine* here, const unused_costs& unused)
+      : kernel_(from), here_(here), unused_(unused), allowed_(read_allowance(from)),
+        settings_(read_settings(from)), low_watermarks_(read_low_watermarks(from)),
         zone_reclaim_(read_number(from, "/proc/sys/vm/zone_reclaim_mode", 0, 7)) {}
 
   std::vector<finding> all() {
@@ -261,14 +261,16 @@ class examiner {
     const auto command_line = kernel_.read_file("/proc/cmdline");
     add(examine_nodes(*here_, command_line.value));
     add(examine_distances(*here_));
-    if (here_->nodes.size() > 1) {
-      add(examine_measured(*here_));
+    // One node's costs contradict nothing, but a file that is not used is somebody's mistake.
+    if (here_->nodes.size() > 1 || !unused_.why.empty()) {
+      add(examine_measured(*here_, unused_));
     }
     add(examine_reach(*here_, allowed_));
   }
 
   sys::kernel& kernel_;
   const machine* here_;
+  const unused_costs& unused_;
   allowance allowed_;
   settings settings_;
   std::map<node_id, std::uint64_t> low_watermarks_;
@@ -278,8 +280,9 @@ class examiner {
 
 } // namespace
 
-std::vector<finding> examine_state(sys::kernel& from, const machine* here) {
-  return examiner(from, here).all();
+std::vector<finding> examine_state(sys::kernel& from, const machine* here,
+                                   const unused_costs& unused) {
+  return examiner(from, here, unused).all();
 }
 
 } // namespace nodewise::doctor

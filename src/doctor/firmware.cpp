@@ -169,10 +169,11 @@ std::vector<contradiction> find_contradictions(const machine& of) {
   return found;
 }
 
-finding examine_measured(const machine& of) {
+finding examine_measured(const machine& of, const unused_costs& unused) {
   const std::string name = "measured_distances";
   if (measured(of, "latency").empty() && measured(of, "bandwidth").empty()) {
-    return {name, verdict::unavailable, "unavailable: costs are not measured", "", 0};
+    const std::string why = unused.why.empty() ? "costs are not measured" : unused.why;
+    return {name, verdict::unavailable, "unavailable: " + why, unused.cure, 0};
   }
   if (of.distances.empty()) {
     return {name, verdict::unavailable, "unavailable: no distances to compare with", "", 0};

@@ -11,6 +11,7 @@
 
 #include "doctor/allowance.hpp"
 #include "doctor/finding.hpp"
+#include "doctor/surroundings.hpp"
 
 namespace nodewise::doctor {
 
@@ -39,8 +40,8 @@ struct contradiction {
 /// figures for one pair of nodes the first counts.
 [[nodiscard]] std::vector<contradiction> find_contradictions(const machine& of);
 
-/// The same as a finding: unavailable where nothing is measured.
-[[nodiscard]] finding examine_measured(const machine& of);
+/// The same as a finding: unavailable where nothing is measured, or what was is `unused`.
+[[nodiscard]] finding examine_measured(const machine& of, const unused_costs& unused = {});
 
 /// Whether this process may run on processors whose own memory it may not have.
 [[nodiscard]] finding examine_reach(const machine& of, const allowance& may);

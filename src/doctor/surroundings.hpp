@@ -12,6 +12,13 @@
 
 namespace nodewise::doctor {
 
+/// Why costs that were measured, or should have been, are not those of the machine; empty where
+/// there are none, or they are used.
+struct unused_costs {
+  std::string why;
+  std::string cure;
+};
+
 /// What is examined, besides the kernel that all rooms share; a test puts its own in place.
 struct surroundings {
   sys::kernel* kernel = nullptr;
@@ -25,6 +32,7 @@ struct surroundings {
   bind::settings variables;
   /// The machine, with measured costs if there are any; nothing: it could not be found out.
   std::optional<machine> here;
+  unused_costs unused;
 
   /// This one, without a machine: whoever asks knows how to find it out.
   [[nodiscard]] static surroundings of_this_system();

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "sys/cached_file.hpp"
+
 namespace nodewise::sweep {
 
 namespace {
@@ -39,20 +41,23 @@ int drop_everything() {
   return write_to(door, "1\n");
 }
 
-int drop_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    return errno;
+dropped drop_file(const std::string& path) {
+  const auto file = sys::cached_file::open(path);
+  if (!file) {
+    return {file.errno_value, {}};
   }
-  int failed = ::fdatasync(file) == 0 ? 0 : errno;
+  int failed = file.value.write_out();
   if (failed == EROFS || failed == EINVAL) { // nothing that could be dirty
     failed = 0;
   }
   if (failed == 0) {
-    failed = ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    failed = file.value.advise_unneeded();
   }
-  ::close(file);
-  return failed;
+  if (failed != 0) {
+    return {failed, {}};
+  }
+  const auto resident = file.value.resident_bytes();
+  return {0, resident ? std::optional(resident.value) : std::nullopt};
 }
 
 void be_first_to_be_ended() noexcept {

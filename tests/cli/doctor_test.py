@@ -46,6 +46,31 @@ class Doctor(CommandTest):
         self.assertIn("threads take turns", said["OMP_NUM_THREADS"]["found"])
         self.assertTrue(all(finding["verdict"] == "warning" and finding["cure"] for finding in said.values()))
 
+    def test_a_kept_measurement_that_is_not_used_is_told_with_the_reason(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken, other, missing = (f"{folder}/{name}.json" for name in ("broken", "other", "missing"))
+            Path(broken).write_text("{")
+            there = self.expect_json(0, "topo", "--json", "-i", "16x2")["machine"]
+            there["parameters"] = [
+                {"name": "latency", "from": 0, "to": 0, "value": 90, "unit": "ns", "source": "measured in a test"}
+            ]
+            Path(other).write_text(
+                json.dumps({"schema": "nodewise/measurement/1", "nodewise": "0", "machine": there, "settings": {}})
+            )
+            for file, why in (
+                (broken, f"what was measured, in {broken}: "),
+                (other, f"{other} is left aside: it is of a machine with nodes 0-15"),
+                (missing, f"NODEWISE_MEASURED names {missing}, and there is no such file"),
+            ):
+                with self.subTest(file):
+                    result = json.loads(nodewise("doctor", "--json", env={"NODEWISE_MEASURED": file}).stdout)
+                    self.assertIsNone(conforms(result, "doctor-1"))
+                    finding = by_name(result["state"])["measured_distances"]
+                    self.assertEqual(finding["verdict"], "unavailable")
+                    self.assertIn(f"unavailable: {why}", finding["found"])
+                    self.assertNotIn("not measured", finding["found"])
+                    self.assertIn("nodewise measure", finding["cure"])
+
     def test_output_file(self):
         with tempfile.TemporaryDirectory() as folder:
             text = nodewise("doctor", "-o", f"{folder}/%h-%p.json").stdout

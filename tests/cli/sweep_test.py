@@ -42,7 +42,7 @@ class Sweep(CommandTest):
         result = self.expect_json(0, "sweep", "--json", str(self.file))
         self.assertEqual(cached_pages(self.file), 0)
         self.assertIsNone(conforms(result, "sweep-1"))
-        self.assertEqual((result["way"], result["files"]), ("files", [{"path": str(self.file)}]))
+        self.assertEqual((result["way"], result["files"]), ("files", [{"path": str(self.file), "stayed_bytes": 0}]))
 
     def test_a_file_that_is_not_there_is_told_and_the_others_are_dropped(self):
         self.file.read_bytes()
@@ -50,6 +50,29 @@ class Sweep(CommandTest):
         done = self.expect(3, "sweep", str(missing), str(self.file))
         self.assertRegex(done.stdout, re.escape(f"{missing}: ENOENT"))
         self.assertEqual(cached_pages(self.file), 0)
+
+    def test_pages_that_somebody_has_mapped_stay_and_that_is_told(self):
+        with self.file.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            for at in range(0, 16 * PAGE, PAGE):
+                mapped[at]
+            result = self.expect_json(3, "sweep", "--json", str(self.file))
+            text = self.expect(3, "sweep", str(self.file)).stdout
+        self.assertIsNone(conforms(result, "sweep-1"))
+        stayed = result["files"][0]["stayed_bytes"]
+        self.assertGreaterEqual(stayed, 16 * PAGE)
+        self.assertRegex(text, re.escape(f"{self.file}: ") + r"[\d.]+ KiB stayed in memory: .*mapped")
+        self.expect_json(0, "sweep", "--json", str(self.file))
+
+    def test_a_directory_is_refused_in_words(self):
+        done = self.expect(3, "sweep", str(self.folder))
+        self.assertIn(f"{self.folder}: EISDIR (Is a directory), name the files in it", done.stdout)
+
+    def test_a_file_in_memory_alone_stays(self):
+        with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+            file.write(bytes(2 * PAGE))
+            file.flush()
+            done = self.expect(3, "sweep", file.name)
+            self.assertRegex(done.stdout, re.escape(file.name) + r": [\d.]+ KiB stayed in memory: .*tmpfs")
 
     def test_contradictions_are_refused_before_anything_is_done(self):
         self.file.read_bytes()

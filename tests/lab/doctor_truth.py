@@ -316,7 +316,10 @@ class Truth:
         self.test.assertEqual(word == "and", len(figures) == 2)
 
     def measured_distances(self, found, _):
-        self.test.assertEqual(found, "unavailable: costs are not measured")
+        if self.was.status("Uid").split()[0] == "0":
+            self.test.assertEqual(found, "unavailable: costs are not measured")
+        else:  # HOME is root's still: nobody knows what is in there
+            self.test.assertRegex(found, r"^unavailable: what was measured, in /root/.*EACCES")
 
     def memory_of_processors(self, found, _):
         lists = self.was.glob("/sys/devices/system/node/node*/cpulist")

@@ -3,9 +3,13 @@
 
 import json
 import re
+import subprocess
 import unittest
 
-from lab import BUILD, FOUR_NODES, LabTest, shell
+from lab import BUILD, FOUR_NODES, PYTHON, LabTest, shell
+
+# Only root may make a control group in a guest.
+PRIVILEGED_LAB = BUILD / "tests/privileged_lab/nodewise_lab"
 
 # A file that stays open is in the cache of the node whose processor has read it.
 HOLDER = """
@@ -42,11 +46,37 @@ sweep() {{
 head -c 200M /dev/zero > file
 fill
 look full
-sweep --by=pressure --nodes 0
+{BUILD}/bin/nodewise sweep --by=drop --nodes 0 2>&1
+echo "dropping node 0 alone: $?"
+sweep --nodes=0
 fill
 sweep --by=drop
 fill
 sweep file
+"""
+
+# A job whose files were staged inside it: they are charged to it, up to its limit.
+JOB = f"""
+set -e
+job=/sys/fs/cgroup/job
+echo +memory > /sys/fs/cgroup/cgroup.subtree_control || true
+mkdir $job
+echo 150M > $job/memory.max
+head -c 200M /dev/zero > file
+cat > hold.py <<'END'
+{HOLDER}
+END
+echo 1 > /proc/sys/vm/drop_caches
+echo $$ > $job/cgroup.procs
+taskset -c 0 /usr/bin/python3 hold.py & holder=$!
+while [ ! -e filled ]; do
+  kill -0 $holder
+  sleep 0.1
+done
+echo "used $(cat $job/memory.current)"
+echo "limit $({BUILD}/bin/nodewise doctor | grep memory_limit)"
+{BUILD}/bin/nodewise sweep --json --by pressure --nodes 0
+kill $holder
 """
 
 
@@ -59,15 +89,37 @@ class Sweep(LabTest):
         }
         message = said + done.stderr.decode()
         self.assertLess(local["full"], 90, message)
-        for way in ("--by=pressure", "--by=drop", "file"):
-            with self.subTest(way):
-                self.assertEqual(local[way], 100, message)
-        for way, text in re.findall(r"^== (\S+)\n(.*?)^==$", said, re.M | re.S):
-            with self.subTest(way):
-                node = json.loads(text)["nodes"][0]
+        ways = {"--nodes=0": "pressure", "--by=drop": "drop", "file": "files"}
+        for option in ways:
+            with self.subTest(option):
+                self.assertEqual(local[option], 100, message)
+        results = re.findall(r"^== (\S+)\n(.*?)^==$", said, re.M | re.S)
+        self.assertEqual([option for option, _ in results], list(ways), message)
+        for option, text in results:
+            with self.subTest(option):
+                result = json.loads(text)
+                self.assertEqual(result["way"], ways[option], "root may drop, but not for one node")
+                node = result["nodes"][0]
                 self.assertGreater(node["before"]["evictable_bytes"], 150 << 20)
                 self.assertLess(node["after"]["evictable_bytes"], 16 << 20)
                 self.assertGreater(node["after"]["free_bytes"], node["before"]["free_bytes"] + (100 << 20))
+        self.assertIn("dropping node 0 alone: 2", said)
+        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*cure: --by pressure")
+
+    def test_files_that_are_charged_to_a_job_leave_room_in_it(self):
+        command = [PYTHON, "-B", PRIVILEGED_LAB, "run", "--machine", FOUR_NODES, "--", "sh", "-c", JOB]
+        done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              timeout=600)  # fmt: skip
+        said = done.stdout
+        message = said + done.stderr
+        self.assertEqual(done.returncode, 0, message)
+        self.assertGreater(int(re.search(r"^used (\d+)$", said, re.M)[1]), 140 << 20, message)
+        left = re.search(r"^limit .*150 MiB \(control group\), (\d+) MiB left", said, re.M)
+        self.assertIsNotNone(left, message)
+        self.assertGreater(int(left[1]), 120)
+        node = json.loads(said[said.index("{") : said.rindex("}") + 1])["nodes"][0]
+        self.assertGreater(node["taken_bytes"], 100 << 20, message)
+        self.assertLess(node["after"]["evictable_bytes"], node["before"]["evictable_bytes"] - (100 << 20), message)
 
 
 if __name__ == "__main__":

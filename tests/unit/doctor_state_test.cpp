@@ -341,6 +341,26 @@ TEST(DoctorMeasured, ErrorsAndOtherSourcesContradictNothing) {
   EXPECT_EQ(examine_measured(two).verdict, verdict::unavailable);
 }
 
+TEST(DoctorMeasured, WhyWhatWasMeasuredIsNotUsed) {
+  const unused_costs unused{"m.json is left aside: it is of a machine with nodes 0-3", "measure"};
+  machine two = made_up(2, 2, {{10, 21}, {21, 10}});
+  EXPECT_EQ(examine_measured(two).found, "unavailable: costs are not measured");
+  const finding aside = examine_measured(two, unused);
+  EXPECT_EQ(aside.verdict, verdict::unavailable);
+  EXPECT_EQ(aside.found, "unavailable: " + unused.why);
+  EXPECT_EQ(aside.cure, unused.cure);
+  of_two_nodes who;
+  EXPECT_EQ(named(examine_state(who, &two, unused), "measured_distances").found, aside.found);
+  const machine one = made_up(1, 1, {{10}});
+  EXPECT_EQ(named(examine_state(who, &one, unused), "measured_distances").found, aside.found);
+  EXPECT_THROW((void)state(who, "measured_distances", &one), std::out_of_range)
+      << "one node's costs contradict nothing";
+  surroundings here = around(who);
+  here.here = two;
+  here.unused = unused;
+  EXPECT_EQ(named(examine(here).state, "measured_distances").found, aside.found);
+}
+
 TEST(DoctorMeasured, NoMoreThanThreeAreTold) {
   machine flat =
       made_up(4, 4, {{10, 20, 20, 20}, {20, 10, 20, 20}, {20, 20, 10, 20}, {20, 20, 20, 10}});

@@ -251,6 +251,38 @@ TEST(DoctorMemoryLimit, LowestOfTheGroupsAbove) {
   EXPECT_EQ(setting(who, "memory_limit").found, "none");
 }
 
+TEST(DoctorMemoryLimit, PageCacheOfTheGroupIsRoom) {
+  patient who;
+  const std::string job = "/sys/fs/cgroup/job";
+  who.files["/proc/self/cgroup"] = "0::/job";
+  who.files[job + "/memory.max"] = "1073741824";
+  who.files[job + "/memory.current"] = "1073700864";
+  EXPECT_EQ(read_memory_limit(who).room_bytes, 40960U) << "nobody says what is cache";
+  who.files[job + "/memory.stat"] = "anon 300000\nfile 999\ninactive_file_x 7\n"
+                                    "inactive_file 524288000\nactive_file 104857600\nshmem 4096";
+  EXPECT_EQ(read_memory_limit(who).room_bytes, 40960U + 629'145'600U);
+  EXPECT_EQ(setting(who, "memory_limit").found, "1024 MiB (control group), 600 MiB left");
+  who.files[job + "/memory.current"] = "4096"; // read before the cache came
+  EXPECT_EQ(read_memory_limit(who).room_bytes, 1'073'741'824U) << "never more than the limit";
+  who.files[job + "/memory.current"] = "1073700864";
+  for (const char* const nonsense :
+       {"", "inactive_file 5", "inactive_file\nactive_file 5", "inactive_file -1\nactive_file 5",
+        "inactive_file 18446744073709551615\nactive_file 18446744073709551615"}) {
+    who.files[job + "/memory.stat"] = nonsense;
+    EXPECT_EQ(read_memory_limit(who).room_bytes, 40960U) << nonsense;
+  }
+}
+
+TEST(DoctorMemoryLimit, PageCacheOfVersionOneIsThatOfTheGroupsBelowToo) {
+  patient who;
+  who.files["/proc/self/cgroup"] = "5:cpu,memory:/j\n0::/";
+  who.files["/sys/fs/cgroup/memory/j/memory.limit_in_bytes"] = "1000000";
+  who.files["/sys/fs/cgroup/memory/j/memory.usage_in_bytes"] = "990000";
+  who.files["/sys/fs/cgroup/memory/j/memory.stat"] =
+      "inactive_file 1\nactive_file 2\ntotal_inactive_file 300000\ntotal_active_file 400000";
+  EXPECT_EQ(read_memory_limit(who).room_bytes, 710'000U);
+}
+
 TEST(DoctorMemoryLimit, RootGroupAndVersionOne) {
   patient who;
   who.files["/proc/self/cgroup"] = "0::/";

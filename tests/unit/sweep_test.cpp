@@ -1,11 +1,19 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pressing on a node that is made up: its kernel gives up cache when nothing is free.
+// Pressing on a node that is made up: its kernel gives up cache when nothing is free. Dropping
+// files that are there.
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string>
+
+#include <sys/fsuid.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
+#include "sweep/page_cache.hpp"
 #include "sweep/pressure.hpp"
 #include "sys/node_memory.hpp"
 #include "unit/fake_kernel.hpp"
@@ -159,6 +167,62 @@ TEST(NodeMemory, IsReadFromTheKernelsFile) {
   EXPECT_EQ(sys::read_free_swap(kernel), 512U << 10);
   kernel.files["/proc/meminfo"] += "MemAvailable:  2048 kB\n";
   EXPECT_EQ(sys::read_available_memory(kernel), 2U << 20);
+}
+
+/// A file in memory alone.
+class memory_file {
+ public:
+  explicit memory_file(std::size_t bytes)
+      : descriptor_(::memfd_create("nodewise-test", MFD_CLOEXEC)) {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(::write(descriptor_, text.data(), bytes), static_cast<ssize_t>(bytes));
+  }
+  memory_file(const memory_file&) = delete;
+  memory_file& operator=(const memory_file&) = delete;
+  ~memory_file() { ::close(descriptor_); }
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+TEST(DroppedFile, PagesThatStayAreCounted) {
+  const std::size_t bytes = 3 * sys::real_kernel().base_page_bytes();
+  const memory_file in_memory(bytes - 1);
+  const dropped what = drop_file(in_memory.path());
+  EXPECT_EQ(what.errno_value, 0) << "the kernel answers that all is well";
+  EXPECT_EQ(what.stayed_bytes, bytes);
+}
+
+TEST(DroppedFile, AnEmptyFileHasNone) {
+  const memory_file nothing(0);
+  const dropped what = drop_file(nothing.path());
+  EXPECT_EQ(what.errno_value, 0);
+  EXPECT_EQ(what.stayed_bytes, 0U);
+}
+
+TEST(DroppedFile, WhatHasNoPagesIsRefused) {
+  EXPECT_EQ(drop_file("/").errno_value, EISDIR);
+  EXPECT_EQ(drop_file("/dev/null").errno_value, ENODEV);
+  EXPECT_EQ(drop_file("/nonexistent/file").errno_value, ENOENT);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  EXPECT_EQ(drop_file("/proc/self/fd/" + std::to_string(ends[0])).errno_value, ENODEV);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(DroppedFile, NothingIsMadeUpOfAnotherUsersFile) {
+  const char* const file = "/etc/passwd"; // root's, and everybody may read it
+  constexpr unsigned nobody = 65534;
+  const int before = ::setfsuid(nobody); // of this thread; its capabilities over files go, too
+  const dropped what = drop_file(file);
+  const int during = ::setfsuid(static_cast<uid_t>(before));
+  if (during == 0) {
+    GTEST_SKIP() << "root may not be nobody here";
+  }
+  EXPECT_EQ(what.errno_value, 0);
+  EXPECT_EQ(what.stayed_bytes, std::nullopt) << "the kernel calls all of its pages resident";
 }
 
 } // namespace

@@ -1,0 +1,116 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "sys/cached_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace nodewise::sys {
+
+namespace {
+
+/// Of a file at a time: mincore's answers have a byte for each page.
+constexpr std::uint64_t window_bytes = std::uint64_t{1} << 30;
+/// A folio of the page cache is aligned and has no more pages (MAX_XAS_ORDER of the kernel's
+/// pagemap.h), so that behind this alignment none has a page of the file.
+constexpr std::uint64_t most_pages_of_a_folio = 2048;
+
+int why_not_cached(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) {
+    return errno;
+  }
+  if (S_ISDIR(facts.st_mode)) {
+    return EISDIR;
+  }
+  if (!S_ISREG(facts.st_mode) && !S_ISBLK(facts.st_mode)) {
+    return ENODEV;
+  }
+  struct statfs of{};
+  if (::statfs(path.c_str(), &of) != 0) {
+    return errno;
+  }
+  return of.f_type == HUGETLBFS_MAGIC ? EOPNOTSUPP : 0;
+}
+
+/// How many pages of a part of the file are in memory. Maps it, and touches nothing.
+answer<std::uint64_t> resident_pages(int file, std::uint64_t from, std::uint64_t bytes) {
+  const std::size_t page = real_kernel().base_page_bytes();
+  void* const start = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, static_cast<off_t>(from));
+  if (start == MAP_FAILED) {
+    return {0, errno};
+  }
+  std::vector<unsigned char> resident((bytes + page - 1) / page);
+  const int failed = ::mincore(start, bytes, resident.data()) == 0 ? 0 : errno;
+  ::munmap(start, bytes);
+  const auto pages =
+      std::ranges::count_if(resident, [](unsigned char each) { return (each & 1U) != 0; });
+  return {static_cast<std::uint64_t>(pages), failed};
+}
+
+} // namespace
+
+answer<cached_file> cached_file::open(const std::string& path) {
+  // Looked at first: to open a pipe or a tape would do something to it.
+  if (const int refused = why_not_cached(path); refused != 0) {
+    return {{}, refused};
+  }
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  return {cached_file(descriptor), descriptor < 0 ? errno : 0};
+}
+
+cached_file::cached_file(cached_file&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+cached_file& cached_file::operator=(cached_file&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+cached_file::~cached_file() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+int cached_file::write_out() const {
+  return ::fdatasync(descriptor_) == 0 ? 0 : errno;
+}
+
+int cached_file::advise_unneeded() const {
+  return ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+answer<std::uint64_t> cached_file::resident_bytes() const {
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  if (end <= 0) {
+    return {0, end < 0 ? errno : 0};
+  }
+  const auto size = static_cast<std::uint64_t>(end);
+  const std::uint64_t page = real_kernel().base_page_bytes();
+  const std::uint64_t folio = most_pages_of_a_folio * page;
+  // A page that the file cannot have is resident only for a kernel that does not tell.
+  const auto behind = resident_pages(descriptor_, (size + folio - 1) / folio * folio, page);
+  if (!behind || behind.value != 0) {
+    return {0, behind ? EPERM : behind.errno_value};
+  }
+  std::uint64_t bytes = 0;
+  for (std::uint64_t at = 0; at < size; at += window_bytes) {
+    const auto part = resident_pages(descriptor_, at, std::min(window_bytes, size - at));
+    if (!part) {
+      return {0, part.errno_value};
+    }
+    bytes += part.value * page;
+  }
+  return {bytes, 0};
+}
+
+} // namespace nodewise::sys
