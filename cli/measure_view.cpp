@@ -189,6 +189,8 @@ std::string verdict_of_contention(const measurement& what, const record& of,
   if (found.significant) {
     text += found.ratio > 1 ? ", so its cores are their limit, not its memory"
                             : ", so its memory is the limit, and loses by being shared";
+  } else if (!found.enough) {
+    text += ", by too few visits to tell which is the limit";
   }
   return report::paint(how, tone::faint, text) + "\n";
 }
@@ -240,6 +242,25 @@ std::string head(const measurement& what, const report::style& how) {
   return report::paint(how, tone::faint, text) + "\n\n";
 }
 
+cell verdict(const measure::change& found, bool better) {
+  if (!found.enough) {
+    return {"too few visits", tone::warning};
+  }
+  return {better ? "better" : "worse", better ? tone::good : tone::bad};
+}
+
+std::string counted(std::size_t figures) {
+  return std::to_string(figures) + (figures == 1 ? " figure" : " figures");
+}
+
+/// Figures that are known here and not there.
+std::size_t known_only(const measurement& here, const measurement& there) {
+  return static_cast<std::size_t>(std::ranges::count_if(here.records, [&](const record& each) {
+    const record* const other = there.find(each.of, each.label);
+    return each.is_known() && (other == nullptr || !other->is_known());
+  }));
+}
+
 } // namespace
 
 std::string format_figure(double value) {
@@ -274,32 +295,33 @@ std::string comparison_text(const measurement& before, const measurement& after,
   report::table rows(
       {{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
   std::size_t alike = 0;
-  std::size_t only_one = 0;
+  std::size_t of_few_visits = 0;
   for (const record& now : after.records) {
     const record* const then = before.find(now.of, now.label);
     if (then == nullptr || !then->is_known() || !now.is_known()) {
-      ++only_one;
       continue;
     }
     const estimate old = then->found.figure();
     const estimate figure = now.found.figure();
     const measure::change found = compare(old, figure);
-    if (!found.significant) {
-      ++alike;
-      continue;
+    alike += found.enough && !found.apart ? 1U : 0U;
+    of_few_visits += found.enough ? 0U : 1U;
+    if (found.apart) {
+      rows.add({std::string(to_string(now.of)), now.label,
+                format_figure(old.median) + " " + now.unit,
+                format_figure(figure.median) + " " + now.unit,
+                old.median > 0 ? format_figure(found.ratio) : std::string(),
+                verdict(found, (figure.median > old.median) == now.more_is_better())});
     }
-    const bool better = (found.ratio > 1) == now.more_is_better();
-    rows.add({std::string(to_string(now.of)),
-              now.label,
-              format_figure(old.median) + " " + now.unit,
-              format_figure(figure.median) + " " + now.unit,
-              format_figure(found.ratio),
-              {better ? "better" : "worse", better ? tone::good : tone::bad}});
   }
   std::string text = rows.empty() ? "" : rows.to_string(how);
-  text += std::to_string(alike) + " figures did not change: their intervals meet.\n";
-  if (only_one != 0) {
-    text += std::to_string(only_one) + " are known of one of both only.\n";
+  text += counted(alike) + " did not change: the intervals meet.\n";
+  if (of_few_visits != 0) {
+    text += counted(of_few_visits) + " with too few visits to tell: --time gives more.\n";
+  }
+  const std::size_t of_one = known_only(before, after) + known_only(after, before);
+  if (of_one != 0) {
+    text += counted(of_one) + " of one measurement only.\n";
   }
   return text;
 }

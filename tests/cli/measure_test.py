@@ -81,23 +81,60 @@ class Measure(CommandTest):
         for kernels, title in (("copy", "with write-allocate"), ("copy,strided_load", "in whole lines")):
             self.assertIn(title, self.expect(0, "measure", "-t", kernels, *BRIEF, *SMALL, env=self.env).stdout)
 
+    def write(self, name, result, samples):
+        """The result with these samples for all of its figures."""
+        for point in result["points"]:
+            point["samples"] = samples
+            point.pop("unavailable", None)
+            point.pop("visits", None)
+        file = self.folder / name
+        file.write_text(json.dumps(result))
+        return file
+
     def test_a_kept_result_is_shown_again_and_compared(self):
-        one, other = self.folder / "one.json", self.folder / "other.json"
         result = self.measured()
-        for file, factor in ((one, 1), (other, 2)):
-            for point in result["points"]:
-                point["samples"] = [factor * each for each in (10, 10.1, 10.2, 10.3, 10.4, 10.5)]
-                point.update({"median": factor * 10.25, "low": factor * 10, "high": factor * 10.5})
-                point.pop("unavailable", None)
-                point.pop("visits", None)
-            file.write_text(json.dumps(result))
+        samples = [10, 10.1, 10.2, 10.3, 10.4, 10.5]
+        one = self.write("one.json", result, samples)
+        other = self.write("other.json", result, [2 * each for each in samples])
         self.assertIn("Bandwidth, GB/s", self.expect(0, "measure", str(one)).stdout)
         done = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
         self.assertRegex(done, r"bandwidth +node 0 -> node 0 +10.2 GB/s +20.5 GB/s +2.00 +better")
         self.assertRegex(done, r"latency +node 0 -> node 0 +10.2 ns +20.5 ns +2.00 +worse")
         same = self.expect(0, "measure", "--compare", str(one), str(one)).stdout
-        self.assertIn("did not change", same)
-        self.assertNotIn("better", same)
+        self.assertEqual(same, f"{len(result['points'])} figures did not change: the intervals meet.\n")
+
+    def test_of_few_visits_no_change_is_told_nor_that_there_is_none(self):
+        result = self.measured("--only", "bandwidth,latency,contention")
+        many, figures = [10, 10.1, 10.2, 10.3, 10.4, 10.5], len(result["points"])
+        old = self.write("old.json", result, many)
+        few = f"{figures} figures with too few visits to tell: --time gives more.\n"
+        apart = self.expect(0, "measure", "--compare", str(old), str(self.write("a.json", result, [5, 5.1]))).stdout
+        self.assertRegex(apart, r"bandwidth +node 0 -> node 0 +10.2 GB/s +5.05 GB/s +0.49 +too few visits")
+        self.assertIn(f"0 figures did not change: the intervals meet.\n{few}", apart)
+        meets = self.expect(0, "measure", "--compare", str(old), str(self.write("b.json", result, [10.1, 10.2]))).stdout
+        self.assertEqual(meets, f"0 figures did not change: the intervals meet.\n{few}")
+
+    def test_contention_of_few_visits_is_no_verdict(self):
+        result = self.measured("--only", "bandwidth,contention")
+        own = next(each for each in result["points"] if each["experiment"] == "bandwidth" and each["from"] == each["to"])
+        all_to = next(each for each in result["points"] if each["to"] == own["to"] and each["from"] == "any")
+        all_to["threads"] = own["threads"] + 1  # as if there were processors of other nodes
+        for many, says in ((6, "so its memory is the limit"), (5, "too few visits to tell which is the limit")):
+            file = self.write("m.json", result, [10] * many)
+            all_to["samples"] = [5] * many
+            file.write_text(json.dumps(result))
+            shown = self.expect(0, "measure", str(file)).stdout
+            self.assertIn(f"node {own['to']}: 0.50 times what its own cores draw, ", shown)
+            self.assertIn(says, shown)
+
+    def test_figures_of_either_measurement_alone_are_counted(self):
+        more = self.measured("--only", "bandwidth,touch")
+        some = [each for each in more["points"] if each["experiment"] == "bandwidth"]
+        less = dict(more, points=some, planned=len(some))
+        one, other = self.write("one.json", more, [10] * 6), self.write("other.json", less, [10] * 6)
+        alone = f"{len(more['points']) - len(some)} figures of one measurement only."
+        for files in ((one, other), (other, one)):
+            self.assertIn(alone, self.expect(0, "measure", "--compare", *map(str, files)).stdout)
 
     def test_weights_are_lines_for_a_shell(self):
         self.measured()
