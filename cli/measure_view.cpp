@@ -264,11 +264,15 @@ std::size_t known_only(const measurement& here, const measurement& there) {
 } // namespace
 
 std::string format_figure(double value) {
-  std::array<char, 64> text{};
+  // The longest text of either form is far below this; a length that is not is cut all the same.
+  std::array<char, 32> text{};
   const double size = std::abs(value);
+  const bool is_usual = size == 0 || (size >= 0.001 && size < 1e9);
   const int digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size == 0 ? 2 : 4;
-  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
+  const int length = is_usual ? std::snprintf(text.data(), text.size(), "%.*f", digits, value)
+                              : std::snprintf(text.data(), text.size(), "%.3g", value);
+  const int most = static_cast<int>(text.size()) - 1;
+  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, most))};
 }
 
 std::string measurement_text(const measurement& what, const report::style& how) {

@@ -114,6 +114,13 @@ class Measure(CommandTest):
         meets = self.expect(0, "measure", "--compare", str(old), str(self.write("b.json", result, [10.1, 10.2]))).stdout
         self.assertEqual(meets, f"0 figures did not change: the intervals meet.\n{few}")
 
+    def test_figures_of_any_size_are_shown(self):
+        result = self.measured("--only", "bandwidth")
+        huge, tiny = (self.write(f"{x}.json", result, [x] * 6) for x in (1e30, 1e-200))
+        self.assertRegex(self.expect(0, "measure", str(huge)).stdout, r"-> node 0 +1e\+30 +1e\+30.{1,2}1e\+30\n")
+        compared = self.expect(0, "measure", "--compare", str(tiny), str(huge)).stdout
+        self.assertRegex(compared, r"node 0 -> node 0 +1e-200 GB/s +1e\+30 GB/s +1e\+230 +better\n")
+
     def test_contention_of_few_visits_is_no_verdict(self):
         result = self.measured("--only", "bandwidth,contention")
         own = next(each for each in result["points"] if each["experiment"] == "bandwidth" and each["from"] == each["to"])
