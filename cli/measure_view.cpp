@@ -124,7 +124,7 @@ std::string list(const std::vector<const record*>& records, const report::style&
 /// Figures of one experiment that the same is to be said of.
 struct doubt {
   std::string what;
-  std::string labels = {};
+  std::vector<std::string> labels = {};
 };
 
 void add_label(std::vector<doubt>& doubts, const std::string& what, const std::string& label) {
@@ -133,7 +133,27 @@ void add_label(std::vector<doubt>& doubts, const std::string& what, const std::s
     doubts.push_back({what});
     same = doubts.end() - 1;
   }
-  same->labels += (same->labels.empty() ? "" : ", ") + label;
+  same->labels.push_back(label);
+}
+
+/// "node 0 -> node 1: "; how many and the first of them where all would be too long.
+std::string whose(const std::vector<std::string>& labels, std::size_t all) {
+  constexpr std::size_t widest = 60;
+  if (labels.size() == all) {
+    return all == 1 ? "" : "all: ";
+  }
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& each : labels) {
+    if (shown != 0 && text.size() + each.size() > widest) {
+      break;
+    }
+    text += (shown == 0 ? "" : ", ") + each;
+    ++shown;
+  }
+  return shown == labels.size() ? text + ": "
+                                : std::to_string(labels.size()) + " of " + std::to_string(all) +
+                                      " (" + text + ", ...): ";
 }
 
 /// What makes figures doubtful, each kind once with the figures that it is of.
@@ -165,9 +185,9 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
   }
   std::string text;
   for (const doubt& each : doubts) {
-    const std::string whose =
-        each.labels.size() > 60 || records.size() == 1 ? "" : each.labels + ": ";
-    text += "  " + report::paint(how, tone::warning, whose + each.what) + "\n";
+    text += "  " +
+            report::paint(how, tone::warning, whose(each.labels, records.size()) + each.what) +
+            "\n";
   }
   return text;
 }

@@ -121,6 +121,28 @@ class Measure(CommandTest):
         compared = self.expect(0, "measure", "--compare", str(tiny), str(huge)).stdout
         self.assertRegex(compared, r"node 0 -> node 0 +1e-200 GB/s +1e\+30 GB/s +1e\+230 +better\n")
 
+    def test_remarks_name_their_figures(self):
+        result = self.measured("--only", "bandwidth")
+        [one] = (each for each in result["points"] if each["from"] == each["to"] == 0)
+        ways = [(n, m) for n in range(8) for m in range(8)]
+        refused = {"unavailable": "mbind: EPERM", "wrong": False}
+        for many, says in (
+            (1, "node 0 -> node 0: unavailable"),
+            (2, "node 0 -> node 0, node 0 -> node 1: unavailable"),
+            (5, "5 of 64 (node 0 -> node 0, node 0 -> node 1, node 0 -> node 2, ...): unavailable"),
+            (64, "all: unavailable"),
+        ):
+            with self.subTest(many):
+                result["points"] = [dict(one, **{"from": n, "to": m}, label=f"node {n} -> node {m}") for n, m in ways]
+                result["planned"] = len(ways)
+                self.write("m.json", result, [10] * 6)
+                for point in result["points"][:many]:
+                    point.pop("samples")
+                    point.update(refused)
+                file = self.folder / "m.json"
+                file.write_text(json.dumps(result))
+                self.assertIn(f"\n  {says}: mbind: EPERM\n", self.expect(0, "measure", str(file)).stdout)
+
     def test_contention_of_few_visits_is_no_verdict(self):
         result = self.measured("--only", "bandwidth,contention")
         own = next(each for each in result["points"] if each["experiment"] == "bandwidth" and each["from"] == each["to"])
