@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -12,6 +10,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/measure_flags.hpp"
+#include "cli/measure_keep.hpp"
 #include "cli/measure_options.hpp"
 #include "cli/measure_view.hpp"
 #include "cli/result.hpp"
@@ -34,10 +33,10 @@ namespace {
 using measure::experiment;
 using measure::measurement;
 
-/// A measurement and the machine that it is of.
+/// A measurement and the machine that it is of, with what this process was allowed of it.
 struct measured {
   measurement what;
-  machine on;
+  topology on;
 };
 
 std::string now_in_utc() {
@@ -55,7 +54,7 @@ measured read_kept(const std::string& file) {
   const nlohmann::ordered_json document = read_json_file(file);
   const json_field field(document, "the measurement " + file);
   measurement what = measure::read_measurement(field);
-  return {std::move(what), topology_from_json(field).machine()};
+  return {std::move(what), topology_from_json(field)};
 }
 
 constexpr std::uint64_t progress_steps = 1000;
@@ -89,49 +88,7 @@ measured measure_now(const invocation& given) {
   found.set = std::move(set);
   found.host = nodewise::measured::host_name();
   found.date = now_in_utc();
-  return {std::move(found), on.machine()};
-}
-
-/// Whether most of what others compute with was measured while somebody else worked here.
-bool is_disturbed(const measurement& what) {
-  std::size_t all = 0;
-  std::size_t disturbed = 0;
-  for (const experiment each : {experiment::bandwidth, experiment::latency}) {
-    for (const measure::record* one : what.all(each)) {
-      ++all;
-      disturbed += one->found.disturbed && one->found.disturbed->is_much() ? 1U : 0U;
-    }
-  }
-  return 2 * disturbed > all;
-}
-
-/// Kept for `topo` and `run`, where it says what they want to know. What is in the way of that is
-/// no reason to lose the result.
-std::string keep(const measurement& what, const nlohmann::ordered_json& result) {
-  const bool is_whole = what.is_complete() && !what.all(experiment::bandwidth).empty() &&
-                        !what.all(experiment::latency).empty();
-  if (!is_whole) {
-    return "";
-  }
-  // Remote memory costs there what local memory costs; and the file could be the host's.
-  if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
-    return "Not kept: the virtual machine " + std::string(lab) +
-           " shows where pages are, not what they cost.\n";
-  }
-  try {
-    const std::filesystem::path file = nodewise::measured::file_to_write(
-        [](const char* name) -> const char* { return std::getenv(name); }, what.host);
-    if (is_disturbed(what) && std::filesystem::exists(file)) {
-      return "Not kept: it was disturbed, and " + file.string() + " may be the better one.\n";
-    }
-    std::filesystem::create_directories(file.parent_path());
-    const int failed = replace_file(file.string(), report::json_text(result));
-    return failed == 0 ? "Kept in " + file.string() +
-                             ": nodewise topo shows it, run --memory weighted:auto uses it.\n"
-                       : "Not kept in " + file.string() + ": " + errno_text(failed) + "\n";
-  } catch (const std::exception& e) {
-    return std::string("Not kept: ") + e.what() + "\n";
-  }
+  return {std::move(found), on};
 }
 
 int tell_weights(const machine& on, const invocation& given) {
@@ -179,12 +136,14 @@ int measure(const invocation& given) {
     before = read_kept(given.operands.front());
   }
   const measured now = measures ? measure_now(given) : read_kept(given.operands.back());
-  const auto result = measurement_json(now.what, now.on, settings_json(sys::real_kernel()));
+  const auto result =
+      measurement_json(now.what, now.on.machine(), settings_json(sys::real_kernel()));
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }
   if (given.has(flags::weights)) {
-    return tell_weights(measure::with_parameters(now.on, measure::parameters_of(now.what)), given);
+    return tell_weights(
+        measure::with_parameters(now.on.machine(), measure::parameters_of(now.what)), given);
   }
   const bool speaks = !given.has(flags::json) && !given.has(flags::quiet);
   const report::style how = style_of(STDOUT_FILENO, given);
@@ -193,7 +152,7 @@ int measure(const invocation& given) {
                        : measurement_text(now.what, how));
   }
   if (measures && !given.has(flags::no_keep)) {
-    const std::string kept = keep(now.what, result);
+    const std::string kept = keep(now.what, now.on, result, given);
     if (speaks) {
       write_out(report::paint(how, report::tone::faint, kept));
     }

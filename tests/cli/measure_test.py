@@ -15,6 +15,8 @@ from command import COMMAND, CommandTest, conforms, environment
 
 BRIEF = ("--time", "0.01")
 SMALL = ("--size", "4M")
+MATRICES = ("--only", "bandwidth,latency")
+ALLOWED = os.sched_getaffinity(0)
 
 
 class Measure(CommandTest):
@@ -28,23 +30,51 @@ class Measure(CommandTest):
         self.assertIsNone(conforms(result, "measurement-1"))
         return result
 
-    def test_the_quick_set_is_written_kept_and_found_by_topo(self):
+    def assert_not_kept(self, reason, *options, **where):
+        self.kept.mkdir(parents=True, exist_ok=True)
+        kept = self.kept / f"measured-{os.uname().nodename}.json"
+        kept.write_text("a good one")
+        done = self.expect(0, "measure", *BRIEF, *options, env=self.env, **where)
+        self.assertIn(reason, done.stdout)
+        self.assertEqual(kept.read_text(), "a good one")
+
+    def test_the_quick_set_is_written(self):
         result = self.measured()
         self.assertEqual((result["set"], result["planned"]), ("quick", len(result["points"])))
         found = {point["experiment"] for point in result["points"]}
         self.assertEqual(found, {"bandwidth", "latency", "contention", "kernels", "touch"})
         names = {parameter["name"] for parameter in result["machine"]["parameters"]}
         self.assertLessEqual({"bandwidth", "latency", "shared_bandwidth"}, names)
+
+    def test_what_others_compute_with_is_kept_and_found_by_topo(self):
+        out = self.folder / "out.json"
+        done = self.expect(0, "measure", *MATRICES, *BRIEF, "--pages", "auto", "-o", str(out), env=self.env)
+        if len(ALLOWED) < os.cpu_count():
+            self.assertIn("Not kept: only processors", done.stdout)
+            return
         [kept] = self.kept.iterdir()
-        self.assertEqual(json.loads(kept.read_text()), result)
+        self.assertIn(f"Kept in {kept}", done.stdout)
+        self.assertEqual(kept.read_text(), out.read_text())
         drawn = self.expect(0, "topo", env=self.env).stdout
         self.assertIn("bandwidth (GB/s)", drawn)
-        self.assertIn(f"measured {result['date']}", drawn)
+        self.assertIn(f"measured {json.loads(out.read_text())['date']}", drawn)
 
     def test_what_is_not_whole_or_not_wanted_is_not_kept(self):
-        self.measured("--only", "transfer")
-        self.measured("--no-keep")
+        for options in (("--only", "transfer"), ("-t", "load"), ("--no-keep",)):
+            self.assertNotIn("ept", self.expect(0, "measure", *BRIEF, *SMALL, *options, env=self.env).stdout)
         self.assertFalse(self.kept.exists())
+        for missing, other in (("latency", "bandwidth"), ("bandwidth", "latency")):
+            self.assert_not_kept(f"Not kept: it has no {missing}.", "--only", other, *SMALL)
+
+    def test_figures_that_are_unavailable_or_of_something_else_leave_the_kept_ones(self):
+        self.assert_not_kept("Not kept: --size 4M is not what others compute with; -o FILE", *MATRICES, *SMALL)
+        self.assert_not_kept("Not kept: --pages base is not what others", *MATRICES, "--pages", "base")
+        one = min(ALLOWED)
+        if os.cpu_count() > 1:
+            only = f"Not kept: only processors {one} of "
+            self.assert_not_kept(only, *MATRICES, before=["taskset", "-c", str(one)])
+        if Path("/proc/sys/vm/nr_hugepages").read_text().strip() == "0":
+            self.assert_not_kept(" -> node 0 is unavailable.", *MATRICES, "--pages", "2M")
 
     def test_every_kernel_is_measured_and_its_stores_counted(self):
         points = {point["label"]: point for point in self.measured("-t", "all")["points"]}
@@ -166,8 +196,7 @@ class Measure(CommandTest):
             self.assertIn(alone, self.expect(0, "measure", "--compare", *map(str, files)).stdout)
 
     def test_weights_are_lines_for_a_shell(self):
-        self.measured()
-        [kept] = self.kept.iterdir()
+        kept = self.write("kept.json", self.measured("--only", "bandwidth"), [10] * 6)
         self.assertEqual(self.expect(0, "measure", "--weights", str(kept)).stdout.splitlines()[0],
                          "echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node0")
 
