@@ -184,28 +184,81 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
   return points;
 }
 
+[[noreturn]] void refuse_both(const std::string& one, const std::string& other, const char* answer,
+                              const std::string& cure = "leave one of both out") {
+  throw error(error_kind::usage, one + " with " + other, answer, cure);
+}
+
 void require_one_question(const invocation& given) {
-  const auto refuse = [&](const flag& one, const flag& other) {
-    throw error(error_kind::usage, option_name(one) + " with " + option_name(other),
-                "they ask for different sets", "leave one of both out");
-  };
   for (const flag* other : {&flags::only, &flags::full}) {
     if (given.has(flags::workgroup) && given.has(*other)) {
-      refuse(flags::workgroup, *other);
+      refuse_both(option_name(flags::workgroup), option_name(*other),
+                  "they ask for different sets");
     }
   }
   if (given.has(flags::full) && given.has(flags::only)) {
-    refuse(flags::full, flags::only);
+    refuse_both(option_name(flags::full), option_name(flags::only), "they ask for different sets");
   }
   if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
-    throw error(error_kind::usage,
-                option_name(flags::workgroup) + " with " + option_name(flags::buffer_size),
+    refuse_both(option_name(flags::workgroup), option_name(flags::buffer_size),
                 "a workgroup says its own size",
                 "leave " + option_name(flags::buffer_size) + " out");
   }
 }
 
+/// Weights are of bandwidths: of no other figures, and not after half a minute for nothing.
+void require_bandwidths(const invocation& given) {
+  const std::string weights = option_name(flags::weights);
+  constexpr const char* answer = "weights are made of the bandwidths between nodes";
+  if (given.has(flags::only)) {
+    if (!std::ranges::count(chosen_experiments(given), experiment::bandwidth)) {
+      refuse_both(weights, option_name(flags::only), answer,
+                  "add bandwidth to " + option_name(flags::only));
+    }
+    return;
+  }
+  for (const flag* other : {&flags::workgroup, &flags::measured_kernel}) {
+    if (given.has(*other) && !given.has(flags::full)) {
+      refuse_both(weights, option_name(*other), answer, "leave " + option_name(*other) + " out");
+    }
+  }
+}
+
+/// Lines for a shell have standard output for themselves.
+void require_sense_of_weights(const invocation& given, bool measures) {
+  const std::string weights = option_name(flags::weights);
+  if (given.has(flags::compare)) {
+    refuse_both(weights, option_name(flags::compare), "they are two questions");
+  }
+  if (given.text(flags::weights) != "apply") {
+    if (given.has(flags::json) && !given.has(flags::output)) {
+      refuse_both(weights, option_name(flags::json), "both are for standard output",
+                  "write the JSON to a file: -o FILE instead of " + option_name(flags::json));
+    }
+    if (given.has(flags::quiet)) {
+      refuse_both(weights, option_name(flags::quiet), "nothing would be printed, and nothing set",
+                  "leave one of both out, or write " + weights + "=apply");
+    }
+  }
+  if (measures) {
+    require_bandwidths(given);
+  }
+}
+
 } // namespace
+
+void require_sense(const invocation& given) {
+  const std::size_t files = given.operands.size();
+  const bool compares = given.has(flags::compare);
+  if (compares ? files == 0 || files > 2 : files > 1) {
+    throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
+                std::to_string(files) + " files are named",
+                compares ? "name the one to compare with, or two" : "name one that it has written");
+  }
+  if (given.has(flags::weights)) {
+    require_sense_of_weights(given, files == 0);
+  }
+}
 
 measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& kernel) {
   require_one_question(given);

@@ -13,12 +13,12 @@
 #include "cli/measure_keep.hpp"
 #include "cli/measure_options.hpp"
 #include "cli/measure_view.hpp"
+#include "cli/measure_weights.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "measure/measurement_json.hpp"
 #include "measure/session.hpp"
-#include "place/kernel_weights.hpp"
 #include "report/envelope.hpp"
 #include "report/error_text.hpp"
 #include "report/progress.hpp"
@@ -91,19 +91,8 @@ measured measure_now(const invocation& given) {
   return {std::move(found), on};
 }
 
-int tell_weights(const machine& on, const invocation& given) {
-  const auto weights = kernel_weights::by_bandwidth(on);
-  if (given.text(flags::weights) == "apply") {
-    kernel_weights::apply_weights(sys::real_kernel(), weights);
-  }
-  if (!given.has(flags::quiet)) {
-    write_out(kernel_weights::shell_lines(weights));
-  }
-  return exit_code::ok;
-}
-
-int exit_code_for(const measurement& what, bool strict) {
-  if (!what.is_complete()) {
+int exit_code_for(const measurement& what, bool measured_now, bool strict) {
+  if (measured_now && !what.is_complete()) {
     return exit_code::signal_base + SIGINT;
   }
   const bool wrong = std::ranges::any_of(what.records, [](const measure::record& each) {
@@ -114,20 +103,28 @@ int exit_code_for(const measurement& what, bool strict) {
   return computed_wrong || (strict && wrong) ? exit_code::check_failed : exit_code::ok;
 }
 
-void require_operands(const invocation& given) {
-  const std::size_t files = given.operands.size();
-  const bool compares = given.has(flags::compare);
-  if (compares ? files == 0 || files > 2 : files > 1) {
-    throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
-                std::to_string(files) + " files are named",
-                compares ? "name the one to compare with, or two" : "name one that it has written");
+/// After all else, so that nothing is lost where weights are refused.
+int end_with_weights(const measured& now, const std::string& file, const invocation& given,
+                     int code) {
+  try {
+    const std::string lines = tell_weights(now.what, now.on, file, given);
+    const bool json_is_printed = given.has(flags::json) && !given.has(flags::output);
+    if (!given.has(flags::quiet) && !json_is_printed) {
+      write_out(lines);
+    }
+  } catch (const error& e) {
+    if (code == exit_code::ok) {
+      throw;
+    }
+    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
   }
+  return code;
 }
 
 } // namespace
 
 int measure(const invocation& given) {
-  require_operands(given);
+  require_sense(given);
   check_output(given);
   const bool compares = given.has(flags::compare);
   const bool measures = given.operands.size() == (compares ? 1U : 0U);
@@ -141,23 +138,23 @@ int measure(const invocation& given) {
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }
-  if (given.has(flags::weights)) {
-    return tell_weights(
-        measure::with_parameters(now.on.machine(), measure::parameters_of(now.what)), given);
-  }
-  const bool speaks = !given.has(flags::json) && !given.has(flags::quiet);
-  const report::style how = style_of(STDOUT_FILENO, given);
-  if (speaks) {
-    write_out(compares ? comparison_text(before->what, now.what, how)
-                       : measurement_text(now.what, how));
-  }
-  if (measures && !given.has(flags::no_keep)) {
-    const std::string kept = keep(now.what, now.on, result, given);
+  // With --weights standard output is for a shell, and what people read goes where they see it.
+  const bool for_shell = given.has(flags::weights);
+  const bool speaks =
+      !given.has(flags::json) && !given.has(flags::quiet) && (measures || !for_shell);
+  const report::style how = style_of(for_shell ? STDERR_FILENO : STDOUT_FILENO, given);
+  const auto say = [&](const std::string& text) {
     if (speaks) {
-      write_out(report::paint(how, report::tone::faint, kept));
+      for_shell ? write_error(text) : write_out(text);
     }
+  };
+  say(compares ? comparison_text(before->what, now.what, how) : measurement_text(now.what, how));
+  if (measures && !given.has(flags::no_keep)) {
+    say(report::paint(how, report::tone::faint, keep(now.what, now.on, result, given)));
   }
-  return exit_code_for(now.what, given.has(flags::strict));
+  const int code = exit_code_for(now.what, measures, given.has(flags::strict));
+  return for_shell ? end_with_weights(now, measures ? "" : given.operands.back(), given, code)
+                   : code;
 }
 
 } // namespace nodewise::cli::verbs

@@ -200,6 +200,63 @@ class Measure(CommandTest):
         self.assertEqual(self.expect(0, "measure", "--weights", str(kept)).stdout.splitlines()[0],
                          "echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node0")
 
+    def test_weights_leave_the_rest_as_it_is(self):
+        out = self.folder / "out.json"
+        done = self.expect(0, "measure", *MATRICES, *BRIEF, *SMALL, "--weights", "-o", str(out), env=self.env)
+        self.assertTrue(all(line.startswith("echo ") for line in done.stdout.splitlines()), done.stdout)
+        for shown in ("Bandwidth, GB/s", "Latency, ns", "Not kept: --size 4M"):
+            self.assertIn(shown, done.stderr)
+        self.assertIsNone(conforms(json.loads(out.read_text()), "measurement-1"))
+
+    def test_weights_are_not_set_by_what_is_unknown_wrong_or_of_another_machine(self):
+        whole = self.measured("--only", "bandwidth,kernels")
+        samples = [10] * 6
+        self.write("whole.json", whole, samples)
+
+        def changed(name, change):
+            result = json.loads((self.folder / "whole.json").read_text())
+            change(result)
+            (self.folder / name).write_text(json.dumps(result))
+            return str(self.folder / name)
+
+        def lose(point, **why):
+            del point["samples"]
+            point.update(why)
+
+        def add_a_node(result):
+            result["machine"]["nodes"].append({"id": 99, "cpus": "", "memory_bytes": 0, "kind": "dram"})
+            result["machine"].pop("distances", None)
+
+        for file, status, says in (
+            (changed("stopped.json", lambda r: r.update(stopped=True)), 3, "was stopped"),
+            (changed("lacks.json", lambda r: lose(r["points"][0], unavailable="EPERM", wrong=False)), 3, "EPERM"),
+            (changed("wrong.json", lambda r: lose(r["points"][-1], unavailable="a[17]", wrong=True)), 1, "a[17]"),
+            (changed("other.json", add_a_node), 3, "of a machine with nodes"),
+        ):
+            with self.subTest(file):
+                done = self.expect(status, "measure", "--weights=apply", file)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"--weights=apply of {file}: ", " ".join(done.stderr.split()))
+                self.assertIn(says, done.stderr)
+                self.assertIn("cure:", done.stderr)
+                if "lacks" not in file:
+                    printed = self.expect(0 if status == 3 else 1, "measure", "--weights", file)
+                    self.assertIn("echo 1 > ", printed.stdout)
+                    self.assertIn(says, printed.stderr)
+
+    def test_ctrl_c_sets_no_weights(self):
+        for form in ("--weights=apply", "--weights"):
+            with subprocess.Popen(
+                [COMMAND, "measure", form, "--full", "--size", "4M", "--time", "100"], text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**self.env),
+            ) as running:  # fmt: skip
+                time.sleep(2)
+                running.send_signal(signal.SIGINT)
+                printed, errors = running.communicate(timeout=60)
+            self.assertEqual((running.returncode, printed), (130, ""))
+            self.assertIn(f"{form}: the measurement was stopped", errors)
+            self.assertIn("Bandwidth, GB/s", errors)
+
     def test_ctrl_c_keeps_what_is_measured(self):
         file = self.folder / "part.json"
         with subprocess.Popen(
@@ -227,6 +284,12 @@ class Measure(CommandTest):
             (("-w", "N:1MB", "--full"), "--workgroup with --full"),
             (("--time", "soon"), "--time soon"),
             (("--compare",), "--compare"),
+            (("--weights", "--compare", "a.json"), "--weights with --compare"),
+            (("--weights", "--json"), "--weights with --json"),
+            (("--weights", "--quiet", "a.json"), "--weights with --quiet"),
+            (("--weights", "--only", "latency"), "--weights with --only"),
+            (("--weights", "-t", "triad"), "--weights with --test"),
+            (("--weights=apply", "-w", "N:1MB"), "--weights with --workgroup"),
             (("a.json", "b.json"), "2 files"),
         ):
             with self.subTest(words):
