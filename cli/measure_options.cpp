@@ -81,17 +81,24 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
 
 std::vector<std::string_view> chosen_kernels(const invocation& given) {
   std::vector<std::string_view> chosen;
+  // Each once, whichever of its names it is asked for by: a label is of one figure.
+  const auto add = [&](std::string_view name) {
+    if (!std::ranges::count(chosen, name)) {
+      chosen.push_back(name);
+    }
+  };
   for (const std::string_view word : words_of(given, flags::measured_kernel)) {
     if (word == "all") {
       for (const measure::kernel& each : measure::kernels()) {
-        chosen.push_back(each.name);
+        add(each.name);
       }
       continue;
     }
-    if (measure::find_kernel(word) == nullptr) {
+    const measure::kernel* const found = measure::find_kernel(word);
+    if (found == nullptr) {
       refuse_kernel(word);
     }
-    chosen.push_back(word);
+    add(found->name);
   }
   return chosen;
 }
@@ -199,6 +206,12 @@ void require_one_question(const invocation& given) {
   if (given.has(flags::full) && given.has(flags::only)) {
     refuse_both(option_name(flags::full), option_name(flags::only), "they ask for different sets");
   }
+  if (given.has(flags::measured_kernel) && given.has(flags::only) &&
+      !std::ranges::count(chosen_experiments(given), experiment::kernels)) {
+    refuse_both(option_name(flags::measured_kernel), option_name(flags::only),
+                "only the experiment kernels runs them",
+                "add kernels to " + option_name(flags::only));
+  }
   if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
     refuse_both(option_name(flags::workgroup), option_name(flags::buffer_size),
                 "a workgroup says its own size",
@@ -220,6 +233,28 @@ void require_bandwidths(const invocation& given) {
   for (const flag* other : {&flags::workgroup, &flags::measured_kernel}) {
     if (given.has(*other) && !given.has(flags::full)) {
       refuse_both(weights, option_name(*other), answer, "leave " + option_name(*other) + " out");
+    }
+  }
+}
+
+/// What says how to measure is of no use where nothing is measured.
+void require_nothing_to_measure(const invocation& given) {
+  for (const flag* asks : {&flags::full, &flags::only, &flags::measured_kernel, &flags::workgroup,
+                           &flags::point_time, &flags::buffer_size, &flags::buffer_pages}) {
+    if (given.has(*asks)) {
+      refuse_both(option_name(*asks), given.operands.back(),
+                  "a file that is named is shown, and nothing is measured");
+    }
+  }
+}
+
+/// A comparison is for people, and has no JSON.
+void require_readers(const invocation& given) {
+  for (const flag* silent : {&flags::json, &flags::quiet}) {
+    if (given.has(*silent)) {
+      refuse_both(option_name(flags::compare), option_name(*silent),
+                  "nobody would see what changed",
+                  "leave " + option_name(*silent) + " out; -o FILE writes the measurement");
     }
   }
 }
@@ -254,6 +289,12 @@ void require_sense(const invocation& given) {
     throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
                 std::to_string(files) + " files are named",
                 compares ? "name the one to compare with, or two" : "name one that it has written");
+  }
+  if (files == (compares ? 2U : 1U)) {
+    require_nothing_to_measure(given);
+  }
+  if (compares) {
+    require_readers(given);
   }
   if (given.has(flags::weights)) {
     require_sense_of_weights(given, files == 0);

@@ -88,6 +88,15 @@ class Measure(CommandTest):
         if os.uname().machine == "x86_64":
             self.assertEqual(points["triad_nt"]["moved_per_counted"], 1)
 
+    def test_a_kernel_of_two_names_is_one_figure(self):
+        for words in (("-t", "triad,stream"), ("-t", "triad,triad"), ("-t", "stream", "-t", "triad")):
+            points = self.measured(*words)["points"]
+            self.assertEqual([point["label"] for point in points], ["triad"])
+        labels = [point["label"] for point in self.measured("-t", "triad,all")["points"]]
+        self.assertEqual(len(labels), len(set(labels)))
+        [one] = self.measured("-t", "stream,triad", "-w", "N:1MB:1", size=())["points"]
+        self.assertEqual(one["label"], "triad")
+
     def test_what_this_machine_cannot_do_is_said(self):
         one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
         done = self.expect(2, "measure", "--only", "transfer", *BRIEF, *SMALL, env=self.env, before=one)
@@ -274,6 +283,8 @@ class Measure(CommandTest):
         some = f"{len(result['points'])} of {result['planned']} figures"
         self.assertIn(f"Stopped: {some if len(result['points']) < result['planned'] else 'all figures'}", printed)
         self.assertFalse(self.kept.exists())
+        # Shown again, it ends as what shows it does.
+        self.assertIn("Stopped: ", self.expect(0, "measure", str(file)).stdout)
 
     def test_nonsense_is_refused_before_anything_is_measured(self):
         for words, says in (
@@ -284,6 +295,16 @@ class Measure(CommandTest):
             (("-w", "N:1MB", "--full"), "--workgroup with --full"),
             (("--time", "soon"), "--time soon"),
             (("--compare",), "--compare"),
+            (("-t", "triad", "--only", "latency"), "--test with --only"),
+            (("--full", "a.json"), "--full with a.json"),
+            (("--only", "latency", "a.json"), "--only with a.json"),
+            (("-t", "load", "a.json"), "--test with a.json"),
+            (("-w", "N:1MB", "a.json"), "--workgroup with a.json"),
+            (("--size", "1G", "a.json"), "--size with a.json"),
+            (("--pages", "auto", "a.json"), "--pages with a.json"),
+            (("--time", "1", "--compare", "a.json", "b.json"), "--time with b.json"),
+            (("--compare", "a.json", "--json"), "--compare with --json"),
+            (("--compare", "a.json", "b.json", "-q"), "--compare with --quiet"),
             (("--weights", "--compare", "a.json"), "--weights with --compare"),
             (("--weights", "--json"), "--weights with --json"),
             (("--weights", "--quiet", "a.json"), "--weights with --quiet"),
