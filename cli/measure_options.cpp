@@ -9,14 +9,11 @@
 #include <string_view>
 
 #include "base/split.hpp"
+#include "cli/measure_doubts.hpp"
 #include "cli/measure_flags.hpp"
-#include "cli/measure_view.hpp"
-#include "doctor/control_group.hpp"
 #include "measure/memory_needs.hpp"
 #include "measure/session.hpp"
-#include "report/style.hpp"
 #include "spec/likwid_workgroup.hpp"
-#include "sys/node_memory.hpp"
 
 namespace nodewise::cli {
 
@@ -88,17 +85,24 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
 
 std::vector<std::string_view> chosen_kernels(const invocation& given) {
   std::vector<std::string_view> chosen;
+  // Each once, whichever of its names it is asked for by: a label is of one figure.
+  const auto add = [&](std::string_view name) {
+    if (!std::ranges::count(chosen, name)) {
+      chosen.push_back(name);
+    }
+  };
   for (const std::string_view word : words_of(given, flags::measured_kernel)) {
     if (word == "all") {
       for (const measure::kernel& each : measure::kernels()) {
-        chosen.push_back(each.name);
+        add(each.name);
       }
       continue;
     }
-    if (measure::find_kernel(word) == nullptr) {
+    const measure::kernel* const found = measure::find_kernel(word);
+    if (found == nullptr) {
       refuse_kernel(word);
     }
-    chosen.push_back(word);
+    add(found->name);
   }
   return chosen;
 }
@@ -191,80 +195,114 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
   return points;
 }
 
+[[noreturn]] void refuse_both(const std::string& one, const std::string& other, const char* answer,
+                              const std::string& cure = "leave one of both out") {
+  throw error(error_kind::usage, one + " with " + other, answer, cure);
+}
+
 void require_one_question(const invocation& given) {
-  const auto refuse = [&](const flag& one, const flag& other) {
-    throw error(error_kind::usage, option_name(one) + " with " + option_name(other),
-                "they ask for different sets", "leave one of both out");
-  };
   for (const flag* other : {&flags::only, &flags::full}) {
     if (given.has(flags::workgroup) && given.has(*other)) {
-      refuse(flags::workgroup, *other);
+      refuse_both(option_name(flags::workgroup), option_name(*other),
+                  "they ask for different sets");
     }
   }
   if (given.has(flags::full) && given.has(flags::only)) {
-    refuse(flags::full, flags::only);
+    refuse_both(option_name(flags::full), option_name(flags::only), "they ask for different sets");
+  }
+  if (given.has(flags::measured_kernel) && given.has(flags::only) &&
+      !std::ranges::count(chosen_experiments(given), experiment::kernels)) {
+    refuse_both(option_name(flags::measured_kernel), option_name(flags::only),
+                "only the experiment kernels runs them",
+                "add kernels to " + option_name(flags::only));
   }
   if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
-    throw error(error_kind::usage,
-                option_name(flags::workgroup) + " with " + option_name(flags::buffer_size),
+    refuse_both(option_name(flags::workgroup), option_name(flags::buffer_size),
                 "a workgroup says its own size",
                 "leave " + option_name(flags::buffer_size) + " out");
   }
 }
 
+/// Weights are of bandwidths: of no other figures, and not after half a minute for nothing.
+void require_bandwidths(const invocation& given) {
+  const std::string weights = option_name(flags::weights);
+  constexpr const char* answer = "weights are made of the bandwidths between nodes";
+  if (given.has(flags::only)) {
+    if (!std::ranges::count(chosen_experiments(given), experiment::bandwidth)) {
+      refuse_both(weights, option_name(flags::only), answer,
+                  "add bandwidth to " + option_name(flags::only));
+    }
+    return;
+  }
+  for (const flag* other : {&flags::workgroup, &flags::measured_kernel}) {
+    if (given.has(*other) && !given.has(flags::full)) {
+      refuse_both(weights, option_name(*other), answer, "leave " + option_name(*other) + " out");
+    }
+  }
+}
+
+/// What says how to measure is of no use where nothing is measured.
+void require_nothing_to_measure(const invocation& given) {
+  for (const flag* asks : {&flags::full, &flags::only, &flags::measured_kernel, &flags::workgroup,
+                           &flags::point_time, &flags::buffer_size, &flags::buffer_pages}) {
+    if (given.has(*asks)) {
+      refuse_both(option_name(*asks), given.operands.back(),
+                  "a file that is named is shown, and nothing is measured");
+    }
+  }
+}
+
+/// A comparison is for people, and has no JSON.
+void require_readers(const invocation& given) {
+  for (const flag* silent : {&flags::json, &flags::quiet}) {
+    if (given.has(*silent)) {
+      refuse_both(option_name(flags::compare), option_name(*silent),
+                  "nobody would see what changed",
+                  "leave " + option_name(*silent) + " out; -o FILE writes the measurement");
+    }
+  }
+}
+
+/// Lines for a shell have standard output for themselves.
+void require_sense_of_weights(const invocation& given, bool measures) {
+  const std::string weights = option_name(flags::weights);
+  if (given.has(flags::compare)) {
+    refuse_both(weights, option_name(flags::compare), "they are two questions");
+  }
+  if (given.text(flags::weights) != "apply") {
+    if (given.has(flags::json) && !given.has(flags::output)) {
+      refuse_both(weights, option_name(flags::json), "both are for standard output",
+                  "write the JSON to a file: -o FILE instead of " + option_name(flags::json));
+    }
+    if (given.has(flags::quiet)) {
+      refuse_both(weights, option_name(flags::quiet), "nothing would be printed, and nothing set",
+                  "leave one of both out, or write " + weights + "=apply");
+    }
+  }
+  if (measures) {
+    require_bandwidths(given);
+  }
+}
+
 } // namespace
 
-measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
-  measure::memory_to_have found;
-  for (const memory_node& node : on.machine().nodes) {
-    if (on.memory_nodes().size() == 1) { // then the kernel's own estimate is of this node
-      found.by_node.push_back(sys::read_available_memory(kernel));
-      continue;
-    }
-    const auto memory = sys::read_node_memory(kernel, node.id);
-    found.by_node.push_back(
-        memory ? std::optional(memory->free_bytes + memory->evictable_bytes.value_or(0))
-               : std::nullopt);
+void require_sense(const invocation& given) {
+  const std::size_t files = given.operands.size();
+  const bool compares = given.has(flags::compare);
+  if (compares ? files == 0 || files > 2 : files > 1) {
+    throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
+                std::to_string(files) + " files are named",
+                compares ? "name the one to compare with, or two" : "name one that it has written");
   }
-  if (const auto room = doctor::read_memory_limit(kernel).room_bytes) {
-    found.together = *room;
+  if (files == (compares ? 2U : 1U)) {
+    require_nothing_to_measure(given);
   }
-  return found;
-}
-
-/// Why figures will not be those of the memory, though all can be measured.
-std::vector<std::string> doubts(const topology& on, const measure::scope& what,
-                                const std::vector<point>& points, sys::kernel& kernel) {
-  std::vector<std::string> all;
-  const std::uint64_t most = measure::most_bytes(on, what.memory);
-  if (what.bytes == 0 && most < measure::enough_bytes(on)) {
-    all.push_back("buffers of " + report::format_bytes(most) +
-                  ", all that memory has to give, are less than four times the caches (" +
-                  report::format_bytes(measure::enough_bytes(on)) +
-                  "): figures may be of the caches");
+  if (compares) {
+    require_readers(given);
   }
-  std::size_t threads = 0;
-  for (const point& each : points) {
-    threads = std::max(threads, measure::record_of(each, {}).threads);
+  if (given.has(flags::weights)) {
+    require_sense_of_weights(given, files == 0);
   }
-  const auto quota = doctor::read_cpu_quota(kernel).processors;
-  if (quota && *quota < static_cast<double>(threads)) {
-    all.push_back("this control group may use the time of " + format_figure(*quota) +
-                  " processors, for " + std::to_string(threads) +
-                  " threads: they are stopped in between");
-  }
-  return all;
-}
-
-/// What was asked for, and is not among the points.
-std::vector<std::string> left_out(const std::vector<point>& points) {
-  const auto interleaves = [](const point& each) { return each.of == experiment::interleave; };
-  const auto by_weight = [](const point& each) { return each.label == "by weight"; };
-  if (std::ranges::count_if(points, interleaves) < 2 || std::ranges::any_of(points, by_weight)) {
-    return {};
-  }
-  return {"interleave: by weight is left out, since no bandwidths are known: write " +
-          option_name(flags::only) + " bandwidth,interleave"};
 }
 
 measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& kernel) {

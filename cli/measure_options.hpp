@@ -23,6 +23,10 @@ struct measure_plan {
   std::vector<std::string> doubts;   ///< why figures will not be those of the memory
 };
 
+/// Throws `error` (usage) for options that cannot be meant together, and files that are too many or
+/// missing: what can be told before a file is read.
+void require_sense(const invocation& given);
+
 /// Throws `error` (usage), naming the option.
 [[nodiscard]] measure_plan plan_of(const invocation& given, const topology& on,
                                    sys::kernel& kernel);

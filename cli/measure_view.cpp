@@ -124,7 +124,7 @@ std::string list(const std::vector<const record*>& records, const report::style&
 /// Figures of one experiment that the same is to be said of.
 struct doubt {
   std::string what;
-  std::string labels = {};
+  std::vector<std::string> labels = {};
 };
 
 void add_label(std::vector<doubt>& doubts, const std::string& what, const std::string& label) {
@@ -133,16 +133,46 @@ void add_label(std::vector<doubt>& doubts, const std::string& what, const std::s
     doubts.push_back({what});
     same = doubts.end() - 1;
   }
-  same->labels += (same->labels.empty() ? "" : ", ") + label;
+  same->labels.push_back(label);
+}
+
+/// "node 0 -> node 1: "; how many and the first of them where all would be too long.
+std::string whose(const std::vector<std::string>& labels, std::size_t all) {
+  constexpr std::size_t widest = 60;
+  if (labels.size() == all) {
+    return all == 1 ? "" : "all: ";
+  }
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& each : labels) {
+    if (shown != 0 && text.size() + each.size() > widest) {
+      break;
+    }
+    text += (shown == 0 ? "" : ", ") + each;
+    ++shown;
+  }
+  return shown == labels.size() ? text + ": "
+                                : std::to_string(labels.size()) + " of " + std::to_string(all) +
+                                      " (" + text + ", ...): ";
+}
+
+/// The most of each kind.
+measure::disturbance worst(const std::vector<const record*>& records) {
+  measure::disturbance most;
+  for (const record* each : records) {
+    const auto& one = each->found.disturbed;
+    if (one && one->stolen + one->others > most.stolen + most.others) {
+      most.stolen = one->stolen;
+      most.others = one->others;
+    }
+    most.elsewhere = one ? std::max(most.elsewhere, one->elsewhere) : most.elsewhere;
+  }
+  return most;
 }
 
 /// What makes figures doubtful, each kind once with the figures that it is of.
 std::string remarks(const std::vector<const record*>& records, const report::style& how) {
-  double most = 0; // of the processors' time that went to others
-  for (const record* each : records) {
-    const auto& disturbed = each->found.disturbed;
-    most = disturbed ? std::max(most, disturbed->stolen + disturbed->others) : most;
-  }
+  const measure::disturbance most = worst(records);
   std::vector<doubt> doubts;
   for (const record* each : records) {
     const estimate figure = each->found.figure();
@@ -158,16 +188,22 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
     }
     if (each->found.disturbed && each->found.disturbed->is_much()) {
       add_label(doubts,
-                "disturbed: up to " + report::format_percent(most) +
+                "disturbed: up to " + report::format_percent(most.stolen + most.others) +
                     " of the processors' time went to others",
+                each->label);
+    }
+    if (each->found.disturbed && each->found.disturbed->is_much_elsewhere()) {
+      add_label(doubts,
+                "busy elsewhere: other processors up to " + report::format_percent(most.elsewhere) +
+                    " of their time",
                 each->label);
     }
   }
   std::string text;
   for (const doubt& each : doubts) {
-    const std::string whose =
-        each.labels.size() > 60 || records.size() == 1 ? "" : each.labels + ": ";
-    text += "  " + report::paint(how, tone::warning, whose + each.what) + "\n";
+    text += "  " +
+            report::paint(how, tone::warning, whose(each.labels, records.size()) + each.what) +
+            "\n";
   }
   return text;
 }
@@ -189,6 +225,8 @@ std::string verdict_of_contention(const measurement& what, const record& of,
   if (found.significant) {
     text += found.ratio > 1 ? ", so its cores are their limit, not its memory"
                             : ", so its memory is the limit, and loses by being shared";
+  } else if (!found.enough) {
+    text += ", by too few visits to tell which is the limit";
   }
   return report::paint(how, tone::faint, text) + "\n";
 }
@@ -240,14 +278,37 @@ std::string head(const measurement& what, const report::style& how) {
   return report::paint(how, tone::faint, text) + "\n\n";
 }
 
+cell verdict(const measure::change& found, bool better) {
+  if (!found.enough) {
+    return {"too few visits", tone::warning};
+  }
+  return {better ? "better" : "worse", better ? tone::good : tone::bad};
+}
+
+std::string counted(std::size_t figures) {
+  return std::to_string(figures) + (figures == 1 ? " figure" : " figures");
+}
+
+/// Figures that are known here and not there.
+std::size_t known_only(const measurement& here, const measurement& there) {
+  return static_cast<std::size_t>(std::ranges::count_if(here.records, [&](const record& each) {
+    const record* const other = there.find(each.of, each.label);
+    return each.is_known() && (other == nullptr || !other->is_known());
+  }));
+}
+
 } // namespace
 
 std::string format_figure(double value) {
-  std::array<char, 64> text{};
+  // The longest text of either form is far below this; a length that is not is cut all the same.
+  std::array<char, 32> text{};
   const double size = std::abs(value);
+  const bool is_usual = size == 0 || (size >= 0.001 && size < 1e9);
   const int digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size == 0 ? 2 : 4;
-  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
+  const int length = is_usual ? std::snprintf(text.data(), text.size(), "%.*f", digits, value)
+                              : std::snprintf(text.data(), text.size(), "%.3g", value);
+  const int most = static_cast<int>(text.size()) - 1;
+  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, most))};
 }
 
 std::string measurement_text(const measurement& what, const report::style& how) {
@@ -274,32 +335,33 @@ std::string comparison_text(const measurement& before, const measurement& after,
   report::table rows(
       {{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
   std::size_t alike = 0;
-  std::size_t only_one = 0;
+  std::size_t of_few_visits = 0;
   for (const record& now : after.records) {
     const record* const then = before.find(now.of, now.label);
     if (then == nullptr || !then->is_known() || !now.is_known()) {
-      ++only_one;
       continue;
     }
     const estimate old = then->found.figure();
     const estimate figure = now.found.figure();
     const measure::change found = compare(old, figure);
-    if (!found.significant) {
-      ++alike;
-      continue;
+    alike += found.enough && !found.apart ? 1U : 0U;
+    of_few_visits += found.enough ? 0U : 1U;
+    if (found.apart) {
+      rows.add({std::string(to_string(now.of)), now.label,
+                format_figure(old.median) + " " + now.unit,
+                format_figure(figure.median) + " " + now.unit,
+                old.median > 0 ? format_figure(found.ratio) : std::string(),
+                verdict(found, (figure.median > old.median) == now.more_is_better())});
     }
-    const bool better = (found.ratio > 1) == now.more_is_better();
-    rows.add({std::string(to_string(now.of)),
-              now.label,
-              format_figure(old.median) + " " + now.unit,
-              format_figure(figure.median) + " " + now.unit,
-              format_figure(found.ratio),
-              {better ? "better" : "worse", better ? tone::good : tone::bad}});
   }
   std::string text = rows.empty() ? "" : rows.to_string(how);
-  text += std::to_string(alike) + " figures did not change: their intervals meet.\n";
-  if (only_one != 0) {
-    text += std::to_string(only_one) + " are known of one of both only.\n";
+  text += counted(alike) + " did not change: the intervals meet.\n";
+  if (of_few_visits != 0) {
+    text += counted(of_few_visits) + " with too few visits to tell: --time gives more.\n";
+  }
+  const std::size_t of_one = known_only(before, after) + known_only(after, before);
+  if (of_one != 0) {
+    text += counted(of_one) + " of one measurement only.\n";
   }
   return text;
 }

@@ -29,7 +29,8 @@ namespace nodewise::cli {
                                                       const machine& on,
                                                       nlohmann::ordered_json settings);
 
-/// Of one number: three significant digits, no exponent.
+/// Of one number: three significant digits; with an exponent from 10^9 on and where four decimals
+/// would not show them.
 [[nodiscard]] std::string format_figure(double value);
 
 } // namespace nodewise::cli

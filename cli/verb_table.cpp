@@ -326,8 +326,9 @@ constexpr std::array table = {
              "each, what a memory gives when all processors want it, STREAM's loops, and how fast "
              "fresh pages come; with --full also mixes, scaling, latency under load, transfers "
              "between cores and migration. Figures are medians with the interval that holds them "
-             "95 times of 100; what disturbed them is said beside them. A complete measurement is "
-             "kept, for topo and for run --memory weighted:auto. FILE.json is what -o wrote "
+             "95 times of 100; what disturbed them is said beside them. A complete measurement of "
+             "the whole machine is kept, for topo and for run --memory weighted:auto. FILE.json is "
+             "what -o wrote "
              "before: it is shown again. Ctrl-C ends it and keeps what is measured.",
          .flags = measure_flags,
          .takes = operands::names,

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -12,14 +10,15 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/measure_flags.hpp"
+#include "cli/measure_keep.hpp"
 #include "cli/measure_options.hpp"
 #include "cli/measure_view.hpp"
+#include "cli/measure_weights.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "measure/measurement_json.hpp"
 #include "measure/session.hpp"
-#include "place/kernel_weights.hpp"
 #include "report/envelope.hpp"
 #include "report/error_text.hpp"
 #include "report/progress.hpp"
@@ -34,10 +33,11 @@ namespace {
 using measure::experiment;
 using measure::measurement;
 
-/// A measurement and the machine that it is of.
+/// A measurement and the machine that it is of, with what this process was allowed of it.
 struct measured {
   measurement what;
-  machine on;
+  topology on;
+  std::vector<std::string> doubts = {}; ///< from before it was measured
 };
 
 std::string now_in_utc() {
@@ -55,7 +55,7 @@ measured read_kept(const std::string& file) {
   const nlohmann::ordered_json document = read_json_file(file);
   const json_field field(document, "the measurement " + file);
   measurement what = measure::read_measurement(field);
-  return {std::move(what), topology_from_json(field).machine()};
+  return {std::move(what), topology_from_json(field)};
 }
 
 constexpr std::uint64_t progress_steps = 1000;
@@ -89,64 +89,11 @@ measured measure_now(const invocation& given) {
   found.set = std::move(set);
   found.host = nodewise::measured::host_name();
   found.date = now_in_utc();
-  return {std::move(found), on.machine()};
+  return {std::move(found), on, std::move(plan.doubts)};
 }
 
-/// Whether most of what others compute with was measured while somebody else worked here.
-bool is_disturbed(const measurement& what) {
-  std::size_t all = 0;
-  std::size_t disturbed = 0;
-  for (const experiment each : {experiment::bandwidth, experiment::latency}) {
-    for (const measure::record* one : what.all(each)) {
-      ++all;
-      disturbed += one->found.disturbed && one->found.disturbed->is_much() ? 1U : 0U;
-    }
-  }
-  return 2 * disturbed > all;
-}
-
-/// Kept for `topo` and `run`, where it says what they want to know. What is in the way of that is
-/// no reason to lose the result.
-std::string keep(const measurement& what, const nlohmann::ordered_json& result) {
-  const bool is_whole = what.is_complete() && !what.all(experiment::bandwidth).empty() &&
-                        !what.all(experiment::latency).empty();
-  if (!is_whole) {
-    return "";
-  }
-  // Remote memory costs there what local memory costs; and the file could be the host's.
-  if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
-    return "Not kept: the virtual machine " + std::string(lab) +
-           " shows where pages are, not what they cost.\n";
-  }
-  try {
-    const std::filesystem::path file = nodewise::measured::file_to_write(
-        [](const char* name) -> const char* { return std::getenv(name); }, what.host);
-    if (is_disturbed(what) && std::filesystem::exists(file)) {
-      return "Not kept: it was disturbed, and " + file.string() + " may be the better one.\n";
-    }
-    std::filesystem::create_directories(file.parent_path());
-    const int failed = replace_file(file.string(), report::json_text(result));
-    return failed == 0 ? "Kept in " + file.string() +
-                             ": nodewise topo shows it, run --memory weighted:auto uses it.\n"
-                       : "Not kept in " + file.string() + ": " + errno_text(failed) + "\n";
-  } catch (const std::exception& e) {
-    return std::string("Not kept: ") + e.what() + "\n";
-  }
-}
-
-int tell_weights(const machine& on, const invocation& given) {
-  const auto weights = kernel_weights::by_bandwidth(on);
-  if (given.text(flags::weights) == "apply") {
-    kernel_weights::apply_weights(sys::real_kernel(), weights);
-  }
-  if (!given.has(flags::quiet)) {
-    write_out(kernel_weights::shell_lines(weights));
-  }
-  return exit_code::ok;
-}
-
-int exit_code_for(const measurement& what, bool strict) {
-  if (!what.is_complete()) {
+int exit_code_for(const measurement& what, bool measured_now, bool strict) {
+  if (measured_now && !what.is_complete()) {
     return exit_code::signal_base + SIGINT;
   }
   const bool wrong = std::ranges::any_of(what.records, [](const measure::record& each) {
@@ -157,20 +104,28 @@ int exit_code_for(const measurement& what, bool strict) {
   return computed_wrong || (strict && wrong) ? exit_code::check_failed : exit_code::ok;
 }
 
-void require_operands(const invocation& given) {
-  const std::size_t files = given.operands.size();
-  const bool compares = given.has(flags::compare);
-  if (compares ? files == 0 || files > 2 : files > 1) {
-    throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
-                std::to_string(files) + " files are named",
-                compares ? "name the one to compare with, or two" : "name one that it has written");
+/// After all else, so that nothing is lost where weights are refused.
+int end_with_weights(const measured& now, const std::string& file, const invocation& given,
+                     int code) {
+  try {
+    const std::string lines = tell_weights(now.what, now.on, file, given);
+    const bool json_is_printed = given.has(flags::json) && !given.has(flags::output);
+    if (!given.has(flags::quiet) && !json_is_printed) {
+      write_out(lines);
+    }
+  } catch (const error& e) {
+    if (code == exit_code::ok) {
+      throw;
+    }
+    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
   }
+  return code;
 }
 
 } // namespace
 
 int measure(const invocation& given) {
-  require_operands(given);
+  require_sense(given);
   check_output(given);
   const bool compares = given.has(flags::compare);
   const bool measures = given.operands.size() == (compares ? 1U : 0U);
@@ -179,26 +134,28 @@ int measure(const invocation& given) {
     before = read_kept(given.operands.front());
   }
   const measured now = measures ? measure_now(given) : read_kept(given.operands.back());
-  const auto result = measurement_json(now.what, now.on, settings_json(sys::real_kernel()));
+  const auto result =
+      measurement_json(now.what, now.on.machine(), settings_json(sys::real_kernel()));
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }
-  if (given.has(flags::weights)) {
-    return tell_weights(measure::with_parameters(now.on, measure::parameters_of(now.what)), given);
-  }
-  const bool speaks = !given.has(flags::json) && !given.has(flags::quiet);
-  const report::style how = style_of(STDOUT_FILENO, given);
-  if (speaks) {
-    write_out(compares ? comparison_text(before->what, now.what, how)
-                       : measurement_text(now.what, how));
-  }
-  if (measures && !given.has(flags::no_keep)) {
-    const std::string kept = keep(now.what, result);
+  // With --weights standard output is for a shell, and what people read goes where they see it.
+  const bool for_shell = given.has(flags::weights);
+  const bool speaks =
+      !given.has(flags::json) && !given.has(flags::quiet) && (measures || !for_shell);
+  const report::style how = style_of(for_shell ? STDERR_FILENO : STDOUT_FILENO, given);
+  const auto say = [&](const std::string& text) {
     if (speaks) {
-      write_out(report::paint(how, report::tone::faint, kept));
+      for_shell ? write_error(text) : write_out(text);
     }
+  };
+  say(compares ? comparison_text(before->what, now.what, how) : measurement_text(now.what, how));
+  if (measures && !given.has(flags::no_keep)) {
+    say(report::paint(how, report::tone::faint, keep(now.what, now.on, now.doubts, result, given)));
   }
-  return exit_code_for(now.what, given.has(flags::strict));
+  const int code = exit_code_for(now.what, measures, given.has(flags::strict));
+  return for_shell ? end_with_weights(now, measures ? "" : given.operands.back(), given, code)
+                   : code;
 }
 
 } // namespace nodewise::cli::verbs

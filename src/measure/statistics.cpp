@@ -135,8 +135,9 @@ estimate summarize(std::span<const double> samples, std::span<const std::size_t>
 change compare(const estimate& before, const estimate& after) {
   change found;
   found.ratio = before.median > 0 ? after.median / before.median : 0;
-  const bool known = std::min(before.visits, after.visits) >= least_for_an_interval;
-  found.significant = known && (after.low > before.high || after.high < before.low);
+  found.apart = after.low > before.high || after.high < before.low;
+  found.enough = std::min(before.visits, after.visits) >= least_for_an_interval;
+  found.significant = found.apart && found.enough;
   return found;
 }
 

@@ -52,11 +52,14 @@ struct median_bounds {
 /// median. Needs ten samples.
 [[nodiscard]] bool is_two_humped(std::span<const double> sorted);
 
-/// How a figure changed between two measurements. `significant` where the intervals do not meet:
-/// stricter than a test at 5 %, so that what is called a change is one.
+/// How a figure changed between two measurements. `significant` where the intervals do not meet and
+/// hold what they promise: stricter than a test at 5 %, so that what is called a change is one.
+/// Without `enough` neither a change nor its absence is known.
 struct change {
-  double ratio = 0; ///< new to old median
-  bool significant = false;
+  double ratio = 0;         ///< new to old median
+  bool apart = false;       ///< the intervals do not meet
+  bool enough = false;      ///< both figures have the visits that an interval needs
+  bool significant = false; ///< both of these
 };
 [[nodiscard]] change compare(const estimate& before, const estimate& after);
 

@@ -1,10 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A measurement's file: what is read is written as it was, and every figure is one.
+// A measurement's file: what is read is written as it was, every figure is one, and is shown and
+// compared whatever it is.
 #include <cmath>
+#include <utility>
 
 #include <nodewise/error.hpp>
 
+#include "cli/measure_view.hpp"
 #include "fuzz/fuzz.hpp"
 #include "measure/measurement_json.hpp"
 
@@ -23,6 +26,36 @@ std::vector<std::string> fuzz::seeds() {
       R"( "threads": 2, "bytes": 64, "samples": [90], "beside_gb_per_s": [10]}]})"};
 }
 
+namespace {
+
+/// The same with every second figure far from what it was: ratios come out of all sizes.
+measure::measurement another(measure::measurement of) {
+  for (std::size_t i = 0; i < of.records.size(); i += 2) {
+    for (double& each : of.records[i].found.samples) {
+      each = each > 1 ? 1e-300 : 1e30;
+    }
+  }
+  return of;
+}
+
+/// No figure's text is longer than it can be.
+void require_shown(const measure::measurement& what) {
+  const report::style how{.unicode = true};
+  fuzz::require(!cli::measurement_text(what, how).empty());
+  const measure::measurement other = another(what);
+  for (const auto& [before, after] : {std::pair{&what, &other}, {&other, &what}}) {
+    fuzz::require(cli::comparison_text(*before, *after, how).ends_with(".\n"));
+  }
+  for (const measure::record& each : what.records) {
+    const double median = each.found.figure().median;
+    for (const double value : {median, median / 1e-300, median * each.moved_per_counted}) {
+      fuzz::require(cli::format_figure(value).size() <= 16);
+    }
+  }
+}
+
+} // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const auto document = parse_json(fuzz::text(data, size), "the file");
@@ -38,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(std::isfinite(figure.median) && figure.low <= figure.median &&
                     figure.median <= figure.high);
     }
+    require_shown(read);
   } catch (const error& e) {
     fuzz::require(e.kind() == error_kind::input && !e.cure().empty());
   }

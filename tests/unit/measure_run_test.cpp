@@ -25,6 +25,7 @@ namespace nodewise::measure {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::Each;
 using testing::Ge;
 using testing::Gt;
@@ -135,7 +136,8 @@ TEST(Run, TellsWhatTheOthersDidBesideAChase) {
   const measurement found = measure_points(on, points, quick(), once, untold);
   ASSERT_THAT(found.records, SizeIs(1));
   EXPECT_THAT(found.records[0].found.beside, SizeIs(found.records[0].found.samples.size()));
-  EXPECT_THAT(found.records[0].found.beside, Each(Gt(0)));
+  // Where processors are many tasks', nobody may have been at work in some of them.
+  EXPECT_THAT(found.records[0].found.beside, Contains(Gt(0)));
 }
 
 TEST(Run, KeepsWhatWasMeasuredWhenItIsStopped) {

@@ -189,8 +189,13 @@ TEST(Change, IsSignificantOnlyWhereIntervalsAreApart) {
   EXPECT_TRUE(compare(old, less).significant);
   EXPECT_NEAR(compare(old, less).ratio, 8.25 / 10.25, 1e-9);
   EXPECT_FALSE(compare(old, alike).significant);
-  // Of three samples nobody knows enough.
-  EXPECT_FALSE(compare(old, summarize(std::array{1.0, 1.1, 1.2})).significant);
+  // Of three samples nobody knows enough: no change is told, and not that there is none.
+  const change of_few = compare(old, summarize(std::array{1.0, 1.1, 1.2}));
+  EXPECT_FALSE(of_few.significant);
+  EXPECT_TRUE(of_few.apart);
+  EXPECT_FALSE(of_few.enough);
+  EXPECT_FALSE(compare(old, alike).apart);
+  EXPECT_TRUE(compare(old, alike).enough);
 }
 
 } // namespace
