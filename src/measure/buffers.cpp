@@ -28,24 +28,23 @@ std::uint64_t memory_to_have::of(const memory_node& node, std::size_t position) 
 }
 
 std::uint64_t enough_bytes(const topology& on) {
+  return enough_bytes(on, on.machine().cpus());
+}
+
+std::uint64_t enough_bytes(const topology& on, const cpu_set& cpus) {
   const machine& all = on.machine();
   const int last = last_level(all);
   std::uint64_t caches = 0;
   for (const cache& each : all.caches) {
-    caches += each.level == last ? each.size_bytes : 0;
+    // Who shares a cache is not always recorded: then it may be theirs.
+    const bool is_reached = each.cpus.empty() || !(each.cpus & cpus).empty();
+    caches += each.level == last && is_reached ? each.size_bytes : 0;
   }
   return std::max(times_the_caches * caches, 64 * mebibyte);
 }
 
-std::uint64_t enough_bytes(const topology& on, cpu_id cpu) {
-  const machine& all = on.machine();
-  const int last = last_level(all);
-  std::uint64_t largest = 0;
-  for (const cache& each : all.caches) {
-    const bool is_own = each.level == last && each.cpus.contains(cpu);
-    largest = is_own ? std::max(largest, each.size_bytes) : largest;
-  }
-  return std::min(std::max(times_the_caches * largest, 256 * mebibyte), enough_bytes(on));
+std::uint64_t enough_for_a_chain(const topology& on, cpu_id cpu) {
+  return std::min(std::max(enough_bytes(on, cpu_set{cpu}), 256 * mebibyte), enough_bytes(on));
 }
 
 std::uint64_t most_bytes(const topology& on, const memory_to_have& memory) {

@@ -25,9 +25,12 @@ struct memory_to_have {
 /// may be of the caches.
 [[nodiscard]] std::uint64_t enough_bytes(const topology& on);
 
-/// The same for one core, which fills only caches that it reaches: 256 MiB at least (beyond what
-/// second-level translation buffers reach), but never more than for all.
-[[nodiscard]] std::uint64_t enough_bytes(const topology& on, cpu_id cpu);
+/// The same for these processors, which fill only caches that they reach.
+[[nodiscard]] std::uint64_t enough_bytes(const topology& on, const cpu_set& cpus);
+
+/// The same for a chain that one core follows: 256 MiB at least, beyond what second-level
+/// translation buffers reach, but never more than for all.
+[[nodiscard]] std::uint64_t enough_for_a_chain(const topology& on, cpu_id cpu);
 
 /// A quarter of what the smallest allowed memory has to give: two buffers of a point, and room.
 [[nodiscard]] std::uint64_t most_bytes(const topology& on, const memory_to_have& memory);

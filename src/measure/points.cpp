@@ -156,7 +156,15 @@ class planner {
   }
   /// Of a chain that this core follows.
   [[nodiscard]] std::uint64_t chain_bytes(cpu_id cpu) const {
-    return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, cpu), bytes_);
+    return what_.bytes != 0 ? what_.bytes : std::min(enough_for_a_chain(on_, cpu), bytes_);
+  }
+  /// Of arrays that these cores sweep over, and no others.
+  [[nodiscard]] std::uint64_t bytes_for(const std::vector<cpu_id>& cpus) const {
+    cpu_set all;
+    for (const cpu_id cpu : cpus) {
+      all.insert(cpu);
+    }
+    return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, all), bytes_);
   }
   static std::string way(node_id from, node_id to) {
     return "node " + number(from) + " -> node " + number(to);
@@ -166,7 +174,8 @@ class planner {
     for (const node_cores& from : nodes_) {
       for (const node_id to : memories_) {
         add(experiment::bandwidth, way(from.node, to),
-            stream_work{{{&named("load"), from.cpus, {to}, {}, bytes_}}}, from.node, to);
+            stream_work{{{&named("load"), from.cpus, {to}, {}, bytes_for(from.cpus)}}}, from.node,
+            to);
       }
     }
   }

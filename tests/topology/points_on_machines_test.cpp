@@ -156,13 +156,30 @@ TEST_P(PointsOn, ChainsAreLongForTheCoreThatFollowsThem) {
   for (const point& each : plan_points(on(), {.experiments = {experiment::latency}})) {
     const auto& chase = std::get<measure::chase_work>(each.work);
     const std::uint64_t most = measure::most_bytes(on(), {});
-    EXPECT_GE(chase.bytes, std::min(most, measure::enough_bytes(on(), chase.cpu)));
+    EXPECT_GE(chase.bytes, std::min(most, measure::enough_for_a_chain(on(), chase.cpu)));
     EXPECT_LE(chase.bytes, measure::enough_bytes(on()));
     for (const cache& own : on().machine().caches) {
       if (own.cpus.contains(chase.cpu)) {
         EXPECT_GE(chase.bytes, std::min(most, 4 * own.size_bytes)) << each.label;
       }
     }
+  }
+}
+
+TEST_P(PointsOn, ANodesCoresSweepOverFourTimesTheCachesThatTheyReach) {
+  for (const point& each : plan_points(on(), {.experiments = {experiment::bandwidth}})) {
+    const stream_group& group = std::get<stream_work>(each.work).groups.front();
+    std::uint64_t reached = 0;
+    int last = 0;
+    for (const cache& one : on().machine().caches) {
+      last = std::max(last, one.level);
+    }
+    for (const cache& one : on().machine().caches) {
+      const bool is_theirs =
+          std::ranges::any_of(group.cpus, [&](cpu_id cpu) { return one.cpus.contains(cpu); });
+      reached += one.level == last && is_theirs ? one.size_bytes : 0;
+    }
+    EXPECT_GE(group.bytes, std::min(measure::most_bytes(on(), {}), 4 * reached)) << each.label;
   }
 }
 
