@@ -336,6 +336,7 @@ std::string comparison_text(const measurement& before, const measurement& after,
       {{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
   std::size_t alike = 0;
   std::size_t of_few_visits = 0;
+  std::size_t of_other_work = 0;
   for (const record& now : after.records) {
     const record* const then = before.find(now.of, now.label);
     if (then == nullptr || !then->is_known() || !now.is_known()) {
@@ -346,6 +347,7 @@ std::string comparison_text(const measurement& before, const measurement& after,
     const measure::change found = compare(old, figure);
     alike += found.enough && !found.apart ? 1U : 0U;
     of_few_visits += found.enough ? 0U : 1U;
+    of_other_work += now.bytes != then->bytes || now.threads != then->threads ? 1U : 0U;
     if (found.apart) {
       rows.add({std::string(to_string(now.of)), now.label,
                 format_figure(old.median) + " " + now.unit,
@@ -358,6 +360,9 @@ std::string comparison_text(const measurement& before, const measurement& after,
   text += counted(alike) + " did not change: the intervals meet.\n";
   if (of_few_visits != 0) {
     text += counted(of_few_visits) + " with too few visits to tell: --time gives more.\n";
+  }
+  if (of_other_work != 0) {
+    text += counted(of_other_work) + " with other buffers or threads: no change of the machine.\n";
   }
   const std::size_t of_one = known_only(before, after) + known_only(after, before);
   if (of_one != 0) {

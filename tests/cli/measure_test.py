@@ -139,6 +139,11 @@ class Measure(CommandTest):
         done = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
         self.assertRegex(done, r"bandwidth +node 0 -> node 0 +10.2 GB/s +20.5 GB/s +2.00 +better")
         self.assertRegex(done, r"latency +node 0 -> node 0 +10.2 ns +20.5 ns +2.00 +worse")
+        self.assertNotIn("other buffers", done)
+        result["points"][0]["bytes"] += 64
+        other.write_text(json.dumps(result))
+        self.assertIn("1 figure with other buffers or threads",
+                      self.expect(0, "measure", "--compare", str(one), str(other)).stdout)
         same = self.expect(0, "measure", "--compare", str(one), str(one)).stdout
         self.assertEqual(same, f"{len(result['points'])} figures did not change: the intervals meet.\n")
 
