@@ -46,6 +46,20 @@ std::vector<std::string> doubts(const topology& on, const measure::scope& what,
                   report::format_bytes(measure::enough_bytes(on)) +
                   "): figures may be of the caches");
   }
+  std::uint64_t asked = 0; // of the smallest point whose size was chosen
+  for (const point& each : points) {
+    const std::uint64_t bytes = measure::record_of(each, {}).bytes;
+    const bool is_chosen = what.bytes != 0 || what.experiments.empty();
+    if (is_chosen && bytes != 0 && bytes < measure::enough_bytes(on)) {
+      asked = asked == 0 ? bytes : std::min(asked, bytes);
+    }
+  }
+  if (asked != 0) {
+    all.push_back("buffers of " + report::format_bytes(asked) +
+                  " are less than four times the caches of this machine (" +
+                  report::format_bytes(measure::enough_bytes(on)) +
+                  "): figures may be of the caches");
+  }
   std::size_t threads = 0;
   for (const point& each : points) {
     threads = std::max(threads, measure::record_of(each, {}).threads);

@@ -52,8 +52,9 @@ inline constexpr flag buffer_pages{.name = "pages",
                                    .choices = "auto|base|huge|2M|1G",
                                    .standard = "auto",
                                    .group = group::looking,
-                                   .help = "of the buffers: what the system gives, base pages, "
-                                           "transparent huge pages, or reserved ones"};
+                                   .help = "of the buffers: what the system gives (auto), base, "
+                                           "transparent huge pages (huge), or reserved ones "
+                                           "(2M, 1G)"};
 inline constexpr flag weights{.name = "weights",
                               .kind = flag_kind::optional_value,
                               .value = "apply",

@@ -3,31 +3,67 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "cli/measure_flags.hpp"
 #include "cli/result.hpp"
+#include "measure/measurement_json.hpp"
 #include "report/envelope.hpp"
+#include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
+constexpr double enough_confidence = 0.95;
+
 using measure::experiment;
 using measure::measurement;
 
-/// Whether most of what others compute with was measured while somebody else worked here.
-bool is_disturbed(const measurement& what) {
-  std::size_t all = 0;
-  std::size_t disturbed = 0;
-  for (const experiment each : {experiment::bandwidth, experiment::latency}) {
-    for (const measure::record* one : what.all(each)) {
-      ++all;
-      const auto& by = one->found.disturbed;
-      disturbed += by && (by->is_much() || by->is_much_elsewhere()) ? 1U : 0U;
+/// What others compute with, by how sure it is.
+struct quality {
+  std::size_t figures = 0;
+  std::size_t sure = 0;      ///< with an interval of 95 %
+  std::size_t disturbed = 0; ///< while somebody else worked here
+
+  explicit quality(const measurement& of) {
+    for (const experiment each :
+         {experiment::bandwidth, experiment::latency, experiment::contention}) {
+      for (const measure::record* one : of.all(each)) {
+        if (one->is_known()) {
+          const auto& by = one->found.disturbed;
+          ++figures;
+          sure += one->found.figure().confidence >= enough_confidence ? 1U : 0U;
+          disturbed += by && (by->is_much() || by->is_much_elsewhere()) ? 1U : 0U;
+        }
+      }
     }
   }
-  return 2 * disturbed > all;
+};
+
+/// Why what is kept already is the better one; empty if it is not, is of another machine, or cannot
+/// be read.
+std::string why_worse(const measurement& now, const machine& on,
+                      const std::filesystem::path& kept) {
+  try {
+    const nlohmann::ordered_json document = read_json_file(kept);
+    const json_field field(document, kept.string());
+    if (!nodewise::measured::why_another(on, topology_from_json(field).machine()).empty()) {
+      return "";
+    }
+    const quality old(measure::read_measurement(field));
+    const quality made(now);
+    if (made.disturbed > old.disturbed) {
+      return "more of it was disturbed";
+    }
+    if (made.sure < old.sure) {
+      return "fewer figures were visited often enough";
+    }
+    return made.figures < old.figures ? "it has fewer figures" : "";
+  } catch (const error&) {
+    return "";
+  }
 }
 
 std::string why_not_whole(const measurement& what) {
@@ -82,13 +118,10 @@ std::string why_not_kept(const measurement& what, const topology& on,
   if (const std::string why = why_not_whole(what); !why.empty()) {
     return why;
   }
-  if (!doubts.empty()) {
-    return doubts.front();
-  }
   const std::string part = why_in_part(on);
   const std::string other = why_other_buffers(given);
   if (part.empty() && other.empty()) {
-    return {};
+    return doubts.empty() ? std::string() : doubts.front();
   }
   // Whoever wants it used all the same says so by naming a file.
   return (part.empty() ? other + " is not what others compute with" : part) +
@@ -112,16 +145,26 @@ std::string keep(const measurement& what, const topology& on,
   try {
     const std::filesystem::path file = nodewise::measured::file_to_write(
         [](const char* name) -> const char* { return std::getenv(name); }, what.host);
-    if (is_disturbed(what) && std::filesystem::exists(file)) {
-      return "Not kept: it was disturbed, and " + file.string() + " may be the better one.\n";
+    if (const std::string why = why_worse(what, on.machine(), file); !why.empty()) {
+      return "Not kept: " + why + " than in " + file.string() +
+             "; remove that to have this one used.\n";
     }
-    std::filesystem::create_directories(file.parent_path());
-    const int failed = replace_file(file.string(), report::json_text(result));
-    return failed == 0 ? "Kept in " + file.string() +
-                             ": nodewise topo shows it, run --memory weighted:auto uses it.\n"
-                       : "Not kept in " + file.string() + ": " + errno_text(failed) + "\n";
-  } catch (const std::exception& e) {
-    return std::string("Not kept: ") + e.what() + "\n";
+    std::error_code failed;
+    std::filesystem::create_directories(file.parent_path(), failed);
+    if (!failed) {
+      failed.assign(replace_file(file.string(), report::json_text(result)),
+                    std::generic_category());
+    }
+    if (failed) {
+      return "Not kept in " + file.string() + ": " + failed.message() +
+             "; NODEWISE_MEASURED=FILE names another, --no-keep leaves it out.\n";
+    }
+    const std::size_t disturbed = quality(what).disturbed;
+    return "Kept in " + file.string() +
+           (disturbed == 0 ? "" : ", disturbed as it is: measure again when nobody works here") +
+           ": nodewise topo shows it, run --memory weighted:auto uses it.\n";
+  } catch (const error& e) { // there is no home
+    return "Not kept: " + e.answered() + "; " + e.cure() + ".\n";
   }
 }
 

@@ -2,6 +2,7 @@
 #include "cli/measure_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -35,13 +36,27 @@ std::vector<std::string_view> words_of(const invocation& given, const flag& list
   return words;
 }
 
+[[noreturn]] void refuse_experiment(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const experiment each : measure::full_set()) {
+    names.push_back(to_string(each));
+  }
+  const std::string near = nearest(word, names);
+  std::string all;
+  for (const std::string_view each : names) {
+    all += (all.empty() ? "" : ", ") + std::string(each);
+  }
+  throw error(error_kind::usage, option_name(flags::only) + " " + std::string(word),
+              "there is no such experiment",
+              near.empty() ? "there are " + all : "did you mean " + near + "?");
+}
+
 std::vector<experiment> chosen_experiments(const invocation& given) {
   std::vector<experiment> chosen;
   for (const std::string_view word : words_of(given, flags::only)) {
     const auto found = measure::parse_experiment(word);
     if (!found) {
-      throw error(error_kind::usage, option_name(flags::only) + " " + std::string(word),
-                  "there is no such experiment", "see nodewise measure --help");
+      refuse_experiment(word);
     }
     if (!std::ranges::count(chosen, *found)) {
       chosen.push_back(*found);
@@ -56,7 +71,9 @@ std::vector<experiment> chosen_experiments(const invocation& given) {
   const std::string asked = option_name(flags::measured_kernel) + " " + std::string(word);
   for (std::size_t end = word.rfind('_'); end != std::string_view::npos && end != 0;
        end = word.rfind('_', end - 1)) {
-    if (measure::find_kernel(word.substr(0, end)) != nullptr) {
+    constexpr std::array<std::string_view, 6> sets = {"sse", "avx", "avx512", "neon", "sve", "fma"};
+    if (measure::find_kernel(word.substr(0, end)) != nullptr &&
+        std::ranges::count(sets, word.substr(word.rfind('_') + 1)) != 0) {
       throw error(error_kind::usage, asked, "the instruction set is chosen, not asked for",
                   "write " + std::string(word.substr(0, end)));
     }
@@ -170,9 +187,9 @@ std::vector<std::string> shared_processors(const point& of) {
   if (twice.empty()) {
     return {};
   }
-  return {
-      option_name(flags::workgroup) + ": processors " + twice.to_string() +
-      " have several threads, which take turns: give the groups other domains or fewer threads"};
+  return {option_name(flags::workgroup) + ": processors " + twice.to_string() +
+          " have several threads, which take turns: give other domains or fewer threads, or allow "
+          "this process more processors"};
 }
 
 /// A point a kernel, all workgroups at the same time.
@@ -186,6 +203,12 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
     for (const std::string_view text : texts) {
       const auto asked =
           for_option(flags::workgroup, [&] { return spec::parse_workgroup(text, on); });
+      if (asked.arrays.size() > does.arrays) {
+        throw error(error_kind::usage, option_name(flags::workgroup) + " " + std::string(text),
+                    "there is no array " + std::to_string(asked.arrays.size() - 1) + ": " +
+                        std::string(name) + " has " + std::to_string(does.arrays),
+                    "count arrays from 0; nodewise measure --help shows the loops");
+      }
       const auto groups = groups_of(asked, does, on);
       work.groups.insert(work.groups.end(), groups.begin(), groups.end());
     }
@@ -215,6 +238,11 @@ void require_one_question(const invocation& given) {
     refuse_both(option_name(flags::measured_kernel), option_name(flags::only),
                 "only the experiment kernels runs them",
                 "add kernels to " + option_name(flags::only));
+  }
+  if (given.bytes(flags::buffer_size) == std::uint64_t{0}) {
+    throw error(error_kind::usage, option_name(flags::buffer_size) + " 0",
+                "there is nothing to sweep over",
+                "leave it out for " + std::string(flags::buffer_size.standard));
   }
   if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
     refuse_both(option_name(flags::workgroup), option_name(flags::buffer_size),

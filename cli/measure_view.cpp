@@ -45,12 +45,16 @@ cell figure_cell(const record* of) {
 
 std::string title(const measurement& what, experiment of, std::string_view unit,
                   const report::style& how) {
-  const std::string_view done =
-      what.set == "workgroups" ? "the workgroups, all at the same time" : explain(of);
+  std::string done(explain(of));
+  if (what.set == "workgroups") {
+    done = what.workgroups.size() == 1 ? "workgroup " : "at the same time, workgroups ";
+    for (const std::string& each : what.workgroups) {
+      done += (&each == &what.workgroups.front() ? "" : " and ") + each;
+    }
+  }
   std::string name(to_string(of));
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return report::paint(how, tone::strong, name) + ", " + std::string(unit) + ": " +
-         std::string(done) + "\n";
+  return report::paint(how, tone::strong, name) + ", " + std::string(unit) + ": " + done + "\n";
 }
 
 /// Rows: nodes with processors; columns: memories.
@@ -278,25 +282,6 @@ std::string head(const measurement& what, const report::style& how) {
   return report::paint(how, tone::faint, text) + "\n\n";
 }
 
-cell verdict(const measure::change& found, bool better) {
-  if (!found.enough) {
-    return {"too few visits", tone::warning};
-  }
-  return {better ? "better" : "worse", better ? tone::good : tone::bad};
-}
-
-std::string counted(std::size_t figures) {
-  return std::to_string(figures) + (figures == 1 ? " figure" : " figures");
-}
-
-/// Figures that are known here and not there.
-std::size_t known_only(const measurement& here, const measurement& there) {
-  return static_cast<std::size_t>(std::ranges::count_if(here.records, [&](const record& each) {
-    const record* const other = there.find(each.of, each.label);
-    return each.is_known() && (other == nullptr || !other->is_known());
-  }));
-}
-
 } // namespace
 
 std::string format_figure(double value) {
@@ -326,47 +311,6 @@ std::string measurement_text(const measurement& what, const report::style& how) 
                                : std::to_string(what.records.size()) + " of " +
                                      std::to_string(what.planned) + " figures were measured.")) +
         "\n";
-  }
-  return text;
-}
-
-std::string comparison_text(const measurement& before, const measurement& after,
-                            const report::style& how) {
-  report::table rows(
-      {{""}, {""}, {before.date, right}, {after.date, right}, {"ratio", right}, {""}});
-  std::size_t alike = 0;
-  std::size_t of_few_visits = 0;
-  std::size_t of_other_work = 0;
-  for (const record& now : after.records) {
-    const record* const then = before.find(now.of, now.label);
-    if (then == nullptr || !then->is_known() || !now.is_known()) {
-      continue;
-    }
-    const estimate old = then->found.figure();
-    const estimate figure = now.found.figure();
-    const measure::change found = compare(old, figure);
-    alike += found.enough && !found.apart ? 1U : 0U;
-    of_few_visits += found.enough ? 0U : 1U;
-    of_other_work += now.bytes != then->bytes || now.threads != then->threads ? 1U : 0U;
-    if (found.apart) {
-      rows.add({std::string(to_string(now.of)), now.label,
-                format_figure(old.median) + " " + now.unit,
-                format_figure(figure.median) + " " + now.unit,
-                old.median > 0 ? format_figure(found.ratio) : std::string(),
-                verdict(found, (figure.median > old.median) == now.more_is_better())});
-    }
-  }
-  std::string text = rows.empty() ? "" : rows.to_string(how);
-  text += counted(alike) + " did not change: the intervals meet.\n";
-  if (of_few_visits != 0) {
-    text += counted(of_few_visits) + " with too few visits to tell: --time gives more.\n";
-  }
-  if (of_other_work != 0) {
-    text += counted(of_other_work) + " with other buffers or threads: no change of the machine.\n";
-  }
-  const std::size_t of_one = known_only(before, after) + known_only(after, before);
-  if (of_one != 0) {
-    text += counted(of_one) + " of one measurement only.\n";
   }
   return text;
 }

@@ -19,11 +19,6 @@ namespace nodewise::cli {
 [[nodiscard]] std::string measurement_text(const measure::measurement& what,
                                            const report::style& how);
 
-/// What changed from one measurement to another, figure by figure.
-[[nodiscard]] std::string comparison_text(const measure::measurement& before,
-                                          const measure::measurement& after,
-                                          const report::style& how);
-
 /// nodewise/measurement/1: the machine with what was measured among its parameters.
 [[nodiscard]] nlohmann::ordered_json measurement_json(const measure::measurement& what,
                                                       const machine& on,

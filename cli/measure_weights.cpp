@@ -60,8 +60,9 @@ std::string tell_weights(const measure::measurement& what, const topology& on,
   }
   if (!why.empty() && refused) {
     throw error(error_kind::input, asked, why,
-                "measure all of this machine, to the end: nodewise measure --weights=apply; "
-                "nodewise doctor says what the system refuses");
+                "measure all of this machine, to the end: nodewise measure " +
+                    option_name(flags::weights) + (applies ? "=apply" : "") +
+                    "; nodewise doctor says what the system refuses");
   }
   if (!why.empty()) {
     write_error(report::warning_text(asked + ": " + why, style_of(STDERR_FILENO, given)));

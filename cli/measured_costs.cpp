@@ -45,7 +45,12 @@ launch::measured_weights weigh(const topology& here, const node_set& nodes) {
 
 measured_machine this_machine_with_costs() {
   measured_machine made{topology::system(), std::nullopt, {}};
-  measured::findings all = measured::find(made.what.machine());
+  measured::findings all;
+  try {
+    all = measured::find(made.what.machine());
+  } catch (const error& e) {
+    made.refused = e.asked() + ": " + e.answered() + "; " + e.cure();
+  }
   made.remarks = std::move(all.remarks);
   if (all.found) {
     made.measured = std::move(all.found->what);

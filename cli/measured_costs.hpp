@@ -19,10 +19,11 @@ struct measured_machine {
   topology what;
   std::optional<machine> measured; ///< that these figures are of; not those that firmware publishes
   std::vector<std::string> remarks; ///< from which file they are, or why there are none
+  std::string refused = {};         ///< why the file that is kept could not be read
 };
 
 /// This machine by hwloc, with its own profile if it has one (src/topology/measured_machine.hpp).
-/// Throws `error` (input) for a profile that cannot be read.
+/// A profile that cannot be read is in `refused`: the machine is there without it.
 [[nodiscard]] measured_machine this_machine_with_costs();
 
 /// `what` with the figures of a file, which must be of a machine with the same nodes and

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/exit_codes.hpp"
+#include "cli/measure_compare.hpp"
 #include "cli/measure_flags.hpp"
 #include "cli/measure_keep.hpp"
 #include "cli/measure_options.hpp"
@@ -87,6 +88,9 @@ measured measure_now(const invocation& given) {
                                 }
                               });
   found.set = std::move(set);
+  for (const std::string_view each : given.texts(flags::workgroup)) {
+    found.workgroups.emplace_back(each);
+  }
   found.host = nodewise::measured::host_name();
   found.date = now_in_utc();
   return {std::move(found), on, std::move(plan.doubts)};
@@ -136,9 +140,6 @@ int measure(const invocation& given) {
   const measured now = measures ? measure_now(given) : read_kept(given.operands.back());
   const auto result =
       measurement_json(now.what, now.on.machine(), settings_json(sys::real_kernel()));
-  if (given.has(flags::json) || given.has(flags::output)) {
-    write_result(result, given);
-  }
   // With --weights standard output is for a shell, and what people read goes where they see it.
   const bool for_shell = given.has(flags::weights);
   const bool speaks =
@@ -152,6 +153,10 @@ int measure(const invocation& given) {
   say(compares ? comparison_text(before->what, now.what, how) : measurement_text(now.what, how));
   if (measures && !given.has(flags::no_keep)) {
     say(report::paint(how, report::tone::faint, keep(now.what, now.on, now.doubts, result, given)));
+  }
+  // Last, since a disk may be full.
+  if (given.has(flags::json) || given.has(flags::output)) {
+    write_result(result, given);
   }
   const int code = exit_code_for(now.what, measures, given.has(flags::strict));
   return for_shell ? end_with_weights(now, measures ? "" : given.operands.back(), given, code)

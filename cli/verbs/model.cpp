@@ -67,12 +67,22 @@ topology with_settings(const topology& found, const invocation& given) {
   return {std::move(with), found.allowed_cpus(), found.allowed_nodes()};
 }
 
+/// Figures of another source than the one that was meant would be a prediction of another machine.
+measured_machine this_machine_whose_costs_are_read() {
+  measured_machine found = this_machine_with_costs();
+  if (!found.refused.empty()) {
+    throw error(error_kind::input, "this machine with what was measured on it", found.refused,
+                "or name a machine: " + option_name(flags::input) + " FILE");
+  }
+  return found;
+}
+
 topology read_input(const invocation& given) {
   const auto input = given.text(flags::input);
   return with_settings(
       input
           ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
-          : this_machine_with_costs().what,
+          : this_machine_whose_costs_are_read().what,
       given);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/terminal.hpp"
 #include "cli/topology_drawing.hpp"
 #include "cli/verbs.hpp"
+#include "report/error_text.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
@@ -19,7 +20,11 @@ measured_machine find_machine(const invocation& given) {
   const auto input = given.text(flags::input);
   const auto costs = given.text(flags::costs);
   if (!input && !costs) {
-    return this_machine_with_costs();
+    measured_machine found = this_machine_with_costs();
+    if (!found.refused.empty()) {
+      write_error(report::warning_text(found.refused, style_of(STDERR_FILENO, given)));
+    }
+    return found;
   }
   const topology what =
       input

@@ -36,13 +36,14 @@ struct record {
 };
 
 struct measurement {
-  std::string set;             ///< "quick", "full", "chosen", "workgroups"
-  std::string host;            ///< "" if nobody knows
-  std::string date;            ///< UTC, "2026-01-31T12:00:00Z"
-  std::string instruction_set; ///< "AVX-512"
-  std::vector<record> records; ///< in the order in which they were measured
-  std::size_t planned = 0;     ///< may be more than `records` where it was stopped
-  bool stopped = false;        ///< before every figure was as sure as it was to be
+  std::string set;                          ///< "quick", "full", "chosen", "workgroups"
+  std::string host;                         ///< "" if nobody knows
+  std::string date;                         ///< UTC, "2026-01-31T12:00:00Z"
+  std::string instruction_set;              ///< "AVX-512"
+  std::vector<std::string> workgroups = {}; ///< as they were asked for
+  std::vector<record> records;              ///< in the order in which they were measured
+  std::size_t planned = 0;                  ///< may be more than `records` where it was stopped
+  bool stopped = false;                     ///< before every figure was as sure as it was to be
 
   [[nodiscard]] bool is_complete() const noexcept { return records.size() == planned && !stopped; }
   /// nullptr where it was not measured.

@@ -164,6 +164,9 @@ void write_measurement(const measurement& what, ordered_json& into) {
   into["host"] = what.host;
   into["date"] = what.date;
   into["instruction_set"] = what.instruction_set;
+  if (!what.workgroups.empty()) {
+    into["workgroups"] = what.workgroups;
+  }
   into["planned"] = what.planned;
   into["stopped"] = what.stopped;
   into["points"] = ordered_json::array();
@@ -180,6 +183,11 @@ measurement read_measurement(const json_field& document) {
   made.date = document.at("date").text();
   made.instruction_set = document.at("instruction_set").text();
   made.planned = document.at("planned").whole_number();
+  if (const auto groups = document.find("workgroups")) {
+    for (const json_field& each : groups->elements()) {
+      made.workgroups.push_back(each.text());
+    }
+  }
   const auto stopped = document.find("stopped");
   made.stopped = stopped && stopped->truth();
   for (const json_field& each : document.at("points").elements()) {

@@ -79,12 +79,14 @@ class Topo(MeasuredTest):
         self.assertIn("left aside", text)
         self.assertNotIn("measured in a test", text)
 
-    def test_a_broken_file_is_named(self):
+    def test_a_broken_file_is_named_and_the_machine_drawn(self):
         for text in ("", "{", '{"schema": "nodewise/measurement/1"}'):
             file = self.write("m.json", text)
-            done = self.expect(3, "topo", env={"NODEWISE_MEASURED": file})
-            self.assertIn(file, done.stderr.replace("\n", ""))
-            self.assertIn("nodewise measure", done.stderr)
+            for options in ((), ("--json",), ("--xml",)):
+                done = self.expect(0, "topo", *options, env={"NODEWISE_MEASURED": file})
+                self.assertIn(file, done.stderr.replace("\n", ""))
+                self.assertIn("nodewise measure", done.stderr)
+                self.assertGreater(len(done.stdout.splitlines()), 5)
 
     def test_costs_of_a_recorded_machine_are_in_its_xml(self):
         recorded = str(DATA / "96em64t-4n4d3ca2co-pci.xml")

@@ -7,6 +7,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "cli/measure_compare.hpp"
 #include "cli/measure_view.hpp"
 #include "fuzz/fuzz.hpp"
 #include "measure/measurement_json.hpp"
@@ -44,7 +45,7 @@ void require_shown(const measure::measurement& what) {
   fuzz::require(!cli::measurement_text(what, how).empty());
   const measure::measurement other = another(what);
   for (const auto& [before, after] : {std::pair{&what, &other}, {&other, &what}}) {
-    fuzz::require(cli::comparison_text(*before, *after, how).ends_with(".\n"));
+    fuzz::require(cli::comparison_text(*before, *after, how).ends_with("\n"));
   }
   for (const measure::record& each : what.records) {
     const double median = each.found.figure().median;

@@ -40,6 +40,7 @@ measurement some() {
   made.records = {bandwidth(0, 0, {20, 21, 22}), bandwidth(0, 1, {10, 11, 12})};
   made.records[1].found.visits = {1, 1, 1};
   made.stopped = true;
+  made.workgroups = {"S0:1GB:2"};
   made.records[1].found.disturbed = disturbance{0.25, 0.125};
   made.records[1].found.on_node = 1;
   record refused = bandwidth(1, 0, {});
@@ -68,6 +69,7 @@ TEST(MeasurementJson, IsReadAsItWasWritten) {
   EXPECT_EQ(written(back).dump(), written(some()).dump());
   EXPECT_FALSE(back.is_complete());
   EXPECT_TRUE(back.stopped);
+  EXPECT_THAT(back.workgroups, ElementsAre("S0:1GB:2"));
   EXPECT_THAT(back.records[1].found.visits, ElementsAre(1, 1, 1));
   EXPECT_EQ(back.records[0].found.figure().visits, 3U); // not written: each sample is one
   ASSERT_EQ(back.records.size(), 4U);
