@@ -9,7 +9,7 @@ namespace nodewise::cli::flags {
 
 inline constexpr flag full{.name = "full",
                            .group = group::looking,
-                           .help = "every experiment, up to two seconds for each figure"};
+                           .help = "every experiment, up to three seconds for each figure"};
 inline constexpr flag only{
     .name = "only",
     .kind = flag_kind::list,
@@ -39,7 +39,7 @@ inline constexpr flag point_time{.name = "time",
                                  .value = "SECONDS",
                                  .group = group::looking,
                                  .help = "for each figure, about; less where it is sure to 1 %. "
-                                         "Standard: 26 for the quick set together, else 2"};
+                                         "Standard: 26 for the quick set together, else 3"};
 inline constexpr flag buffer_size{.name = "size",
                                   .kind = flag_kind::value,
                                   .value = "SIZE",

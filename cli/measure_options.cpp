@@ -25,7 +25,7 @@ using measure::point;
 
 /// The quick set is to end within half a minute, start and last point included.
 constexpr std::chrono::nanoseconds quick_time = std::chrono::seconds(26);
-constexpr std::chrono::nanoseconds full_time_per_point = std::chrono::seconds(2);
+constexpr std::chrono::nanoseconds full_time_per_point = std::chrono::seconds(3);
 
 std::vector<std::string_view> words_of(const invocation& given, const flag& list) {
   std::vector<std::string_view> words;
