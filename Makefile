@@ -4,56 +4,78 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-all asan-ubsan clang tsan fuzz bench published reference install format tidy clean
+.PHONY: help setup build run test test-slow test-all asan-ubsan clang clang-all tsan fuzz foreign bench published reference install
+.PHONY: format tidy clean release-tests
 .DEFAULT_GOAL := help
+
+CONFIGURE := cmake --log-level=WARNING --preset
+BUILD := cmake --build -j $(JOBS) --preset
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install the packages this project needs (Debian 12, Ubuntu 24.04)
-	@scripts/setup
+setup: ## install the packages that `make build` needs (Debian 12, Ubuntu 24.04)
+	@scripts/setup build
 
-build: setup ## build the command: build/release/bin/nodewise
-	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release -j $(JOBS)
+build: setup ## build what `make install` installs: build/release/bin/nodewise and its parts
+	@$(CONFIGURE) release >/dev/null
+	@$(BUILD) release
 
-run: build ## the story: a serially initialised program, seen, placed and cured
+run: ## the story: a serially initialised program is profiled, placed and cured
+	@scripts/setup run
+	@$(CONFIGURE) release >/dev/null
+	@$(BUILD) release --target story
 	@examples/first-touch/story $(BIN)
 
-test: build ## every test but the slow ones (at most 15 minutes)
+release-tests:
+	@scripts/setup test
+	@$(CONFIGURE) release -D NODEWISE_TESTS=ON >/dev/null
+	@$(BUILD) release --target all tests_and_programs
+
+test: release-tests ## build and run all everyday tests (CONTRIBUTING.md lists how long each takes)
 	@ctest --preset release -LE slow -j $(JOBS)
 
-test-all: build ## all tests, with Clang 19 and the sanitizers too
-	@ctest --preset release -j $(JOBS)
-	@$(MAKE) --no-print-directory asan-ubsan clang tsan
+test-slow: release-tests ## the slow tests; tests/slow_results.json keeps their results
+	@python3 -B tests/slow.py build/release
+
+test-all: test test-slow asan-ubsan clang-all tsan ## all tests: the slow ones, the sanitizers, Clang 19 with the agent's
 
 asan-ubsan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
+	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target unit_tests
 	@ctest --preset $@ -L unit -j $(JOBS)
 
-clang: ## everything built by Clang 19, its unit tests and the linter
+clang: ## Clang 19: what is installed and the unit tests, each file by itself, without warnings
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
+	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target all unit_tests
 	@ctest --preset $@ -L unit -j $(JOBS)
 
-tsan: ## unit tests under ThreadSanitizer, OpenMP through libomp and Archer
+clang-all: clang # and all programs, and the agent's tests
+	@$(BUILD) clang --target tests_and_programs
+	@ctest --preset clang -L agent -j $(JOBS)
+
+tsan: ## unit tests of what has threads under ThreadSanitizer, OpenMP through libomp and Archer
 	@scripts/setup clang
-	@cmake --preset $@ --log-level=WARNING >/dev/null && cmake --build --preset $@ -j $(JOBS)
+	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target unit_tests
 	@ctest --preset $@ -L unit -j $(JOBS)
 
-fuzz: build ## ten million inputs for every parser
+foreign: build ## other programs' own tests under the agent, two hours; docs/foreign.md
+	@python3 -B tests/foreign/run.py build/release
+
+fuzz: release-tests ## ten million inputs for every parser
 	@cmake --build --preset release --target fuzz -j 1
 
 bench: build ## timings against peers in the same run; results in bench/results
 	@scripts/setup bench
-	@cmake --preset release --log-level=WARNING >/dev/null
+	@$(CONFIGURE) release -D NODEWISE_TESTS=ON -D NODEWISE_BENCHMARKS=ON >/dev/null
+	@$(BUILD) release --target tests_and_programs
 	@bench/run $(BIN)
 
-published: build ## published measurements beside what the model says of them; build/published
+published: release-tests ## published measurements beside the predictions of the model; build/published
 	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py
 
-reference: setup ## docs/reference from the headers, and the code in docs from its sources
+reference: ## docs/reference from the headers, and the code in docs from its sources
+	@scripts/setup test
 	@python3 -B docs/generate/reference.py
 	@python3 -B docs/generate/code_blocks.py
 

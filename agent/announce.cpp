@@ -1,16 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/announce.hpp"
 
-#include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <nodewise/marker.h>
 
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
+#include "agent/own_descriptors.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -121,40 +122,69 @@ void announce_mapping(const char* line, const char* end) noexcept {
       .name(name, length(name, end));
 }
 
-/// Tells the whole lines of `text`, and returns how many bytes of it they are.
-std::size_t announce_lines(const char* text, std::size_t bytes) noexcept {
+/// Tells the whole lines of `text`.
+void announce_lines(const char* text, std::size_t bytes) noexcept {
   std::size_t done = 0;
   while (const void* const found = std::memchr(text + done, '\n', bytes - done)) {
     const char* const end = static_cast<const char*>(found);
     announce_mapping(text + done, end);
     done = static_cast<std::size_t>(end - text) + 1;
   }
-  return done;
 }
 
-void announce_mappings() noexcept {
-  const int kept = errno;
-  const int file = static_cast<int>(
-      sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0));
-  if (file < 0) {
-    errno = kept;
-    return;
-  }
-  message('M');
-  char text[4096];
-  std::size_t held = 0;
-  for (;;) {
-    const long got = sys::raw::call(SYS_read, file, text + held, sizeof text - held);
-    if (got <= 0) {
-      break;
+/// /proc/self/maps, as much of it as there is room for.
+class mappings_text {
+ public:
+  explicit mappings_text(std::size_t room) noexcept
+      : room_(room), text_(static_cast<char*>(sys::raw::map(room, PROT_READ | PROT_WRITE, 0))) {
+    auto work = [this] { read(); };
+    if (text_ != nullptr) {
+      with_own_descriptors(work);
     }
-    held += static_cast<std::size_t>(got);
-    const std::size_t done = announce_lines(text, held);
-    held -= done;
-    std::memmove(text, text + done, held);
   }
-  sys::raw::call(SYS_close, file);
-  errno = kept;
+  ~mappings_text() {
+    if (text_ != nullptr) {
+      sys::raw::unmap(text_, room_);
+    }
+  }
+  mappings_text(const mappings_text&) = delete;
+  mappings_text& operator=(const mappings_text&) = delete;
+
+  [[nodiscard]] const char* text() const noexcept { return text_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool is_cut() const noexcept { return text_ != nullptr && bytes_ == room_; }
+
+ private:
+  void read() noexcept {
+    const long file =
+        sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) {
+      return;
+    }
+    long got = 0;
+    while ((got = sys::raw::call(SYS_read, file, text_ + bytes_, room_ - bytes_)) > 0) {
+      bytes_ += static_cast<std::size_t>(got);
+    }
+    sys::raw::call(SYS_close, file);
+  }
+
+  std::size_t room_;
+  char* text_;
+  std::size_t bytes_ = 0;
+};
+
+/// The counter knows the task that says something, so the calling one says what another one read.
+void announce_mappings() noexcept {
+  for (std::size_t room = std::size_t{64} << 10;; room *= 4) {
+    const mappings_text all(room);
+    if (!all.is_cut()) {
+      if (all.bytes() != 0) {
+        message('M');
+        announce_lines(all.text(), all.bytes());
+      }
+      return;
+    }
+  }
 }
 
 } // namespace

@@ -46,12 +46,13 @@ struct group {
   const void* caller;
   rule_set above; ///< this and its birth are every part's
   birth born;
-  std::atomic<std::uint32_t> foreign; ///< requests of the site by other threads
-  std::size_t latest_bytes;           ///< of the last block that was asked for
-  std::size_t settled_bytes;          ///< placed up to here
+  std::atomic<std::uint32_t> foreign;     ///< requests of the site by other threads
+  std::size_t latest_bytes;               ///< of the last block that was asked for
+  std::atomic<std::size_t> settled_bytes; ///< placed up to here
   std::atomic<bool> reported;
   std::size_t marks;
   mark marked[max_marks];
+  // Of who has the lock `settling`.
   std::size_t parts;
   object part[max_parts];
   bool told[max_parts]; ///< its part is in the report
@@ -275,6 +276,7 @@ void settle(group& of, bool with_threads) noexcept {
   of.reported = false;
 }
 
+/// With the lock `settling`: another thread may be placing parts.
 void report(group& of) noexcept {
   if (of.reported.exchange(true)) {
     return;
@@ -289,6 +291,12 @@ void report(group& of) noexcept {
       report_freed(each);
     }
   }
+}
+
+/// False: another thread settles or reports, or this one does and was interrupted by a handler of
+/// the program's. Nobody waits, then: the next block that is freed, or the end, makes up for it.
+bool try_settling() noexcept {
+  return ::pthread_mutex_trylock(&settling) == 0;
 }
 
 template <class Each>
@@ -382,8 +390,9 @@ void shrink_arenas() noexcept {
 
 bool release_grouped(void* start) noexcept {
   group& of = group_of(start);
-  if (of.settled_bytes != 0 && !of.reported.load(relaxed)) {
+  if (of.settled_bytes.load(relaxed) != 0 && !of.reported.load(relaxed) && try_settling()) {
     report(of);
+    ::pthread_mutex_unlock(&settling);
   }
   return of.blocks.release(start);
 }
@@ -397,18 +406,24 @@ std::uintptr_t arena_of(const void* block) noexcept {
 }
 
 void settle_groups() noexcept {
-  if (group_count.load(std::memory_order_acquire) == 0 || ::pthread_mutex_trylock(&settling) != 0) {
+  if (group_count.load(std::memory_order_acquire) == 0 || !try_settling()) {
     return;
   }
   for_each_group([](group& each) { settle(each, true); });
   ::pthread_mutex_unlock(&settling);
 }
 
-void report_groups() noexcept {
+void report_groups(bool wait) noexcept {
+  if (wait) {
+    ::pthread_mutex_lock(&settling);
+  } else if (!try_settling()) {
+    return;
+  }
   for_each_group([](group& each) {
     settle(each, false);
     report(each);
   });
+  ::pthread_mutex_unlock(&settling);
 }
 
 void lock_groups() noexcept {

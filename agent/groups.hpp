@@ -51,8 +51,9 @@ void note_other_request(std::size_t bytes, const void* caller) noexcept;
 /// Places the groups that have grown since they were placed last. To be called before threads start
 /// to use them; cheap if nothing has grown.
 void settle_groups() noexcept;
-/// Reports the groups that have not been reported yet: the process ends.
-void report_groups() noexcept;
+/// Reports the groups that have not been reported yet: the process ends. Without `wait` not while
+/// another thread settles them.
+void report_groups(bool wait) noexcept;
 // Around fork(): the child must not inherit groups that another thread was placing.
 void lock_groups() noexcept;
 void unlock_groups() noexcept;

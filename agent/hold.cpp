@@ -2,6 +2,7 @@
 #include "agent/hold.hpp"
 
 #include <atomic>
+#include <bit>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include "agent/announce.hpp"
 #include "agent/clock.hpp"
 #include "agent/large.hpp"
+#include "agent/own_descriptors.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
 #include "agent/threads.hpp"
@@ -159,6 +161,9 @@ void hold_batch(object& what, void* with) noexcept {
   }
   if (!at.begun) {
     begin(what, at);
+  } else if (what.extents < at.extents) { // let go of for a fork since the last batch
+    at.over = at.found_more = true;
+    return;
   }
   const std::size_t left = at.next < pages ? pages - at.next : 0;
   const std::size_t count = left < batch_pages ? left : batch_pages;
@@ -249,6 +254,9 @@ void hold_until_the_end(scratch& memory) noexcept {
 void* run(void* /*nothing*/) noexcept {
   announce_helper();
   (void)::prctl(PR_SET_NAME, "nodewise-hold");
+  if (const long refusal = leave_descriptors(); refusal < 0) { // or its files take numbers
+    refused_errno = static_cast<int>(-refusal);
+  }
   tid = static_cast<int>(sys::raw::call(SYS_gettid));
   tell_holder();
   void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
@@ -290,7 +298,9 @@ void begin_holding() noexcept {
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's threads
-  refused_errno = start_helper(run);
+  if (const int refusal = start_helper(run)) {   // the thread itself may have met another one
+    refused_errno = refusal;
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -299,6 +309,22 @@ void let_go_of_all() noexcept {
     objects.change_all(let_go, nullptr);
     holds_any = false;
   }
+}
+
+int node_held_on(const void* at) noexcept {
+  int mode = 0;
+  unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
+  const long answer =
+      sys::raw::get_mempolicy(&mode, mask, sizeof mask / sizeof mask[0], at, sys::get_by_address);
+  if (answer < 0 || mode != static_cast<int>(sys::policy::bind_and_balance)) {
+    return nowhere;
+  }
+  for (std::size_t word = 0; word < sizeof mask / sizeof mask[0]; ++word) {
+    if (mask[word] != 0) {
+      return static_cast<int>(word * word_bits) + std::countr_zero(mask[word]);
+    }
+  }
+  return nowhere;
 }
 
 holder_facts holder() noexcept {

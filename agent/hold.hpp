@@ -35,5 +35,7 @@ struct holder_facts {
   int refused_errno; ///< why pages are not held any more, or 0
 };
 [[nodiscard]] holder_facts holder() noexcept;
+/// The node that the page at an address is held on, or -1.
+[[nodiscard]] int node_held_on(const void* at) noexcept;
 
 } // namespace nodewise::agent

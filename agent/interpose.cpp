@@ -15,6 +15,7 @@
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
+#include "sys/raw.hpp"
 
 using namespace nodewise::agent;
 
@@ -107,7 +108,7 @@ void* resize(void* old, std::size_t bytes, const void* caller,
 [[noreturn]] void leave(int status) noexcept {
   finish(false);
   for (;;) {
-    ::syscall(SYS_exit_group, status);
+    nodewise::sys::raw::call(SYS_exit_group, status);
   }
 }
 

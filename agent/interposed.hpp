@@ -4,43 +4,63 @@
 #pragma once
 
 #include <atomic>
-#include <cstdlib>
+#include <cerrno>
+#include <type_traits>
 
-#include <dlfcn.h>
-#include <unistd.h>
+#include "agent/behind.hpp"
 
 #define NODEWISE_INTERPOSED extern "C" __attribute__((visibility("default")))
 #define NODEWISE_CALLER __builtin_return_address(0)
 
 namespace nodewise::agent {
 
+/// Stands for a function that no library has. It fails as the kernel does for an unknown system
+/// call: the agent never ends a program.
+template <class Result, Result failure, class... Parameters>
+Result not_there(Parameters...) noexcept {
+  errno = ENOSYS;
+  return failure;
+}
+
+/// -1 for a signed result, 0 for an unsigned one or a pointer.
+template <class Result, class... Parameters>
+constexpr auto default_refusal(Result (*)(Parameters...)) noexcept -> Result (*)(Parameters...) {
+  if constexpr (std::is_void_v<Result>) {
+    return [](Parameters...) {};
+  } else if constexpr (std::is_signed_v<Result>) {
+    return not_there<Result, Result{-1}, Parameters...>;
+  } else {
+    return not_there<Result, Result{}, Parameters...>;
+  }
+}
+
 /// The function that the program would have without the agent, looked up when it is first needed.
 template <class Function>
 class next_function {
  public:
-  explicit constexpr next_function(const char* name) noexcept : name_(name) {}
+  /// `missing` is called where no library has the function.
+  explicit constexpr next_function(
+      const char* name,
+      Function* missing = default_refusal(static_cast<Function*>(nullptr))) noexcept
+      : name_(name), missing_(missing) {}
 
   /// nullptr if there is none.
   [[nodiscard]] Function* find() noexcept {
     Function* known = found_.load(std::memory_order_relaxed);
     if (known == nullptr) {
-      known = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
+      known = reinterpret_cast<Function*>(find_behind(name_));
       found_.store(known, std::memory_order_relaxed);
     }
     return known;
   }
   [[nodiscard]] Function& get() noexcept {
     Function* const known = find();
-    if (known == nullptr) {
-      constexpr char text[] = "nodewise: a function that the agent stands in for is missing\n";
-      (void)!::write(STDERR_FILENO, text, sizeof text - 1);
-      std::abort();
-    }
-    return *known;
+    return known != nullptr ? *known : *missing_;
   }
 
  private:
   const char* name_;
+  Function* missing_;
   std::atomic<Function*> found_{nullptr};
 };
 

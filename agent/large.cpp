@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/front.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
@@ -35,13 +36,22 @@ bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
   return what.block != nullptr;
 }
 
+bool map_for(object& what, std::size_t alignment) noexcept {
+  what.start = map_behind_page(what.mapped_bytes, alignment);
+  if (what.start == nullptr) {
+    return false;
+  }
+  what.front_bytes = page_bytes();
+  write_front(what);
+  return true;
+}
+
 bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
   if (asked.observe && asked.witness) {
     return borrow(what, alignment, wanted);
   }
   const std::size_t preferred = preferred_alignment(what);
-  what.start = map(what.bytes, alignment > preferred ? alignment : preferred);
-  return what.start != nullptr;
+  return map_for(what, alignment > preferred ? alignment : preferred);
 }
 
 void give_memory_back(object& what) noexcept {
@@ -50,7 +60,7 @@ void give_memory_back(object& what) noexcept {
     behind.free(what.block);
     return;
   }
-  unmap(what.start, what.mapped_bytes);
+  unmap(mapping_of(what), mapping_bytes(what));
   give_back_extents(what);
 }
 
@@ -115,15 +125,18 @@ bool remap(object& what, std::size_t bytes) noexcept {
   if (needed < what.mapped_bytes) {
     unmap(what.start + needed, what.mapped_bytes - needed);
     what.mapped_bytes = needed;
+    write_front(what);
     give_back_extents(what);
     place_resized(what);
     return true;
   }
   reset(what);
-  const long moved = sys::raw::remap(what.start, what.mapped_bytes, needed, MREMAP_MAYMOVE);
+  const long moved = sys::raw::remap(mapping_of(what), mapping_bytes(what),
+                                     needed + what.front_bytes, MREMAP_MAYMOVE);
   if (moved >= 0) {
-    what.start = reinterpret_cast<char*>(moved);
+    what.start = reinterpret_cast<char*>(moved) + what.front_bytes;
     what.mapped_bytes = needed;
+    write_front(what);
   }
   place_resized(what);
   return moved >= 0;
@@ -172,16 +185,21 @@ void* allocate_large(std::size_t bytes, std::size_t alignment, const void* calle
 void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept {
   object made{};
   made.mapped_bytes = round_up(bytes + (bytes == 0 ? 1 : 0), page_bytes());
-  made.start = bytes > PTRDIFF_MAX / 2 ? nullptr : map(made.mapped_bytes, alignment);
   made.bytes = bytes;
   made.placed_bytes = made.mapped_bytes;
   made.granule_bytes = page_bytes();
   page_mask = page_bytes() - 1;
-  if (made.start != nullptr && !objects.insert(made)) {
-    unmap(made.start, made.mapped_bytes);
+  if (bytes <= PTRDIFF_MAX / 2 && map_for(made, alignment) && !objects.insert(made)) {
+    unmap(mapping_of(made), mapping_bytes(made));
     made.start = nullptr;
   }
   return made.start;
+}
+
+bool is_large_heap(const void* start) noexcept {
+  object what;
+  return is_large(start) && objects.find(start, what) && what.kind == NODEWISE_AGENT_HEAP &&
+         has_its_front(what);
 }
 
 bool release_large(void* start) noexcept {
@@ -191,6 +209,10 @@ bool release_large(void* start) noexcept {
   }
   if (what.kind != NODEWISE_AGENT_HEAP) { // the program frees what malloc has not given
     (void)objects.insert(what);
+    return false;
+  }
+  if (!has_its_front(what)) {
+    give_back_extents(what);
     return false;
   }
   report_freed(what);

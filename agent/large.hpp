@@ -31,11 +31,9 @@ extern constinit object_table objects;
          objects.contains(start);
 }
 
-/// What malloc gave, not the program's own mapping that begins there.
-[[nodiscard]] inline bool is_large_heap(const void* start) noexcept {
-  object what;
-  return is_large(start) && objects.find(start, what) && what.kind == NODEWISE_AGENT_HEAP;
-}
+/// What malloc gave, not the program's own mapping that begins there, nor what others than the
+/// agent have freed.
+[[nodiscard]] bool is_large_heap(const void* start) noexcept;
 
 /// What the caller finds in new memory.
 enum class content { any, zero };
@@ -45,7 +43,7 @@ enum class content { any, zero };
                                    content wanted = content::any) noexcept;
 /// For the time before the next allocator is known.
 [[nodiscard]] void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept;
-/// False if it is no longer there: freed twice.
+/// False if it is no longer there: freed twice, or by others, so that its address is another's.
 [[nodiscard]] bool release_large(void* start) noexcept;
 /// As realloc(), for bytes > 0; the result may be a small object of the next allocator.
 [[nodiscard]] void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept;

@@ -7,15 +7,16 @@
 #include <cstdint>
 
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <sys/syscall.h>
 
 #include "agent/interposed.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
+#include "agent/pieces.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
 #include "agent/rules.hpp"
+#include "agent/syscall.hpp"
 
 using namespace nodewise::agent;
 
@@ -23,11 +24,24 @@ namespace {
 
 using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
 using munmap_function = int(void*, std::size_t);
-using mremap_function = void*(void*, std::size_t, std::size_t, int, ...);
 
-constinit next_function<mmap_function> next_mmap{"mmap"};
+void* no_mmap(void*, std::size_t, int, int, int, off_t) noexcept {
+  errno = ENOSYS;
+  return MAP_FAILED;
+}
+/// The kernel itself: the agent's own objects grow by it, too.
+void* no_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = va_arg(rest, void*); // the agent always gives it
+  va_end(rest);
+  return reinterpret_cast<void*>(
+      nodewise_ask_kernel(SYS_mremap, old, old_bytes, bytes, flags, address));
+}
+
+constinit next_function<mmap_function> next_mmap{"mmap", no_mmap};
 constinit next_function<munmap_function> next_munmap{"munmap"};
-constinit next_function<mremap_function> next_mremap{"mremap"};
+constinit next_function<mremap_function> next_mremap{"mremap", no_mremap};
 
 /// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
 /// shared, or that has page sizes of its own, is not ours to place.
@@ -104,7 +118,9 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
 }
 
 /// The kernel moves and grows one mapping only. Policies of ours, of an object that the program has
-/// cut since, may have made several of what the program knows as one.
+/// cut since, may have made several of what the program knows as one. In a forked child they stay
+/// several without policies, too, as each has its own record of the pages that it shares with the
+/// parent.
 void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                    void* address) noexcept {
   void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
@@ -112,51 +128,16 @@ void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flag
       !forget_policies(old, round_up(old_bytes, page_bytes()))) {
     return moved;
   }
-  return next_mremap.get()(old, old_bytes, bytes, flags, address);
-}
-
-/// Not memcpy: the program may have taken its own right to read. False if not all could be read.
-bool copy_content(void* into, const void* from, std::size_t bytes) noexcept {
-  for (std::size_t done = 0; done < bytes;) { // the kernel moves 2 GiB at most each time
-    const iovec source{const_cast<char*>(static_cast<const char*>(from)) + done, bytes - done};
-    const iovec target{static_cast<char*>(into) + done, bytes - done};
-    const ssize_t moved = ::process_vm_readv(::getpid(), &target, 1, &source, 1, 0);
-    if (moved <= 0) {
-      return false;
-    }
-    done += static_cast<std::size_t>(moved);
-  }
-  return true;
-}
-
-/// In a forked child the pieces of a mapping stay pieces, as each has its own record of the pages
-/// that it shares with the parent. Then the content moves, not the pages.
-void* remap_by_copy(const object& what, std::size_t bytes, int flags, void* address) noexcept {
-  if ((flags & MREMAP_MAYMOVE) == 0) {
-    return MAP_FAILED;
-  }
-  const int fixed = (flags & MREMAP_FIXED) != 0 ? MAP_FIXED : 0;
-  void* const made = next_mmap.get()(address, bytes, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
-  if (made == MAP_FAILED) {
-    return made;
-  }
-  if (!copy_content(made, what.start, what.mapped_bytes < bytes ? what.mapped_bytes : bytes)) {
-    (void)next_munmap.get()(made, bytes);
-    errno = EFAULT;
-    return MAP_FAILED;
-  }
-  (void)next_munmap.get()(what.start, what.mapped_bytes);
-  return made;
+  void* const joined = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  return joined != MAP_FAILED || errno != EFAULT
+             ? joined
+             : remap_pieces(next_mremap.get(), old, old_bytes, bytes, flags, address);
 }
 
 /// Grows, shrinks or moves one of ours as a whole.
 void* remap_placed(object& what, std::size_t bytes, int flags, void* address) noexcept {
   reset(what);
-  void* moved = remap_joined(what.start, what.mapped_bytes, bytes, flags, address);
-  if (moved == MAP_FAILED && errno == EFAULT) {
-    moved = remap_by_copy(what, bytes, flags, address);
-  }
+  void* const moved = remap_joined(what.start, what.mapped_bytes, bytes, flags, address);
   const int kept = errno;
   if (moved != MAP_FAILED) {
     what.start = static_cast<char*>(moved);
@@ -171,6 +152,30 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
 }
 
 } // namespace
+
+void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                     void* address) noexcept {
+  if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
+    return next_mremap.get()(old, old_bytes, bytes, flags, address);
+  }
+  if ((flags & MREMAP_FIXED) != 0) {
+    forget(address, bytes);
+  }
+  object what;
+  const std::size_t length = round_up(old_bytes, page_bytes());
+  if (objects.find(old, what) && what.kind == NODEWISE_AGENT_MAP && what.mapped_bytes == length &&
+      (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
+    return remap_placed(what, bytes, flags, address);
+  }
+  // A part of one of ours: it must be one mapping again for the kernel to move it.
+  while (
+      objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
+    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    report_freed(what);
+    reset(what);
+  }
+  return remap_joined(old, old_bytes, bytes, flags, address);
+}
 
 void nodewise::agent::find_next_mappers() noexcept {
   (void)next_mmap.find();
@@ -201,24 +206,5 @@ NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t b
   va_start(rest, flags);
   void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
   va_end(rest);
-  if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
-    return next_mremap.get()(old, old_bytes, bytes, flags, address);
-  }
-  if ((flags & MREMAP_FIXED) != 0) {
-    forget(address, bytes);
-  }
-  object what;
-  const std::size_t length = round_up(old_bytes, page_bytes());
-  if (objects.find(old, what) && what.kind == NODEWISE_AGENT_MAP && what.mapped_bytes == length &&
-      (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
-    return remap_placed(what, bytes, flags, address);
-  }
-  // A part of one of ours: it must be one mapping again for the kernel to move it.
-  while (
-      objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
-    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
-    report_freed(what);
-    reset(what);
-  }
-  return remap_joined(old, old_bytes, bytes, flags, address);
+  return nodewise_remap(old, old_bytes, bytes, flags, address);
 }

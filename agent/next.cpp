@@ -2,13 +2,14 @@
 #include "agent/next.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
 #include <link.h>
-#include <unistd.h>
 
+#include "agent/behind.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
 
@@ -37,28 +38,44 @@ void* in_front(const char* name) noexcept {
 /// A block must go back to where it came from, so what that allocator has not got and we have, as
 /// reallocarray, must use its functions.
 template <class Function>
-Function find(const char* name, bool with_front) noexcept {
+void find(Function& into, const char* name, bool with_front) noexcept {
   void* const first = with_front ? in_front(name) : nullptr;
-  void* const found = first != nullptr ? first : ::dlsym(RTLD_NEXT, name);
-  if (found == nullptr) {
-    constexpr char text[] = "nodewise: the agent found no allocator behind it\n";
-    (void)!::write(STDERR_FILENO, text, sizeof text - 1);
-    ::abort();
+  void* const found = first != nullptr ? first : find_behind(name);
+  if (found != nullptr) {
+    into = reinterpret_cast<Function>(found);
   }
-  return reinterpret_cast<Function>(found);
 }
 
+/// Where nothing is behind the agent, or is not found yet, each block is a mapping of its own,
+/// which free() and realloc() know like any large object. What is freed here came from nowhere.
+constexpr next_allocator nothing = {
+    [](std::size_t bytes) { return allocate_unplaced(bytes, 1); },
+    [](std::size_t count, std::size_t bytes) -> void* {
+      std::size_t all = 0;
+      return __builtin_mul_overflow(count, bytes, &all) ? nullptr : allocate_unplaced(all, 1);
+    },
+    [](void* old, std::size_t bytes) -> void* {
+      return old == nullptr ? allocate_unplaced(bytes, 1) : nullptr;
+    },
+    [](void*) {},
+    [](void** into, std::size_t alignment, std::size_t bytes) {
+      *into = allocate_unplaced(bytes, alignment);
+      return *into == nullptr ? ENOMEM : 0;
+    },
+    [](std::size_t alignment, std::size_t bytes) { return allocate_unplaced(bytes, alignment); },
+    [](std::size_t alignment, std::size_t bytes) { return allocate_unplaced(bytes, alignment); },
+    [](void*) { return std::size_t{0}; }};
+
 next_allocator find_all(bool with_front) noexcept {
-  next_allocator found{};
-  found.calloc = find<decltype(found.calloc)>("calloc", with_front);
-  found.realloc = find<decltype(found.realloc)>("realloc", with_front);
-  found.free = find<decltype(found.free)>("free", with_front);
-  found.posix_memalign = find<decltype(found.posix_memalign)>("posix_memalign", with_front);
-  found.aligned_alloc = find<decltype(found.aligned_alloc)>("aligned_alloc", with_front);
-  found.memalign = find<decltype(found.memalign)>("memalign", with_front);
-  found.malloc_usable_size =
-      find<decltype(found.malloc_usable_size)>("malloc_usable_size", with_front);
-  found.malloc = find<decltype(found.malloc)>("malloc", with_front);
+  next_allocator found = nothing;
+  find(found.calloc, "calloc", with_front);
+  find(found.realloc, "realloc", with_front);
+  find(found.free, "free", with_front);
+  find(found.posix_memalign, "posix_memalign", with_front);
+  find(found.aligned_alloc, "aligned_alloc", with_front);
+  find(found.memalign, "memalign", with_front);
+  find(found.malloc_usable_size, "malloc_usable_size", with_front);
+  find(found.malloc, "malloc", with_front);
   // Another allocator's function knows nothing of these blocks: then realloc() stays with them.
   const void* const sizes = module_base(reinterpret_cast<void*>(found.malloc_usable_size));
   found.knows_sizes =
@@ -66,8 +83,8 @@ next_allocator find_all(bool with_front) noexcept {
   return found;
 }
 
-/// False while the search itself is under way: dlsym may allocate. Who allocates then, gets a
-/// mapping of its own, which free() and realloc() know like any large object.
+/// False while the search itself is under way: dlsym may allocate, and gets its blocks of
+/// `nothing`.
 bool resolve() noexcept {
   if (resolving.exchange(true)) {
     return false;
@@ -80,16 +97,12 @@ bool resolve() noexcept {
 
 template <next_allocator& Through>
 void* first_malloc(std::size_t bytes) {
-  return resolve() ? Through.malloc(bytes) : allocate_unplaced(bytes, 1);
+  return resolve() ? Through.malloc(bytes) : nothing.malloc(bytes);
 }
 
 template <next_allocator& Through>
 void* first_calloc(std::size_t count, std::size_t bytes) {
-  if (resolve()) {
-    return Through.calloc(count, bytes);
-  }
-  std::size_t all = 0;
-  return __builtin_mul_overflow(count, bytes, &all) ? nullptr : allocate_unplaced(all, 1);
+  return resolve() ? Through.calloc(count, bytes) : nothing.calloc(count, bytes);
 }
 
 template <next_allocator& Through>
@@ -112,12 +125,13 @@ int first_posix_memalign(void** into, std::size_t alignment, std::size_t bytes) 
 
 template <next_allocator& Through>
 void* first_aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return resolve() ? Through.aligned_alloc(alignment, bytes) : allocate_unplaced(bytes, alignment);
+  return resolve() ? Through.aligned_alloc(alignment, bytes)
+                   : nothing.aligned_alloc(alignment, bytes);
 }
 
 template <next_allocator& Through>
 void* first_memalign(std::size_t alignment, std::size_t bytes) {
-  return resolve() ? Through.memalign(alignment, bytes) : allocate_unplaced(bytes, alignment);
+  return resolve() ? Through.memalign(alignment, bytes) : nothing.memalign(alignment, bytes);
 }
 
 template <next_allocator& Through>

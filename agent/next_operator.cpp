@@ -9,6 +9,7 @@
 
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
+#include "agent/seen_from.hpp"
 #include "agent/statics.hpp"
 
 namespace nodewise::agent {
@@ -118,6 +119,14 @@ void* operator_of_plugin(std::size_t which, const void* caller) noexcept {
   const int kept = errno;
   void* found[operator_count] = {};
   search(caller, found);
+  if (found[which] == nullptr) {
+    // A call in tail position returns into another module: a destructor's last delete into libc.
+    void* const anywhere = find_seen_from(caller, operator_names[which]);
+    if (anywhere != nullptr) {
+      search(anywhere, found);
+      found[which] = anywhere;
+    }
+  }
   add(module, unloaded, found);
   // The library's operators call each other. Once they are known, so are its calls of ours.
   add(module_of(found[which]).start, unloaded, found);

@@ -53,9 +53,9 @@ inline constexpr std::size_t operator_count = sizeof operator_names / sizeof *op
   return known > 0 || (known < 0 && look_at_operators());
 }
 
-/// The operator `operator_names[which]` that the caller's module finds by itself, or nullptr. A
-/// program without C++ has none behind ours: there each plug-in brings its library along, which
-/// dlsym(RTLD_NEXT) does not search.
+/// The operator `operator_names[which]` that the caller's module finds by itself, else that of any
+/// module, or nullptr. A program without C++ has none behind ours: there each plug-in brings its
+/// library along, which dlsym(RTLD_NEXT) does not search.
 [[nodiscard]] void* operator_of_plugin(std::size_t which, const void* caller) noexcept;
 
 /// The operator that a caller would have without the agent.
@@ -64,7 +64,8 @@ class next_operator {
  public:
   explicit consteval next_operator(const char* name) noexcept : next_(name), which_(find(name)) {}
 
-  [[nodiscard, gnu::noinline]] Function& get(const void* caller) noexcept {
+  /// nullptr where no module has one: then only malloc can have made the block, or make it.
+  [[nodiscard, gnu::noinline]] Function* get(const void* caller) noexcept {
     Function* found = plugins_only_.load(std::memory_order_relaxed) ||
                               no_operators_behind.load(std::memory_order_relaxed)
                           ? nullptr
@@ -73,7 +74,7 @@ class next_operator {
       plugins_only_.store(true, std::memory_order_relaxed);
       found = reinterpret_cast<Function*>(operator_of_plugin(which_, caller));
     }
-    return found == nullptr ? next_.get() : *found;
+    return found;
   }
 
  private:

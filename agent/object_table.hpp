@@ -34,6 +34,7 @@ struct object {
   std::size_t bytes; ///< what the program asked for
   std::size_t placed_bytes;  ///< the length that the owners were computed for
   std::size_t mapped_bytes;  ///< a multiple of the page
+  std::size_t front_bytes;   ///< in front of `start`, of the same mapping: see front.hpp
   std::size_t granule_bytes; ///< edges of blocks are multiples of this
   std::uint64_t sequence;    ///< 0, 1, ... in the order of their making
   std::uint64_t blocks;      ///< of a group, else 1

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/messages.hpp"
 #include "agent/modules.hpp"
 #include "agent/seen_from.hpp"
 #include "agent/statics.hpp"
@@ -87,10 +88,9 @@ calling_module* module_calling(const char* start) noexcept {
 
 void* find_for(const void* caller, const char* name) noexcept {
   void* const found = find_seen_from(caller, name);
-  if (found == nullptr) {
-    constexpr char text[] = "nodewise: the agent found no OpenMP library behind it\n";
-    (void)!::write(STDERR_FILENO, text, sizeof text - 1);
-    std::abort();
+  if (found == nullptr) { // without the agent the loader had ended the program here, and so
+    say("nodewise: symbol lookup error: no OpenMP library is loaded\n");
+    ::_exit(127);
   }
   return found;
 }

@@ -37,7 +37,8 @@ template <class Function, class... Rest>
       return made;
     }
   }
-  return next_one.get(caller)(bytes, rest...);
+  Function* const theirs = next_one.get(caller);
+  return theirs != nullptr ? theirs(bytes, rest...) : allocate(bytes == 0 ? 1 : bytes, caller);
 }
 
 /// The same for most blocks: inlined, and with nothing to keep but their size.
@@ -63,16 +64,19 @@ void* make_aligned(next_operator<Function>& next_one, std::size_t bytes, std::al
       return made;
     }
   }
-  return next_one.get(caller)(bytes, alignment, rest...);
+  Function* const theirs = next_one.get(caller);
+  return theirs != nullptr ? theirs(bytes, alignment, rest...)
+                           : next.memalign(static_cast<std::size_t>(alignment), bytes);
 }
 
 template <class Function, class... Rest>
 [[gnu::noinline]] void destroy_noticed(next_operator<Function>& next_one, void* start,
                                        const void* caller, Rest... rest) noexcept {
-  if (operators_use_malloc()) {
+  Function* const theirs = operators_use_malloc() ? nullptr : next_one.get(caller);
+  if (theirs == nullptr) {
     give_back(start, next);
   } else {
-    next_one.get(caller)(start, rest...);
+    theirs(start, rest...);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <nodewise/arithmetic.hpp>
 
 #include "agent/extents.hpp"
+#include "agent/front.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -34,7 +35,7 @@ struct small_text {
   }
 };
 
-/// Read once, when the first large object is made; several threads may read the same.
+/// Read once, in the constructor; earlier if another constructor makes a large object.
 class system_facts {
  public:
   /// A huge page if the kernel uses them unasked, else 0.
@@ -42,7 +43,6 @@ class system_facts {
   /// Mappings that policies may make. Past vm.max_map_count the program's own malloc and mmap fail.
   [[nodiscard]] std::size_t extent_limit() noexcept { return read(), extent_limit_; }
 
- private:
   void read() noexcept {
     if (known_.load(std::memory_order_acquire)) {
       return;
@@ -60,6 +60,7 @@ class system_facts {
     errno = kept;
   }
 
+ private:
   std::atomic<bool> known_{false};
   std::atomic<std::size_t> huge_page_bytes_{0};
   std::atomic<std::size_t> extent_limit_{0};
@@ -119,21 +120,22 @@ sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
 long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
   const owner_list none{};
   const owner_list& owners = kind == placement_kind::local ? none : what.where->owners;
-  const long answer = bind_one(what.start, what.mapped_bytes, policy_of(kind, owners.runs),
+  const long answer = bind_one(mapping_of(what), mapping_bytes(what), policy_of(kind, owners.runs),
                                node_mask(owners), move);
   return answer < 0 ? answer : 1;
 }
 
-/// One policy an extent. Returns how many, or -errno. The first page may have been touched before
-/// it had an owner, so it moves in any case.
+/// One policy an extent. Returns how many, or -errno. The first page, or the one in front, may have
+/// been touched before it had an owner, so it moves in any case.
 long bind_extents(const object& what, bool move) noexcept {
   long extents = 0;
   extent_cursor all(what);
   for (extent each{}; all.next(each); ++extents) {
     const owner_run run{0, each.node};
+    const std::size_t front = extents == 0 ? what.front_bytes : 0;
     const long answer =
-        bind_one(what.start + each.begin, each.end - each.begin, sys::policy::preferred,
-                 node_mask({&run, 1, 1, 1}), move || extents == 0);
+        bind_one(what.start + each.begin - front, each.end - each.begin + front,
+                 sys::policy::preferred, node_mask({&run, 1, 1, 1}), move || extents == 0);
     if (answer < 0) {
       return answer;
     }
@@ -214,7 +216,7 @@ void choose_granule(object& what) noexcept {
 
 void refuse(object& what, long answer) noexcept {
   what.refused_errno = static_cast<int>(-answer);
-  forget_policies(what.start, what.mapped_bytes);
+  forget_policies(mapping_of(what), mapping_bytes(what));
 }
 
 void place_whole(object& what, placement_kind kind, bool move) noexcept {
@@ -266,7 +268,7 @@ void place_by_extents(object& what, bool move) noexcept {
 void choose_page_size(const object& what, bool had_base_pages) noexcept {
   const bool has_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
   if (has_base_pages != had_base_pages) {
-    (void)sys::raw::madvise(what.start, what.mapped_bytes,
+    (void)sys::raw::madvise(mapping_of(what), mapping_bytes(what),
                             has_base_pages ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
   }
 }
@@ -280,6 +282,10 @@ void touch_first_page(const object& what) noexcept {
 }
 
 } // namespace
+
+void read_system_facts() noexcept {
+  facts.read();
+}
 
 std::size_t page_bytes() noexcept {
   static constinit std::atomic<std::size_t> known{0};
@@ -302,26 +308,34 @@ std::size_t preferred_alignment(const object& what) noexcept {
   return arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge) ? huge : page_bytes();
 }
 
-char* map(std::size_t bytes, std::size_t alignment) noexcept {
-  // A page behind it goes back at once. Arrays whose addresses differ by a power of two get in each
-  // other's way in some processors' first-level caches, and the C library's malloc, which has its
-  // own words in front of each, keeps them apart, too.
-  const std::size_t slack = alignment > page_bytes() ? alignment : page_bytes();
-  if (bytes > PTRDIFF_MAX - page_bytes() || slack > PTRDIFF_MAX - page_bytes() - bytes) {
+char* map_behind_page(std::size_t bytes, std::size_t alignment) noexcept {
+  // The page also keeps arrays apart whose addresses would differ by a power of two, and which so
+  // would get in each other's way in some processors' first-level caches.
+  const std::size_t page = page_bytes();
+  const std::size_t huge = facts.huge_page_bytes();
+  // A huge page that begins with the front would take the first pages of the object with it.
+  const std::size_t slack = alignment > page ? alignment : huge != 0 ? page : 0;
+  if (bytes > PTRDIFF_MAX - 2 * page || slack > PTRDIFF_MAX - 2 * page - bytes) {
     return nullptr;
   }
-  bytes = round_up(bytes, page_bytes());
-  char* const first = static_cast<char*>(sys::raw::map(bytes + slack, PROT_READ | PROT_WRITE, 0));
+  bytes = round_up(bytes, page);
+  char* const first =
+      static_cast<char*>(sys::raw::map(page + bytes + slack, PROT_READ | PROT_WRITE, 0));
   if (first == nullptr) {
     return nullptr;
   }
-  const std::size_t past = reinterpret_cast<std::size_t>(first) & (alignment - 1);
-  const std::size_t head = past == 0 ? 0 : alignment - past;
+  const std::size_t past = reinterpret_cast<std::size_t>(first + page) & (alignment - 1);
+  std::size_t head = past == 0 ? 0 : alignment - past;
+  if (alignment <= page && huge != 0) {
+    head = reinterpret_cast<std::size_t>(first) % huge == 0 ? page : 0;
+  }
   if (head != 0) {
     unmap(first, head);
   }
-  unmap(first + head + bytes, slack - head);
-  return first + head;
+  if (slack != head) {
+    unmap(first + head + page + bytes, slack - head);
+  }
+  return first + head + page;
 }
 
 void place(object& what, present_pages present) noexcept {
@@ -348,7 +362,7 @@ void place(object& what, present_pages present) noexcept {
     return;
   }
   choose_page_size(what, had_base_pages);
-  if (!move && what.pid == 0 &&
+  if (!move && what.pid == 0 && what.front_bytes == 0 &&
       (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
     touch_first_page(what);
   }
@@ -357,7 +371,7 @@ void place(object& what, present_pages present) noexcept {
 
 void reset(object& what) noexcept {
   if (what.extents != 0) {
-    forget_policies(what.start, what.mapped_bytes);
+    forget_policies(mapping_of(what), mapping_bytes(what));
     give_back_extents(what);
   }
 }

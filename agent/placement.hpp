@@ -9,6 +9,10 @@
 
 namespace nodewise::agent {
 
+/// Reads what placing depends on from /proc and /sys: in the constructor, so that later nobody
+/// opens these files (agent/own_descriptors.hpp).
+void read_system_facts() noexcept;
+
 /// The system's page.
 [[nodiscard]] std::size_t page_bytes() noexcept;
 
@@ -20,8 +24,9 @@ namespace nodewise::agent {
 /// for huge pages, else the page.
 [[nodiscard]] std::size_t preferred_alignment(const object& what) noexcept;
 
-/// Maps at least `bytes`, aligned to `alignment`, a power of two. nullptr if the kernel refuses.
-[[nodiscard]] char* map(std::size_t bytes, std::size_t alignment) noexcept;
+/// Maps at least `bytes`, aligned to `alignment`, a power of two, with a page in front of them.
+/// nullptr if the kernel refuses.
+[[nodiscard]] char* map_behind_page(std::size_t bytes, std::size_t alignment) noexcept;
 
 /// What becomes of pages that are in memory already.
 enum class present_pages { stay, move };

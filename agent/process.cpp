@@ -2,12 +2,14 @@
 #include "agent/process.hpp"
 
 #include <atomic>
-#include <cstdarg>
-#include <cstdio>
+#include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,13 +17,16 @@
 #include "agent/allocate.hpp"
 #include "agent/announce.hpp"
 #include "agent/births.hpp"
+#include "agent/call_on_stack.hpp"
 #include "agent/clock.hpp"
 #include "agent/groups.hpp"
 #include "agent/hold.hpp"
 #include "agent/large.hpp"
+#include "agent/messages.hpp"
 #include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/next_operator.hpp"
+#include "agent/own_descriptors.hpp"
 #include "agent/own_stack.hpp"
 #include "agent/placement.hpp"
 #include "agent/report.hpp"
@@ -45,7 +50,8 @@ using counter = std::atomic<std::uint64_t>;
 
 struct process_state {
   std::atomic<int> pid{0};
-  std::atomic<bool> finishing{false};
+  std::atomic<int> finisher{0};      ///< the thread that writes the end of the report
+  std::atomic<int> ended{0};         ///< 1 when it has: threads that exit meanwhile wait for that
   std::atomic<bool> finished{false}; ///< the report is complete
   std::atomic<bool> foreign_malloc{false};
   counter objects{0};
@@ -56,6 +62,7 @@ struct process_state {
   counter records{0};
   counter left_out{0};
   counter lost{0};
+  counter no_memory{0};  ///< to make a record
   counter held_pages{0}; ///< of objects that have ended
   counter begin_ns{0};
   counter spent_ns{0}; ///< on objects that were freed
@@ -74,19 +81,13 @@ struct end_record {
   nodewise_agent_matched matched[NODEWISE_AGENT_MAX_RULES];
 };
 
-/// One line on stderr, without stdio's buffers and without an allocation.
-[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) noexcept {
-  char line[512];
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  const auto bytes = static_cast<std::size_t>(length > 0 ? length : 0);
-  (void)!::write(STDERR_FILENO, line, bytes < sizeof line ? bytes : sizeof line - 1);
+void count(outcome of_record) noexcept {
+  state.lost += of_record == outcome::no_room ? 1 : 0;
+  state.no_memory += of_record == outcome::no_memory ? 1 : 0;
 }
 
-void count_written(bool written) noexcept {
-  state.lost += written ? 0 : 1;
+std::uint32_t clamped(std::uint64_t value) noexcept {
+  return value < UINT32_MAX ? static_cast<std::uint32_t>(value) : UINT32_MAX;
 }
 
 /// Where the pages of a freed object are takes a tenth as long to ask as to have touched them. So a
@@ -111,7 +112,7 @@ void report_live(bool wait) noexcept {
       continue;
     }
     what.flags |= NODEWISE_AGENT_LIVE_AT_END;
-    count_written(write_object(asked, what, state.pid, true));
+    count(write_object(asked, what, state.pid, true));
   }
   object_table::release(all);
 }
@@ -167,9 +168,9 @@ bool malloc_is_ours() noexcept {
 }
 
 void count_afresh() noexcept {
-  for (counter* each :
-       {&state.objects, &state.placed, &state.refused, &state.map_limited, &state.coarser,
-        &state.records, &state.left_out, &state.lost, &state.held_pages, &state.spent_ns}) {
+  for (counter* each : {&state.objects, &state.placed, &state.refused, &state.map_limited,
+                        &state.coarser, &state.records, &state.left_out, &state.lost,
+                        &state.no_memory, &state.held_pages, &state.spent_ns}) {
     *each = 0;
   }
   state.refused_errno = 0;
@@ -186,7 +187,7 @@ void begin_process() noexcept {
   state.pid = ::getpid();
   state.begin_ns = now_ns();
   if (asked.report != nullptr) {
-    count_written(write_start(asked, state.foreign_malloc, state.pid));
+    count(write_start(state.foreign_malloc, state.pid));
   }
 }
 
@@ -223,10 +224,12 @@ void after_fork_in_child() noexcept {
   }
   begin_process();
   begin_holding();
+  state.ended = state.finisher.load(); // the thread that was to end it is the parent's
 }
 
 [[gnu::constructor]] void start() noexcept {
-  const char* const text = ::getenv(NODEWISE_AGENT_VARIABLE);
+  remember_stderr();
+  const char* const text = ::secure_getenv(NODEWISE_AGENT_VARIABLE);
   if (text == nullptr) {
     return;
   }
@@ -264,10 +267,15 @@ void after_fork_in_child() noexcept {
     }
   }
   find_next_functions();
+  read_system_facts();
   announce_program(::getpid());
+  if (asked.report != nullptr && !open_report(asked.report)) {
+    asked.report = nullptr;
+  }
   begin_process();
   start_threads(asked);
   place_statics();
+  begin_own_descriptors();
   begin_holding();
 }
 
@@ -281,8 +289,12 @@ bool is_witness() noexcept {
   return asked.witness && asked.report != nullptr && state.pid != 0 && !state.finished;
 }
 
+void count_unmade() noexcept {
+  count(outcome::no_memory);
+}
+
 void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept {
-  count_written(append(asked, kind, state.pid, record, bytes));
+  count(append(kind, state.pid, record, bytes));
 }
 
 void tell_moved(const object& what) noexcept {
@@ -302,7 +314,7 @@ void count_made(object& what) noexcept {
   }
   // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
-    count_written(write_made(asked, what.pid));
+    count(write_made(what.pid));
   }
   if ((what.flags & (NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED)) != 0) {
     ++state.coarser;
@@ -335,7 +347,7 @@ void report_freed(const object& what) noexcept {
     return;
   }
   const std::uint64_t begin = now_ns();
-  count_written(write_object(asked, what, state.pid, may_ask(begin)));
+  count(write_object(asked, what, state.pid, may_ask(begin)));
   state.spent_ns += now_ns() - begin;
 }
 
@@ -348,16 +360,27 @@ void tell_holder() noexcept {
   tell(NODEWISE_AGENT_HELD, record.header, sizeof record);
 }
 
-void finish(bool wait) noexcept {
-  // A child of vfork() is not this process, though it sees the same memory.
-  if (state.pid == 0 || state.pid != ::getpid() || state.finishing.exchange(true)) {
-    return;
+void tell_helper() noexcept {
+  if (is_witness()) {
+    nodewise_agent_header record = {};
+    tell(NODEWISE_AGENT_HELPER, record, sizeof record);
   }
+}
+
+namespace {
+
+/// The program's stack may be a signal's of a few kilobytes. One thread at a time, the finisher,
+/// is on this one.
+alignas(16) constinit char exit_stack[std::size_t{128} << 10] = {};
+
+/// Reports what is left of this process.
+void write_end(void* wait) noexcept {
   announce_end();
   if (asked.report != nullptr) {
-    state.lost += write_threads(asked, state.pid);
-    report_groups();
-    report_live(wait);
+    write_threads(asked, state.pid);
+    const bool may_wait = *static_cast<const bool*>(wait);
+    report_groups(may_wait);
+    report_live(may_wait);
     if (asked.hold) {
       tell_holder();
     }
@@ -371,6 +394,7 @@ void finish(bool wait) noexcept {
     totals.map_limited = state.map_limited;
     totals.left_out = state.left_out;
     totals.lost = state.lost;
+    totals.no_memory = clamped(state.no_memory);
     totals.refused_errno = static_cast<std::uint32_t>(state.refused_errno.load());
     count_threads(totals);
     totals.stripped = stripped_modules();
@@ -383,12 +407,49 @@ void finish(bool wait) noexcept {
     for (std::size_t i = 0; i < asked.rule_count; ++i) {
       record.matched[i] = {state.of_rule[i].objects, state.of_rule[i].placed};
     }
-    (void)append(asked, NODEWISE_AGENT_END, state.pid, totals.header,
+    (void)append(NODEWISE_AGENT_END, state.pid, totals.header,
                  sizeof totals + totals.rules * sizeof record.matched[0]);
   }
   if (!asked.quiet) {
     say_what_is_not_placed();
   }
+  state.ended = 1;
+  sys::raw::call(SYS_futex, &state.ended, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+/// By a thread that exits while another one writes the end of the report. Not for ever: that thread
+/// may wait for a lock of this one.
+void wait_for_end() noexcept {
+  constexpr std::uint64_t longest_ns = 5'000'000'000;
+  const std::uint64_t begin = now_ns();
+  while (state.ended == 0 && now_ns() - begin < longest_ns) {
+    const timespec rest{0, 100'000'000};
+    sys::raw::call(SYS_futex, &state.ended, FUTEX_WAIT_PRIVATE, 0, &rest, nullptr, 0);
+  }
+}
+
+} // namespace
+
+void finish(bool wait) noexcept {
+  // A child of vfork() is not this process, though it sees the same memory.
+  if (state.pid == 0 || state.pid != ::getpid()) {
+    return;
+  }
+  const int self = static_cast<int>(sys::raw::call(SYS_gettid));
+  int nobody = 0;
+  if (!state.finisher.compare_exchange_strong(nobody, self)) {
+    if (nobody != self) {
+      wait_for_end();
+    }
+    return;
+  }
+  // All signals, those of the C library among them: a handler on an alternate stack would begin at
+  // its end again, over the frames of a handler that exits, and could exit before the report ends.
+  const std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+  nodewise_call_on_stack(exit_stack + sizeof exit_stack, write_end, &wait);
+  sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
 }
 
 } // namespace nodewise::agent

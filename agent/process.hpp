@@ -9,7 +9,9 @@ namespace nodewise::agent {
 
 /// Whether all is to be told that is known of objects, and can be told still.
 [[nodiscard]] bool is_witness() noexcept;
-/// Writes a record of `bytes` bytes, or counts that it could not be written.
+/// Counts a record that could not be made for want of memory.
+void count_unmade() noexcept;
+/// Writes a record of `bytes` bytes, or counts that there was no room for it.
 void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept;
 
 /// Gives a new object its number and, unless that is known already, its birth, and counts how its
@@ -21,6 +23,8 @@ void tell_moved(const object& what) noexcept;
 void report_freed(const object& what) noexcept;
 /// Tells of the thread that holds pages, and what it has come to.
 void tell_holder() noexcept;
+/// Tells that the calling task is a process of the agent's own (agent/own_descriptors.hpp).
+void tell_helper() noexcept;
 /// The process ends. With `wait` false it may have been a signal handler that ends it.
 void finish(bool wait) noexcept;
 

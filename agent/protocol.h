@@ -56,10 +56,13 @@
  * return addresses among the words of the stack, which follow a call instruction in a module's
  * code. In names %XX stands for a byte.
  *
- * Back: the report file, opened for appending, one write() a record, so that records of several
- * processes and threads do not mix. A record that a full disk cut short may be followed by whole
- * ones: a reader looks for the next header whose checksum is right. Numbers are in the machine's
- * byte order, as writer and reader are on the same machine. Times are CLOCK_MONOTONIC in ns.
+ * Back: the report file, a head and records behind it. The launcher makes it, all zeros, and
+ * reserves its blocks. The agent maps it when a program begins and writes through the mapping, so
+ * that it needs no descriptor later. The file never grows: a record without room is lost, and
+ * counted. A writer reserves its bytes by moving `used`, in one atomic operation, and stores the
+ * magic number last: what has none was not finished when the process ended. A reader looks for the
+ * next header whose checksum is right. Numbers are in the machine's byte order, as writer and
+ * reader are on the same machine. Times are CLOCK_MONOTONIC in ns.
  *
  * And in the process itself the table of its objects, for a debugger's eye: see the view below.
  */
@@ -72,7 +75,7 @@
 #define NODEWISE_AGENT_VARIABLE "NODEWISE_AGENT"
 #define NODEWISE_AGENT_SETTINGS "v3"
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
-#define NODEWISE_AGENT_RECORDS 3                  /* version of the records below */
+#define NODEWISE_AGENT_RECORDS 4                  /* version of the records below */
 
 /* An environment string has at most 128 KiB: about as many runs as that can say. */
 #define NODEWISE_AGENT_MAX_RUNS 32768 /* of equal owners in a row, of all placements together */
@@ -98,6 +101,8 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_WROTE = 8, /* system calls wrote into an object */
   NODEWISE_AGENT_HELD =
       9, /* with `hold`: when the agent's thread begins, and when the process ends */
+  NODEWISE_AGENT_HELPER = 10, /* a process of the agent's own begins, the header's tid: it opens
+                               * files, and is none of the program's; a header alone */
 };
 
 enum nodewise_agent_object_kind {
@@ -131,11 +136,18 @@ enum nodewise_agent_cell {
   NODEWISE_AGENT_CELL_MIXED = -3,   /* no node has more than half of its pages in memory */
 };
 
+/* The first bytes of the report file. */
+struct nodewise_agent_head {
+  uint64_t used; /* by this head and reserved by records; 0: no record yet */
+  uint64_t lost; /* records that had no room, of all processes */
+  uint64_t reserved[6];
+};
+
 struct nodewise_agent_header {
   uint32_t magic;
   uint16_t version;
   uint16_t kind;
-  uint32_t bytes;    /* of the whole record */
+  uint32_t bytes;    /* of the whole record, a multiple of 8 */
   uint32_t checksum; /* of all that follows this field */
   int32_t pid;
   int32_t tid;
@@ -275,6 +287,7 @@ struct nodewise_agent_thread {
   char name[16];                         /* as the kernel has it */
   char cpus[NODEWISE_AGENT_NAME_BYTES];  /* where it may run: "0-3,8"; ends with "..." if cut off */
   char start[NODEWISE_AGENT_NAME_BYTES]; /* the module of its start routine, "" if unknown */
+  uint32_t reserved;
 };
 
 /* The objects that one rule decided about. */
@@ -292,7 +305,7 @@ struct nodewise_agent_end {
   uint64_t refused;         /* not placed: mbind answered an errno */
   uint64_t map_limited;     /* not placed: too many mappings */
   uint64_t left_out;        /* objects without a record of their own: there were too many */
-  uint64_t lost;            /* records that could not be written */
+  uint64_t lost;            /* records that the report file had no room for */
   uint64_t own_threads;     /* started by the program itself, not by a runtime */
   uint64_t pinned;          /* of these, by the agent */
   uint64_t own_affinity;    /* threads that the program bound itself */
@@ -304,7 +317,7 @@ struct nodewise_agent_end {
   uint32_t refused_errno; /* the first */
   uint32_t pin_errno;     /* the first refusal of a thread's place, or 0 */
   uint32_t rules;
-  uint32_t reserved;
+  uint32_t no_memory; /* records that were not made: the process had no memory for it */
 };
 
 /* The data symbol `nodewise_agent_view`: the table of live objects. `keys` has `count` words, each

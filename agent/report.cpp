@@ -3,16 +3,14 @@
 
 #include <cstring>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/clock.hpp"
 #include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
+#include "agent/record_file.hpp"
 #include "agent/residency.hpp"
 #include "sys/raw.hpp"
 
@@ -36,14 +34,6 @@ struct object_record {
   }
 };
 static_assert(sizeof(nodewise_agent_object) % alignof(nodewise_agent_run) == 0);
-
-/// Past the limit of file sizes (ulimit -f) the kernel would answer with a signal, to the program.
-bool may_grow(int file, std::size_t bytes) noexcept {
-  struct rlimit limit{};
-  struct stat facts{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && ::fstat(file, &facts) == 0 &&
-         static_cast<rlim_t>(facts.st_size) + bytes <= limit.rlim_cur;
-}
 
 void fill(object_record& record, const object& what) noexcept {
   nodewise_agent_object& fixed = record.fixed;
@@ -98,7 +88,18 @@ void name_allocator(nodewise_agent_start& record) noexcept {
   }
 }
 
+constinit record_file file;
+
 } // namespace
+
+bool open_report(const char* path) noexcept {
+  return file.map(path);
+}
+
+outcome append(nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
+               std::size_t bytes) noexcept {
+  return file.append(kind, pid, record, bytes) ? outcome::written : outcome::no_room;
+}
 
 void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept {
   const std::size_t length = ::strnlen(name, sizeof into - 1);
@@ -115,35 +116,7 @@ void name_code(const void* address, char (&module)[NODEWISE_AGENT_NAME_BYTES],
   }
 }
 
-// The file is opened anew each time: a program may close descriptors that it did not open.
-bool append(const settings& asked, nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
-            std::size_t bytes) noexcept {
-  record.magic = NODEWISE_AGENT_MAGIC;
-  record.version = NODEWISE_AGENT_RECORDS;
-  record.kind = static_cast<std::uint16_t>(kind);
-  record.bytes = static_cast<std::uint32_t>(bytes);
-  record.pid = pid;
-  record.tid = static_cast<std::int32_t>(sys::raw::call(SYS_gettid));
-  record.checksum = nodewise_agent_checksum(&record, bytes);
-  const int kept = errno;
-  // Not the C library's open, write and close: these are cancellation points, free() is none.
-  const int file = static_cast<int>(
-      sys::raw::call(SYS_openat, AT_FDCWD, asked.report, O_WRONLY | O_APPEND | O_CLOEXEC, 0));
-  // The last record fits where others did not, so that the reader learns of these.
-  const std::size_t spare =
-      kind == NODEWISE_AGENT_END
-          ? 0
-          : sizeof(nodewise_agent_end) + asked.rule_count * sizeof(nodewise_agent_matched);
-  const bool written = file >= 0 && may_grow(file, bytes + spare) &&
-                       sys::raw::call(SYS_write, file, &record, bytes) == static_cast<long>(bytes);
-  if (file >= 0) {
-    sys::raw::call(SYS_close, file);
-  }
-  errno = kept;
-  return written;
-}
-
-bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
+outcome write_start(bool foreign_malloc, int pid) noexcept {
   nodewise_agent_start record = {};
   record.page_bytes = page_bytes();
   record.time_ns = now_ns();
@@ -151,22 +124,22 @@ bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept {
   record.foreign_malloc = foreign_malloc ? 1 : 0;
   copy_name(record.program, last_part(program_invocation_name));
   name_allocator(record);
-  return append(asked, NODEWISE_AGENT_START, pid, record.header, sizeof record);
+  return append(NODEWISE_AGENT_START, pid, record.header, sizeof record);
 }
 
-bool write_made(const settings& asked, int pid) noexcept {
+outcome write_made(int pid) noexcept {
   nodewise_agent_header record = {};
-  return append(asked, NODEWISE_AGENT_MADE, pid, record, sizeof record);
+  return append(NODEWISE_AGENT_MADE, pid, record, sizeof record);
 }
 
-bool write_object(const settings& asked, const object& what, int pid, bool ask) noexcept {
+outcome write_object(const settings& asked, const object& what, int pid, bool ask) noexcept {
   void* const memory = sys::raw::map(sizeof(object_record), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {
-    return false;
+    return outcome::no_memory;
   }
   auto& record = *static_cast<object_record*>(memory);
-  bool written = !ask || query(what, record.found);
-  if (written) {
+  auto how = outcome::no_memory;
+  if (!ask || query(what, record.found)) {
     fill(record, what);
     if (asked.witness) {
       fill_as_witness(record, what);
@@ -175,11 +148,11 @@ bool write_object(const settings& asked, const object& what, int pid, bool ask) 
       record.fixed.pages = round_up(what.bytes, page_bytes()) / page_bytes();
       record.fixed.flags |= NODEWISE_AGENT_NOT_ASKED;
     }
-    written = append(asked, NODEWISE_AGENT_OBJECT, pid, record.fixed.header,
-                     sizeof record.fixed + record.rest_bytes);
+    how = append(NODEWISE_AGENT_OBJECT, pid, record.fixed.header,
+                 sizeof record.fixed + record.rest_bytes);
   }
   sys::raw::unmap(memory, sizeof(object_record));
-  return written;
+  return how;
 }
 
 } // namespace nodewise::agent

@@ -8,16 +8,25 @@
 
 namespace nodewise::agent {
 
-/// Writes one record of `bytes` bytes, whose header it fills in, by one write(). Like those below
-/// it returns false if nothing was written: no memory, no file, a full disk.
-[[nodiscard]] bool append(const settings& asked, nodewise_agent_kind kind, int pid,
-                          nodewise_agent_header& record, std::size_t bytes) noexcept;
+enum class outcome {
+  written,
+  no_room,   ///< in the report file
+  no_memory, ///< to make the record
+};
 
-[[nodiscard]] bool write_start(const settings& asked, bool foreign_malloc, int pid) noexcept;
-[[nodiscard]] bool write_made(const settings& asked, int pid) noexcept;
+/// To be called once, in the constructor: what comes after it opens no file for a record
+/// (agent/record_file.hpp). False if there is no such report.
+[[nodiscard]] bool open_report(const char* path) noexcept;
+
+/// Writes one record of `bytes` bytes, whose header it fills in.
+[[nodiscard]] outcome append(nodewise_agent_kind kind, int pid, nodewise_agent_header& record,
+                             std::size_t bytes) noexcept;
+
+[[nodiscard]] outcome write_start(bool foreign_malloc, int pid) noexcept;
+[[nodiscard]] outcome write_made(int pid) noexcept;
 /// With `ask` the kernel is asked where its pages are, which takes its time.
-[[nodiscard]] bool write_object(const settings& asked, const object& what, int pid,
-                                bool ask) noexcept;
+[[nodiscard]] outcome write_object(const settings& asked, const object& what, int pid,
+                                   bool ask) noexcept;
 
 /// A name, cut to what fits.
 void copy_name(char (&into)[NODEWISE_AGENT_NAME_BYTES], const char* name) noexcept;

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 
 #include "agent/extents.hpp"
+#include "agent/hold.hpp"
+#include "agent/own_descriptors.hpp"
 #include "agent/placement.hpp"
 #include "sys/raw.hpp"
 
@@ -33,7 +35,9 @@ struct scratch {
 /// so only for pages that mincore says are there, and every `stride`-th of them.
 void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_t stride) noexcept {
   const bool known = ::mincore(s.page[0], count * page_bytes(), s.in_memory) == 0;
-  const long entries = sys::raw::read_pagemap(s.page[0], page_bytes(), s.entry, count);
+  long entries = 0;
+  auto read = [&] { entries = sys::raw::read_pagemap(s.page[0], page_bytes(), s.entry, count); };
+  with_own_descriptors(read);
   for (std::size_t i = 0; i < count; ++i) {
     // The page of zeros, or one shared with a forked process, is on no node of ours.
     const bool shared = static_cast<long>(i) < entries && sys::raw::is_shared_page(s.entry[i]);
@@ -58,12 +62,33 @@ int meaning(int status) noexcept {
   return status == -ENOENT || status == -EFAULT ? absent : unlocated;
 }
 
+/// Linux 6.1 to 6.5: move_pages takes a page that NUMA balancing has unmapped, to see who uses it,
+/// for one that is not there. mincore knows better, and opens no file as for pagemap. Those that we
+/// hold (agent/hold.hpp) are on the node of their policy; the others' nodes nobody tells without
+/// using them.
+void find_unmapped(scratch& s, std::size_t count) noexcept {
+  bool missing = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    missing = missing || s.where[i] == -ENOENT;
+  }
+  if (!missing || ::mincore(s.page[0], count * page_bytes(), s.in_memory) != 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (s.where[i] == -ENOENT && (s.in_memory[i] & 1) != 0) {
+      const int node = node_held_on(s.page[i]);
+      s.where[i] = node >= 0 ? node : -EBUSY;
+    }
+  }
+}
+
 void ask(scratch& s, const object& what, std::size_t first, std::size_t count, std::size_t pages,
          bool& reduced) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     s.page[i] = what.start + (first + i) * page_bytes();
   }
   if (!reduced && sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0) == 0) {
+    find_unmapped(s, count);
     for (std::size_t i = 0; i < count; ++i) {
       s.where[i] = meaning(s.where[i]);
     }

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/settings.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -81,13 +82,9 @@ char decoded(const char*& at) noexcept {
   return static_cast<char>(high * 16 + low);
 }
 
+/// All but the lists, which are as long as their counts say.
 void forget(settings& what) noexcept {
-  what.threshold_bytes = what.group_bytes = 0;
-  what.rule_count = what.code_count = what.above_count = what.run_count = 0;
-  what.owners = {};
-  what.standard = {};
-  what.observe = what.witness = what.quiet = what.announce = what.main_works = false;
-  what.pin = what.report = nullptr;
+  std::memset(&what, 0, offsetof(settings, rules));
 }
 
 /// A name up to one of `ends`, of at least one byte.

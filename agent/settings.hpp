@@ -95,7 +95,7 @@ struct settings {
   std::size_t code_count;
   std::size_t above_count;
   std::size_t run_count;
-  // Large, and of no meaning behind what is in use: never cleared.
+  // Large, and of no meaning behind what is in use: never cleared. All that is before them is.
   rule rules[NODEWISE_AGENT_MAX_RULES];
   code_range code[NODEWISE_AGENT_MAX_CODE];
   code_range above[NODEWISE_AGENT_MAX_CODE];

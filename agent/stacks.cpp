@@ -116,6 +116,7 @@ struct stack_record {
 [[gnu::noinline]] void tell_stack(const void* caller, std::uint32_t number) noexcept {
   void* const memory = sys::raw::map(sizeof(stack_record), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {
+    count_unmade();
     return;
   }
   auto& record = *static_cast<stack_record*>(memory);

@@ -16,6 +16,7 @@
 #include "agent/large.hpp"
 #include "agent/module_memory.hpp"
 #include "agent/modules.hpp"
+#include "agent/own_descriptors.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
 #include "agent/rules.hpp"
@@ -210,12 +211,15 @@ bool read_file(const char* path, const dl_phdr_info& module, const zero_memory& 
 
 void read_module(const dl_phdr_info& module, const zero_memory& zero, known_module& into) noexcept {
   found_arrays found;
-  const bool program = *into.path == '\0';
-  // Of a program that is started as an argument of the loader, /proc/self/exe is the loader.
-  if (!read_file(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
-      program) {
-    (void)read_file(program_invocation_name, module, zero, into.memory, found);
-  }
+  auto read = [&] {
+    const bool program = *into.path == '\0';
+    // Of a program that is started as an argument of the loader, /proc/self/exe is the loader.
+    if (!read_file(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
+        program) {
+      (void)read_file(program_invocation_name, module, zero, into.memory, found);
+    }
+  };
+  with_own_descriptors(read);
   const std::uint64_t named = place_arrays(found, into);
   if (!found.complete && zero.bytes() - named >= asked.threshold_bytes) {
     ++stripped;

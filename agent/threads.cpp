@@ -57,11 +57,18 @@ using c11_joiner = int(thrd_t, int*);
 using thread_binder = int(pthread_t, std::size_t, const cpu_set_t*);
 using task_binder = int(pid_t, std::size_t, const cpu_set_t*);
 
-constinit next_function<pthread_creator> next_pthread_create{"pthread_create"};
-constinit next_function<c11_creator> next_thrd_create{"thrd_create"};
-constinit next_function<pthread_joiner> next_pthread_join{"pthread_join"};
-constinit next_function<c11_joiner> next_thrd_join{"thrd_join"};
-constinit next_function<thread_binder> next_pthread_setaffinity{"pthread_setaffinity_np"};
+/// POSIX returns the error, C11 one number for all errors.
+template <int error, class... Parameters>
+int no_threads(Parameters...) noexcept {
+  return error;
+}
+
+constinit next_function<pthread_creator> next_pthread_create{"pthread_create", no_threads<ENOSYS>};
+constinit next_function<c11_creator> next_thrd_create{"thrd_create", no_threads<thrd_error>};
+constinit next_function<pthread_joiner> next_pthread_join{"pthread_join", no_threads<ENOSYS>};
+constinit next_function<c11_joiner> next_thrd_join{"thrd_join", no_threads<thrd_error>};
+constinit next_function<thread_binder> next_pthread_setaffinity{"pthread_setaffinity_np",
+                                                                no_threads<ENOSYS>};
 constinit next_function<task_binder> next_sched_setaffinity{"sched_setaffinity"};
 
 /// In a child of vfork() the table is the parent's.

@@ -8,8 +8,9 @@
 #include <sys/syscall.h>
 
 #include "agent/hold.hpp"
+#include "agent/own_descriptors.hpp"
 #include "agent/pin.hpp"
-#include "agent/report.hpp"
+#include "agent/process.hpp"
 #include "agent/thread_facts.hpp"
 #include "agent/thread_table.hpp"
 #include "agent/threads.hpp"
@@ -19,11 +20,38 @@ namespace nodewise::agent {
 
 namespace {
 
+/// "/proc/PID/task": not by /proc/self, which is another process where files are opened.
+struct task_path {
+  char text[64] = {};
+
+  explicit task_path(int pid) noexcept {
+    add("/proc/");
+    add(pid);
+    add("/task");
+  }
+  void add(const char* more) noexcept {
+    const std::size_t length = std::strlen(more);
+    std::memcpy(text + used_, more, length);
+    used_ += length;
+  }
+  void add(int number) noexcept {
+    char digits[16] = {};
+    char* first = digits + sizeof digits - 1;
+    for (int rest = number; rest > 0; rest /= 10) {
+      *--first = static_cast<char>('0' + rest % 10);
+    }
+    add(first);
+  }
+
+ private:
+  std::size_t used_ = 0;
+};
+
 /// The threads of this process, as many as the table can know.
 class live_threads {
  public:
-  live_threads() noexcept
-      : folder_(sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/task",
+  explicit live_threads(int pid) noexcept
+      : folder_(sys::raw::call(SYS_openat, AT_FDCWD, task_path(pid).text,
                                O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)) {}
   ~live_threads() {
     if (folder_ >= 0) {
@@ -80,20 +108,12 @@ class live_threads {
   alignas(8) char bytes_[2048];
 };
 
-/// "/proc/self/task/TID/comm"
-void read_name(int tid, char (&into)[16]) noexcept {
-  char path[64] = "/proc/self/task/";
-  char digits[16];
-  std::size_t count = 0;
-  for (int rest = tid; rest > 0; rest /= 10) {
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  }
-  char* at = path + std::strlen(path);
-  while (count > 0) {
-    *at++ = digits[--count];
-  }
-  std::memcpy(at, "/comm", sizeof "/comm");
-  const long file = sys::raw::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+void read_name(int pid, int tid, char (&into)[16]) noexcept {
+  task_path path(pid);
+  path.add("/");
+  path.add(tid);
+  path.add("/comm");
+  const long file = sys::raw::call(SYS_openat, AT_FDCWD, path.text, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) {
     return;
   }
@@ -123,36 +143,34 @@ bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
     into.ordinal = entry->ordinal;
     std::memcpy(into.start, entry->start_module, sizeof into.start);
   }
-  read_name(tid, into.name);
+  read_name(pid, tid, into.name);
   read_cpus(tid, into.cpus);
   return into.cpus[0] != '\0';
 }
 
-bool write(const settings& asked, int pid, nodewise_agent_thread& record) noexcept {
-  return append(asked, NODEWISE_AGENT_THREAD, pid, record.header, sizeof record);
+void write_live(int pid) noexcept {
+  live_threads all(pid);
+  int tid = all.next();
+  for (std::size_t count = 0; tid != 0 && count < max_known_threads; ++count, tid = all.next()) {
+    nodewise_agent_thread record = {};
+    if (tid != holder().tid && describe_live(tid, pid, record)) {
+      tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
+    }
+  }
 }
 
 } // namespace
 
-std::size_t write_threads(const settings& asked, int pid) noexcept {
-  std::size_t lost = 0;
-  live_threads all;
-  int tid = all.next();
-  for (std::size_t count = 0; tid != 0 && count < max_known_threads; ++count, tid = all.next()) {
-    if (tid == holder().tid) {
-      continue;
-    }
-    nodewise_agent_thread record = {};
-    lost += !describe_live(tid, pid, record) || write(asked, pid, record) ? 0U : 1U;
-  }
+void write_threads(const settings& asked, int pid) noexcept {
+  auto live = [pid] { write_live(pid); };
+  with_own_descriptors(live);
   for (std::size_t at = 0; at < max_known_threads; ++at) {
     nodewise_agent_thread record = {};
     if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.witness)) {
       place_text(record, record.cpus);
-      lost += write(asked, pid, record) ? 0U : 1U;
+      tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
     }
   }
-  return lost;
 }
 
 } // namespace nodewise::agent

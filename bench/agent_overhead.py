@@ -121,13 +121,13 @@ def main():
         programs = (witnessed_commands(churn, arguments.first_touch) if arguments.witness
                     else commands(churn, folder))
         for title, argv in programs.items():
-            report.write_bytes(b"")
+            report.write_bytes(bytes(64 << 20))
             run_once(argv, preloaded)
             pairs = []
             for _ in range(arguments.rounds):
                 both = {}
                 for which in random.sample(["without", "with"], 2):
-                    report.write_bytes(b"")
+                    report.write_bytes(bytes(64 << 20))
                     both[which] = run_once(argv, preloaded if which == "with" else plain)
                 pairs.append((both["without"], both["with"]))
             rows[title] = {

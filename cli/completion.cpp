@@ -1,9 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/completion.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
+#include "cli/completion_words.hpp"
 #include "cli/invocation.hpp"
 
 namespace nodewise::cli {
@@ -20,11 +22,14 @@ std::vector<const verb*> shown_verbs() {
   return shown;
 }
 
-/// "auto|always" with something else between.
-std::string choices_of(const flag& of, std::string_view between) {
+/// What is proposed as the value, with blanks between; `colon` stands for each colon.
+std::string words_of(const flag& of, std::string_view colon = ":") {
   std::string text;
-  for (const char letter : of.choices) {
-    text += letter == '|' ? std::string(between) : std::string(1, letter);
+  for (const std::string& word : proposed_words(of)) {
+    text += text.empty() ? "" : " ";
+    for (const char letter : word) {
+      text += letter == ':' ? std::string(colon) : std::string(1, letter);
+    }
   }
   return text;
 }
@@ -68,10 +73,11 @@ std::string bash_values(const verb& of) {
       continue;
     }
     text += "      " + names_of(*f, "|") + ") ";
-    if (!f->choices.empty()) {
-      text += "_nodewise_words \"" + choices_of(*f, " ") + "\"; ";
-    } else if (takes_file(*f)) {
-      text += "_nodewise_files; ";
+    if (takes_file(*f)) {
+      text += "_nodewise_files \"" + words_of(*f) + "\"; ";
+    } else if (const std::string words = words_of(*f); !words.empty()) {
+      text += std::string(takes_a_list(*f) ? "_nodewise_list" : "_nodewise_words") + " \"" + words +
+              "\"; ";
     }
     text += "return ;;\n";
   }
@@ -113,28 +119,52 @@ std::string bash_script() {
   std::string text = R"(# Completion of nodewise for bash.
 
 _nodewise_words() { COMPREPLY=($(compgen -W "$1" -- "$word")); }
-_nodewise_files() { COMPREPLY=($(compgen -f -- "$word")); }
+_nodewise_files() { COMPREPLY=($(compgen -W "$1" -- "$word") $(compgen -f -- "$word")); }
+# Of words with commas between, the last one.
+_nodewise_list() {
+  local before=''
+  [[ $word == *,* ]] && before=${word%,*},
+  COMPREPLY=($(compgen -P "$before" -W "$1" -- "${word##*,}"))
+}
+
+# words, here, origin: COMP_WORDS and COMP_CWORD with "lab:4x2" as one word again, which bash breaks
+# at its colons unless COMP_WORDBREAKS has none; and where each began.
+_nodewise_join() {
+  local i last
+  words=() origin=()
+  for ((i = 0; i < ${#COMP_WORDS[@]}; ++i)); do
+    last=$((${#words[@]} - 1))
+    if ((last > 0)) && [[ ${COMP_WORDS[i]} == :* || ( ${COMP_WORDS[i-1]} == : && ${COMP_WORDS[i]} != -* ) ]]; then
+      words[last]+=${COMP_WORDS[i]}
+    else
+      words+=("${COMP_WORDS[i]}")
+      origin+=("$i")
+      ((++last))
+    fi
+    ((i == COMP_CWORD)) && here=$last
+  done
+}
 
 # Behind "--" or the first word that is no option: the program's own completion. $1: the options
 # whose value is the next word, "-N|--cpunodebind"; $2: not empty if only "--" begins a program.
 _nodewise_program() {
   local i=$((at + 1))
-  while ((i < COMP_CWORD)); do
-    case ${COMP_WORDS[i]} in
+  while ((i < here)); do
+    case ${words[i]} in
     --) ((++i)); break ;;
-    --*) [[ ${COMP_WORDS[i+1]} == '=' ]] && ((i += 2)) || { [[ "|$1|" == *"|${COMP_WORDS[i]}|"* ]] && ((++i)); } ;;
-    -?) [[ "|$1|" == *"|${COMP_WORDS[i]}|"* ]] && ((++i)) ;;
+    --*) [[ ${words[i+1]} == '=' ]] && ((i += 2)) || { [[ "|$1|" == *"|${words[i]}|"* ]] && ((++i)); } ;;
+    -?) [[ "|$1|" == *"|${words[i]}|"* ]] && ((++i)) ;;
     -*) ;;
     *) [[ $2 ]] || break ;;
     esac
     ((++i))
   done
-  ((i > COMP_CWORD)) && return 1
-  ((i == COMP_CWORD)) && [[ ${COMP_WORDS[i-1]} != -- ]] && return 1
-  if ((i == COMP_CWORD)); then
+  ((i > here)) && return 1
+  ((i == here)) && [[ ${words[i-1]} != -- ]] && return 1
+  if ((i == here)); then
     COMPREPLY=($(compgen -c -- "$word") $(compgen -f -- "$word"))
   elif declare -F _command_offset >/dev/null; then
-    _command_offset "$i"
+    _command_offset "${origin[i]}"
   else
     _nodewise_files
   fi
@@ -142,22 +172,40 @@ _nodewise_program() {
 }
 
 _nodewise() {
-  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} at
+  local -a words origin
+  local here=0
+  _nodewise_join
+  _nodewise_propose
+  # What bash has broken off already is not proposed again.
+  local current=${COMP_WORDS[COMP_CWORD]} known=${words[here]}
+  [[ $current == : ]] && current=''
+  known=${known%"$current"}
+  if [[ $known == *: ]] && ((${origin[here]} < COMP_CWORD)); then
+    COMPREPLY=("${COMPREPLY[@]#"$known"}")
+  fi
+  if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *: ]]; then
+    compopt -o nospace 2>/dev/null # more follows a colon
+  fi
+  return 0
+}
+
+_nodewise_propose() {
+  local word=${words[here]} previous=${words[here-1]} at
   COMPREPLY=()
   # "--bind=close" comes as three words.
   if [[ $word == '=' ]]; then
     word=''
   elif [[ $previous == '=' ]]; then
-    previous=${COMP_WORDS[COMP_CWORD-2]}
+    previous=${words[here-2]}
   fi
-  for ((at = 1; at < COMP_CWORD; ++at)); do
-    [[ ${COMP_WORDS[at]} != -* ]] && break
+  for ((at = 1; at < here; ++at)); do
+    [[ ${words[at]} != -* ]] && break
   done
-  if ((at >= COMP_CWORD)); then
+  if ((at >= here)); then
 )";
   text += "    _nodewise_words \"" + names + " " +
           joined(command_flags(), " ", [](const flag* const& f) { return option_name(*f); }) +
-          "\"\n    return\n  fi\n  case ${COMP_WORDS[at]} in\n";
+          "\"\n    return\n  fi\n  case ${words[at]} in\n";
   for (const verb* const v : verbs) {
     text += bash_verb(*v);
   }
@@ -181,15 +229,30 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
+bool more_follows(const flag& of) {
+  return std::ranges::any_of(proposed_words(of),
+                             [](const std::string& word) { return word.ends_with(':'); });
+}
+
 std::string zsh_value(const flag& of) {
   const std::string name = zsh_text(of.value);
   if (of.kind == flag_kind::toggle) {
     return "";
   }
-  if (!of.choices.empty()) {
-    return ":" + name + ":(" + choices_of(of, " ") + ")";
+  const std::string words = words_of(of, "\\:");
+  if (words.empty()) {
+    return ":" + name + ":" + (takes_file(of) ? "_files" : " ");
   }
-  return ":" + name + ":" + (takes_file(of) ? "_files" : " ");
+  if (takes_a_list(of)) {
+    return ":" + name + ":_sequence compadd - " + words;
+  }
+  // Behind a colon the word goes on.
+  const std::string some =
+      "compadd " + std::string(more_follows(of) ? "-S \"\" " : "") + "- " + words;
+  return ":" + name + ":" +
+         (takes_file(of)     ? "{" + some + "; _files}"
+          : more_follows(of) ? "{" + some + "}"
+                             : "(" + words + ")");
 }
 
 std::string zsh_flag(const flag& of) {
@@ -250,7 +313,11 @@ std::string fish_flag(const flag& of) {
   text += of.letter == '\0' ? "" : " -s " + std::string(1, of.letter);
   if (needs_value(of)) {
     text += takes_file(of) ? " -r -F" : " -x";
-    text += of.choices.empty() ? "" : " -a '" + choices_of(of, " ") + "'";
+    const std::string words = words_of(of);
+    text += words.empty() ? ""
+            : takes_a_list(of)
+                ? " -a \"(__fish_complete_list , 'string split \\\" \\\" \\\"" + words + "\\\"')\""
+                : " -a '" + words + "'";
   }
   return text + " -d " + fish_text(of.help);
 }

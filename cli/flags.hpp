@@ -5,6 +5,7 @@
 // misspelt option does not compile.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace nodewise::cli {
@@ -287,12 +288,41 @@ inline constexpr flag plan{
     .group = group::memory,
     .help = "of run: threads and arrays as this file says, what is given beside it comes first; "
             "of profile: write that file"};
+inline constexpr flag plan_optional{
+    .name = "plan-optional",
+    .kind = flag_kind::value,
+    .value = "FILE",
+    .group = group::memory,
+    .help = "the same, but run the program without the plan, with a warning, if FILE is missing or "
+            "broken"};
 inline constexpr flag threshold{.name = "threshold",
                                 .kind = flag_kind::value,
                                 .value = "SIZE",
                                 .standard = "1MiB",
                                 .group = group::memory,
                                 .help = "smaller mappings are left alone by --memory blocked"};
+/// Where `run` places threads and memory: what `lab check` passes on to it. It has another --all.
+inline constexpr std::array run_placement = {&cpunodebind,
+                                             &physcpubind,
+                                             &bind,
+                                             &pin,
+                                             &threads,
+                                             &main_thread,
+                                             &places,
+                                             &smt,
+                                             &ranks_per,
+                                             &membind,
+                                             &balancing,
+                                             &interleave,
+                                             &weighted_interleave,
+                                             &preferred,
+                                             &preferred_many,
+                                             &localalloc,
+                                             &memory,
+                                             &rule,
+                                             &plan,
+                                             &plan_optional,
+                                             &threshold};
 inline constexpr flag verify{.name = "verify",
                              .group = group::checking,
                              .help = "ask the kernel at the end where the pages are"};
@@ -309,7 +339,7 @@ inline constexpr flag process{.name = "process",
                               .kind = flag_kind::list,
                               .value = "PID",
                               .group = group::looking,
-                              .help = "the process to look at; may be given several times"};
+                              .help = "the process to look at"};
 inline constexpr flag at{.name = "at",
                          .kind = flag_kind::value,
                          .value = "SECONDS",

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/exit_codes.hpp"
 #include "cli/lab_runner.hpp"
 #include "cli/result.hpp"

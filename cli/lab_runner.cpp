@@ -4,17 +4,50 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/machine_source.hpp"
+#include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
 #include "sys/execute.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
+
+namespace {
+
+/// A plan is read inside the machine, which has these of its own. One that cannot be followed is
+/// refused before the machine starts.
+void require_plan_there(const invocation& given, const flag& which) {
+  const auto name = given.text(which);
+  if (!name) {
+    return;
+  }
+  const auto file = (std::filesystem::current_path() / *name).lexically_normal();
+  for (const char* const own : {"/proc", "/dev", "/sys", "/run"}) {
+    if (file.lexically_relative(own).native().rfind("..", 0) != 0) {
+      throw error(error_kind::usage, option_name(which) + " " + std::string(*name) + " with --on",
+                  "a virtual machine has a " + std::string(own) + " of its own",
+                  "write the plan into a file in another folder");
+    }
+  }
+  if (&which == &flags::plan) {
+    (void)plans::read_plan(std::filesystem::path(*name));
+  }
+}
+
+} // namespace
+
+void check_plan_for_lab(const invocation& given) {
+  require_plan_there(given, flags::plan);
+  require_plan_there(given, flags::plan_optional);
+}
 
 std::string machine_file_for_runner(const machine& what) {
   const auto refuse = [&](int errno_value) {

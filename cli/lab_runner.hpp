@@ -28,6 +28,10 @@ namespace nodewise::cli {
 /// The machine that --on names. Throws `error` (usage, input).
 [[nodiscard]] topology machine_of_on(const invocation& given, const paths& from);
 
+/// A plan is read inside the machine, from the user's files: throws `error` for one that is not
+/// there (usage), and for one of --plan that cannot be followed (input), before the machine starts.
+void check_plan_for_lab(const invocation& given);
+
 /// "run --machine ... --": the runner's own words for --on on this machine. The command follows.
 [[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what);
 

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// nodewise: a static executable that does `run` itself, since a launcher's start is waited for
+// nodewise: a static executable that starts programs itself, because users wait for a launcher
 // every time, and leaves everything else to nodewise-tool.
 #include <algorithm>
 #include <span>
@@ -11,7 +11,7 @@
 
 #include "cli/guard.hpp"
 #include "cli/paths.hpp"
-#include "cli/verbs.hpp"
+#include "cli/start_run.hpp"
 #include "launch/counted.hpp"
 #include "sys/execute.hpp"
 
@@ -28,14 +28,15 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
               failed);
 }
 
-/// A run that is waited for, or that needs line tables, hwloc or a machine's file, need not begin
-/// within a millisecond.
+/// Only a plain run must begin within a millisecond. One that is supervised, or that needs line
+/// tables, hwloc or the file of a machine, is nodewise-tool's.
 bool is_plain_run(const invocation& given) {
   if (given.verb == nullptr || given.verb->name != "run") {
     return false;
   }
-  for (const flag* const other : {&flags::help, &flags::version, &flags::on, &flags::verify,
-                                  &flags::json, &flags::output, &flags::rule, &flags::plan}) {
+  for (const flag* const other :
+       {&flags::help, &flags::version, &flags::on, &flags::verify, &flags::json, &flags::output,
+        &flags::rule, &flags::plan, &flags::plan_optional, &flags::strict}) {
     if (given.has(*other)) {
       return false;
     }
@@ -58,7 +59,7 @@ int run_command(std::span<const char* const> arguments) {
     }
     launch::stand_aside();
     given = parse(arguments);
-    return is_plain_run(given) ? verbs::run(given) : hand_over_to_tool(arguments);
+    return is_plain_run(given) ? start_run(given) : hand_over_to_tool(arguments);
   });
 }
 

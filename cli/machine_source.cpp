@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "cli/registry.hpp"
@@ -29,12 +31,6 @@ bool looks_synthetic(std::string_view text) {
   const std::size_t colon = text.find(':');
   return colon != std::string_view::npos && colon + 1 < text.size() && text[colon + 1] >= '0' &&
          text[colon + 1] <= '9';
-}
-
-bool file_begins_with(const fs::path& file, char wanted) {
-  std::ifstream in(file);
-  char first = '\0';
-  return in >> first && first == wanted; // >> leaves white space out
 }
 
 topology read_file(const fs::path& file) {
@@ -79,6 +75,12 @@ topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> wh
 }
 
 } // namespace
+
+bool file_begins_with(const fs::path& file, char wanted) {
+  std::ifstream in(file);
+  char first = '\0';
+  return in >> first && first == wanted; // >> leaves white space out
+}
 
 std::vector<std::string> lab_machine_names(const paths& from) {
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "cli/paths.hpp"
 
 namespace nodewise::cli {
+
+/// Whether a file's first character that is not white space is this one; false if it cannot be
+/// read.
+[[nodiscard]] bool file_begins_with(const std::filesystem::path& file, char wanted);
 
 /// What --input names: FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or hwloc's synthetic syntax.
 /// Throws `error` as the readers do.

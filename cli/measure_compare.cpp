@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/counted.hpp"
 #include "cli/measure_view.hpp"
 #include "report/table.hpp"
 
@@ -20,13 +21,13 @@ using report::cell;
 using report::tone;
 
 /// What is to be said of a figure that both have.
-enum class outcome { other_work, few_visits, disturbed, alike, better, worse, count };
+enum class judgement { other_work, few_visits, disturbed, alike, better, worse, count };
 
 struct words {
   std::string_view in_row;
   std::string_view below; ///< behind their number; empty for what rows say
 };
-constexpr std::array<words, static_cast<std::size_t>(outcome::count)> all_words = {{
+constexpr std::array<words, static_cast<std::size_t>(judgement::count)> all_words = {{
     {"other buffers or threads", "with other buffers or threads: no change of the machine"},
     {"too few visits", "with too few visits to tell: --time gives more"},
     {"disturbed", "apart, but one of both was disturbed: measure again"},
@@ -34,37 +35,28 @@ constexpr std::array<words, static_cast<std::size_t>(outcome::count)> all_words 
     {"better", ""},
     {"worse", ""},
 }};
-const words& words_for(outcome of) {
+const words& words_for(judgement of) {
   return all_words[static_cast<std::size_t>(of)];
 }
-tone tone_of(outcome of) {
-  return of == outcome::better ? tone::good : of == outcome::worse ? tone::bad : tone::warning;
+tone tone_of(judgement of) {
+  return of == judgement::better ? tone::good : of == judgement::worse ? tone::bad : tone::warning;
 }
 
-bool was_disturbed(const record& of) {
-  const auto& by = of.found.disturbed;
-  return by && (by->is_much() || by->is_much_elsewhere());
-}
-
-outcome judge(const record& then, const record& now, const measure::change& found) {
+judgement judge(const record& then, const record& now, const measure::change& found) {
   if (now.bytes != then.bytes || now.threads != then.threads) {
-    return outcome::other_work;
+    return judgement::other_work;
   }
   if (!found.enough) {
-    return outcome::few_visits;
+    return judgement::few_visits;
   }
   if (!found.apart) {
-    return outcome::alike;
+    return judgement::alike;
   }
-  if (was_disturbed(then) || was_disturbed(now)) {
-    return outcome::disturbed;
+  if (then.found.was_disturbed() || now.found.was_disturbed()) {
+    return judgement::disturbed;
   }
   const bool is_more = now.found.figure().median > then.found.figure().median;
-  return is_more == now.more_is_better() ? outcome::better : outcome::worse;
-}
-
-std::string counted(std::size_t figures) {
-  return std::to_string(figures) + (figures == 1 ? " figure" : " figures");
+  return is_more == now.more_is_better() ? judgement::better : judgement::worse;
 }
 
 /// Figures that are known here and not there.
@@ -108,7 +100,7 @@ std::string comparison_text(const measurement& before, const measurement& after,
     const estimate old = then->found.figure();
     const estimate figure = now.found.figure();
     const measure::change found = compare(old, figure);
-    const outcome is = judge(*then, now, found);
+    const judgement is = judge(*then, now, found);
     ++many[static_cast<std::size_t>(is)];
     if (found.apart) {
       rows.add({std::string(to_string(now.of)),
@@ -122,12 +114,12 @@ std::string comparison_text(const measurement& before, const measurement& after,
   std::string text = about_hosts(before, after) + (rows.empty() ? "" : rows.to_string(how));
   for (std::size_t i = 0; i < many.size(); ++i) {
     if (many[i] != 0 && !all_words[i].below.empty()) {
-      text += counted(many[i]) + " " + std::string(all_words[i].below) + ".\n";
+      text += counted(many[i], "figure") + " " + std::string(all_words[i].below) + ".\n";
     }
   }
   const std::size_t of_one = known_only(before, after) + known_only(after, before);
   if (of_one != 0) {
-    text += counted(of_one) + " of one measurement only.\n";
+    text += counted(of_one, "figure") + " of one measurement only.\n";
   }
   return text.empty() ? "Nothing was measured in both.\n" : text;
 }

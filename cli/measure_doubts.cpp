@@ -36,33 +36,34 @@ measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
   return found;
 }
 
+namespace {
+
+std::string small_buffers(std::uint64_t bytes, const std::string& why, std::uint64_t enough) {
+  return "buffers of " + report::format_bytes(bytes) + why +
+         " are less than four times the caches of this machine (" + report::format_bytes(enough) +
+         "): figures may be of the caches";
+}
+
+} // namespace
+
 std::vector<std::string> doubts(const topology& on, const measure::scope& what,
                                 const std::vector<point>& points, sys::kernel& kernel) {
   std::vector<std::string> all;
+  const std::uint64_t enough = measure::enough_bytes(on);
+  const bool is_asked = what.bytes != 0 || what.experiments.empty(); // workgroups have their own
   const std::uint64_t most = measure::most_bytes(on, what.memory);
-  if (what.bytes == 0 && most < measure::enough_bytes(on)) {
-    all.push_back("buffers of " + report::format_bytes(most) +
-                  ", all that memory has to give, are less than four times the caches (" +
-                  report::format_bytes(measure::enough_bytes(on)) +
-                  "): figures may be of the caches");
+  if (!is_asked && most < enough) {
+    all.push_back(small_buffers(most, ", all that memory has to give,", enough));
   }
-  std::uint64_t asked = 0; // of the smallest point whose size was chosen
-  for (const point& each : points) {
-    const std::uint64_t bytes = measure::record_of(each, {}).bytes;
-    const bool is_chosen = what.bytes != 0 || what.experiments.empty();
-    if (is_chosen && bytes != 0 && bytes < measure::enough_bytes(on)) {
-      asked = asked == 0 ? bytes : std::min(asked, bytes);
-    }
-  }
-  if (asked != 0) {
-    all.push_back("buffers of " + report::format_bytes(asked) +
-                  " are less than four times the caches of this machine (" +
-                  report::format_bytes(measure::enough_bytes(on)) +
-                  "): figures may be of the caches");
-  }
+  std::uint64_t smallest = enough;
   std::size_t threads = 0;
   for (const point& each : points) {
-    threads = std::max(threads, measure::record_of(each, {}).threads);
+    const measure::record described = measure::record_of(each, {});
+    threads = std::max(threads, described.threads);
+    smallest = described.bytes != 0 ? std::min(smallest, described.bytes) : smallest;
+  }
+  if (is_asked && smallest < enough) {
+    all.push_back(small_buffers(smallest, "", enough));
   }
   const auto quota = doctor::read_cpu_quota(kernel).processors;
   if (quota && *quota < static_cast<double>(threads)) {

@@ -3,8 +3,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
+#include <nlohmann/json.hpp>
+
+#include "base/counted.hpp"
 #include "cli/measure_flags.hpp"
 #include "cli/result.hpp"
 #include "measure/measurement_json.hpp"
@@ -15,8 +19,6 @@
 namespace nodewise::cli {
 
 namespace {
-
-constexpr double enough_confidence = 0.95;
 
 using measure::experiment;
 using measure::measurement;
@@ -32,37 +34,25 @@ struct quality {
          {experiment::bandwidth, experiment::latency, experiment::contention}) {
       for (const measure::record* one : of.all(each)) {
         if (one->is_known()) {
-          const auto& by = one->found.disturbed;
           ++figures;
-          sure += one->found.figure().confidence >= enough_confidence ? 1U : 0U;
-          disturbed += by && (by->is_much() || by->is_much_elsewhere()) ? 1U : 0U;
+          sure += one->found.figure().has_enough_visits() ? 1U : 0U;
+          disturbed += one->found.was_disturbed() ? 1U : 0U;
         }
       }
     }
   }
 };
 
-/// Why what is kept already is the better one; empty if it is not, is of another machine, or cannot
-/// be read.
-std::string why_worse(const measurement& now, const machine& on,
-                      const std::filesystem::path& kept) {
+/// The measurement in a file; nothing if it cannot be read, or is of another machine.
+std::optional<measurement> read_kept(const std::filesystem::path& file, const machine& on) {
   try {
-    const nlohmann::ordered_json document = read_json_file(kept);
-    const json_field field(document, kept.string());
-    if (!nodewise::measured::why_another(on, topology_from_json(field).machine()).empty()) {
-      return "";
-    }
-    const quality old(measure::read_measurement(field));
-    const quality made(now);
-    if (made.disturbed > old.disturbed) {
-      return "more of it was disturbed";
-    }
-    if (made.sure < old.sure) {
-      return "fewer figures were visited often enough";
-    }
-    return made.figures < old.figures ? "it has fewer figures" : "";
+    const nlohmann::ordered_json document = read_json_file(file, largest_machine_file);
+    const json_field field(document, file.string());
+    return nodewise::measured::why_another(on, topology_from_json(field).machine()).empty()
+               ? std::optional(measure::read_measurement(field))
+               : std::nullopt;
   } catch (const error&) {
-    return "";
+    return std::nullopt;
   }
 }
 
@@ -128,6 +118,18 @@ std::string why_not_kept(const measurement& what, const topology& on,
          "; -o FILE writes it, NODEWISE_MEASURED=FILE has it used";
 }
 
+std::string why_worse(const measurement& now, const measurement& kept) {
+  const quality old(kept);
+  const quality made(now);
+  if (made.disturbed > old.disturbed) {
+    return "more of it was disturbed";
+  }
+  if (made.sure < old.sure) {
+    return "fewer figures were visited often enough";
+  }
+  return made.figures < old.figures ? "it has fewer figures" : "";
+}
+
 std::string keep(const measurement& what, const topology& on,
                  const std::vector<std::string>& doubts, const nlohmann::ordered_json& result,
                  const invocation& given) {
@@ -145,7 +147,8 @@ std::string keep(const measurement& what, const topology& on,
   try {
     const std::filesystem::path file = nodewise::measured::file_to_write(
         [](const char* name) -> const char* { return std::getenv(name); }, what.host);
-    if (const std::string why = why_worse(what, on.machine(), file); !why.empty()) {
+    const auto kept = read_kept(file, on.machine());
+    if (const std::string why = kept ? why_worse(what, *kept) : ""; !why.empty()) {
       return "Not kept: " + why + " than in " + file.string() +
              "; remove that to have this one used.\n";
     }
@@ -159,9 +162,12 @@ std::string keep(const measurement& what, const topology& on,
       return "Not kept in " + file.string() + ": " + failed.message() +
              "; NODEWISE_MEASURED=FILE names another, --no-keep leaves it out.\n";
     }
-    const std::size_t disturbed = quality(what).disturbed;
+    if (const std::size_t disturbed = quality(what).disturbed; disturbed != 0) {
+      return "Kept in " + file.string() + ", with a mark at " + counted(disturbed, "figure") +
+             " that other work disturbed: nodewise topo shows it, run --memory weighted:auto over "
+             "several nodes refuses marked bandwidths. Measure again while nothing else runs.\n";
+    }
     return "Kept in " + file.string() +
-           (disturbed == 0 ? "" : ", disturbed as it is: measure again when nobody works here") +
            ": nodewise topo shows it, run --memory weighted:auto uses it.\n";
   } catch (const error& e) { // there is no home
     return "Not kept: " + e.answered() + "; " + e.cure() + ".\n";

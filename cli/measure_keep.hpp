@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/topology.hpp>
 
@@ -25,6 +25,12 @@ namespace nodewise::cli {
 [[nodiscard]] std::string why_not_kept(const measure::measurement& what, const topology& on,
                                        const std::vector<std::string>& doubts,
                                        const invocation& given);
+
+/// Why what is kept already is the better one, by the bandwidths, latencies and contention that
+/// others compute with: fewer of them disturbed, more visited often enough, or more of them. Empty
+/// if it is not.
+[[nodiscard]] std::string why_worse(const measure::measurement& now,
+                                    const measure::measurement& kept);
 
 /// Keeps it for `topo` and `run`, or does not. Returns a line that says which, and why; empty if
 /// the question was another one than theirs. Throws nothing: what is in the way of that is no

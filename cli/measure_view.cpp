@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "measure/measurement_json.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -27,8 +29,6 @@ using report::cell;
 using report::tone;
 
 constexpr auto right = report::align::right;
-/// With less the interval is not that of its column.
-constexpr double enough_confidence = 0.95;
 
 std::string number(node_id node) {
   return std::to_string(to_int(node));
@@ -187,7 +187,7 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
     if (figure.two_humped) {
       add_label(doubts, "two different values, and the median is one of them", each->label);
     }
-    if (figure.confidence < enough_confidence) {
+    if (!figure.has_enough_visits()) {
       add_label(doubts, "few visits: the interval is all of them", each->label);
     }
     if (each->found.disturbed && each->found.disturbed->is_much()) {
@@ -226,7 +226,7 @@ std::string verdict_of_contention(const measurement& what, const record& of,
   const measure::change found = compare(own->found.figure(), of.found.figure());
   const std::string ratio = format_figure(found.ratio);
   std::string text = "  node " + number(of.to) + ": " + ratio + " times what its own cores draw";
-  if (found.significant) {
+  if (found.significant()) {
     text += found.ratio > 1 ? ", so its cores are their limit, not its memory"
                             : ", so its memory is the limit, and loses by being shared";
   } else if (!found.enough) {

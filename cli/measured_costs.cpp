@@ -28,12 +28,39 @@ std::string joined(const std::vector<std::string>& remarks) {
   return text;
 }
 
+/// Weights by a disturbed figure would place arrays wrongly without a word. One node has any
+/// weight.
+void refuse_disturbed(const measured::profile& kept, const node_set& nodes) {
+  node_set with_own; // a figure of the node's own processors is taken before all others
+  for (const parameter& each : kept.what.parameters) {
+    if (each.name == "bandwidth" && each.from == each.to) {
+      with_own.insert(each.to);
+    }
+  }
+  node_set disturbed;
+  for (const parameter& each : kept.what.parameters) {
+    const bool counts = each.from == each.to || !with_own.contains(each.to);
+    if (each.name == "bandwidth" && counts && measured::was_disturbed(each)) {
+      disturbed.insert(each.to);
+    }
+  }
+  disturbed = std::move(disturbed) & nodes;
+  if (nodes.size() > 1 && !disturbed.empty()) {
+    throw error(error_kind::input,
+                "weighted:auto, weights by the bandwidths in " + kept.file.string(),
+                "other work disturbed the measurement of node " + disturbed.to_string(),
+                "measure again while nothing else runs: nodewise measure; or give the weights: "
+                "weighted:0=3,1=1");
+  }
+}
+
 launch::measured_weights weigh(const topology& here, const node_set& nodes) {
   const measured::findings all = measured::find(here.machine());
   if (!all.found) {
     throw error(error_kind::input, "weighted:auto, weights by measured bandwidths",
                 joined(all.remarks), "nodewise measure; or give the weights: weighted:0=3,1=1");
   }
+  refuse_disturbed(*all.found, nodes);
   launch::measured_weights made{all.found->file.string(), {}};
   for (const kernel_weights::weight& each : kernel_weights::by_bandwidth(all.found->what, nodes)) {
     made.weights.push_back({each.node, each.value});
@@ -45,12 +72,7 @@ launch::measured_weights weigh(const topology& here, const node_set& nodes) {
 
 measured_machine this_machine_with_costs() {
   measured_machine made{topology::system(), std::nullopt, {}};
-  measured::findings all;
-  try {
-    all = measured::find(made.what.machine());
-  } catch (const error& e) {
-    made.refused = e.asked() + ": " + e.answered() + "; " + e.cure();
-  }
+  measured::findings all = measured::find(made.what.machine());
   made.remarks = std::move(all.remarks);
   if (all.found) {
     made.measured = std::move(all.found->what);

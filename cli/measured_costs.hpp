@@ -19,19 +19,18 @@ struct measured_machine {
   topology what;
   std::optional<machine> measured; ///< that these figures are of; not those that firmware publishes
   std::vector<std::string> remarks; ///< from which file they are, or why there are none
-  std::string refused = {};         ///< why the file that is kept could not be read
 };
 
 /// This machine by hwloc, with its own profile if it has one (src/topology/measured_machine.hpp).
-/// A profile that cannot be read is in `refused`: the machine is there without it.
+/// Throws `error` (input) for a profile that cannot be read.
 [[nodiscard]] measured_machine this_machine_with_costs();
 
 /// `what` with the figures of a file, which must be of a machine with the same nodes and
 /// processors. Throws `error` (input).
 [[nodiscard]] measured_machine machine_with_costs(const topology& what, std::string_view file);
 
-/// Weights by the profile of this machine; nothing in the executable that has no JSON machine in
-/// it. Throws `error` (input): what is asked, why nothing says it, how to measure.
+/// Weights by the profile of this machine. The function throws `error` (input): what was asked, why
+/// no measurement answers it, how to measure.
 [[nodiscard]] launch::weight_source make_weight_source();
 
 } // namespace nodewise::cli

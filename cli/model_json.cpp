@@ -1,7 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/model_view.hpp"
+
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
+#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 
@@ -134,7 +136,7 @@ ordered_json model_json(const model_question& asked, const machine& of, const ma
                         model::hypothesis limit) {
   // Predicted for a machine, not taken on this system: no setting of it has a say.
   ordered_json result = report::envelope("prediction", 1, machine_json(of), ordered_json::object());
-  result["question"] = asked.json;
+  result["question"] = *asked.json;
   result["limit"] = limit == model::hypothesis::memory ? "memory" : "processors";
   result["inputs"] = inputs_json(on);
   return result;

@@ -3,6 +3,11 @@
 // What was asked of the model, said again.
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
+#include "base/counted.hpp"
+#include "base/printable.hpp"
+
 #include "cli/model_view.hpp"
 
 namespace nodewise::cli {
@@ -11,12 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string counted(std::size_t number, const std::string& of_one) {
-  return std::to_string(number) + " " + of_one + (number == 1 ? "" : "s");
-}
-
 std::string machine_name(const machine& on) {
-  return !on.name.empty() ? on.name : on.title.empty() ? "this machine" : on.title;
+  return printable(!on.name.empty() ? on.name : on.title.empty() ? "this machine" : on.title);
 }
 
 std::string threads_line(const loop_description& asked, const machine& on, const placed_loop& loop,
@@ -73,30 +74,31 @@ model_question question_of(const loop_description& asked, const machine& on,
   made.title = asked.kernel + (asked.formula.empty() ? "" : ": " + asked.formula);
   made.lines = {threads_line(asked, on, loop, swept), arrays_line(asked),
                 placement_line(asked, swept)};
-  made.json = {{"kind", "loop"},
-               {"kernel", asked.kernel},
-               {"arrays", arrays_json(asked)},
-               {"elements", asked.elements},
-               {"element_bytes", asked.element_bytes},
-               {"threads", loop.what.threads()},
-               {"nodes", loop.nodes.to_string()},
-               {"bind", to_string(asked.bind)},
-               {"memory", asked.memory},
-               {"stagger", asked.stagger},
-               {"page_bytes", asked.page_bytes},
-               {"schedule", asked.schedule_text()},
-               {"shape", asked.form == model::shape::triangular ? "triangular" : "flat"},
-               {"random", asked.random_access},
-               {"chunk_start_seconds", loop.what.chunk_start_s}};
+  ordered_json json = {{"kind", "loop"},
+                       {"kernel", asked.kernel},
+                       {"arrays", arrays_json(asked)},
+                       {"elements", asked.elements},
+                       {"element_bytes", asked.element_bytes},
+                       {"threads", loop.what.threads()},
+                       {"nodes", loop.nodes.to_string()},
+                       {"bind", to_string(asked.bind)},
+                       {"memory", asked.memory},
+                       {"stagger", asked.stagger},
+                       {"page_bytes", asked.page_bytes},
+                       {"schedule", asked.schedule_text()},
+                       {"shape", asked.form == model::shape::triangular ? "triangular" : "flat"},
+                       {"random", asked.random_access},
+                       {"chunk_start_seconds", loop.what.chunk_start_s}};
   if (swept == "threads") {
-    made.json.erase("threads");
-    made.json.erase("nodes");
+    json.erase("threads");
+    json.erase("nodes");
   } else if (swept == "memory") {
-    made.json.erase("memory");
+    json.erase("memory");
   } else if (swept == "chunk") {
     const std::string schedule = asked.schedule_text();
-    made.json["schedule"] = schedule.substr(0, schedule.find(','));
+    json["schedule"] = schedule.substr(0, schedule.find(','));
   }
+  made.json = std::make_shared<const ordered_json>(std::move(json));
   return made;
 }
 
@@ -112,17 +114,18 @@ model_question question_of(std::string_view file, const traffic_choice& which, c
           report::format_bytes(static_cast<unsigned long long>(model::total_bytes(what.what))) +
           " between processors and memories",
       pooled ? "threads share a pool of work" : "each thread has the work it had"};
-  made.json = {{"kind", "traffic"}, {"file", file}};
+  ordered_json json = {{"kind", "traffic"}, {"file", file}};
   if (which.region) {
-    made.json["region"] = *which.region;
+    json["region"] = *which.region;
   } else {
-    made.json["phase"] = which.when ? traffic::to_string(*which.when) : "all";
+    json["phase"] = which.when ? traffic::to_string(*which.when) : "all";
   }
-  made.json["threads"] = what.what.threads.size();
-  made.json["work"] = pooled ? "pooled" : "fixed";
-  made.json["lines"] = what.lines;
-  made.json["unknown_lines"] = what.unknown;
-  made.json["dirty_lines"] = what.dirty;
+  json["threads"] = what.what.threads.size();
+  json["work"] = pooled ? "pooled" : "fixed";
+  json["lines"] = what.lines;
+  json["unknown_lines"] = what.unknown;
+  json["dirty_lines"] = what.dirty;
+  made.json = std::make_shared<const ordered_json>(std::move(json));
   return made;
 }
 

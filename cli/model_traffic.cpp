@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/model_flags.hpp"
 
 namespace nodewise::cli {

@@ -3,11 +3,12 @@
 // How answers of the model are shown and written. All numbers of an answer are predicted.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
 
@@ -19,9 +20,9 @@ namespace nodewise::cli {
 
 /// What was asked, in both forms.
 struct model_question {
-  std::string title;              ///< "triad: a[i] = b[i] + s * c[i]"
-  std::vector<std::string> lines; ///< more of it, a sentence each
-  nlohmann::ordered_json json;
+  std::string title;                                  ///< "triad: a[i] = b[i] + s * c[i]"
+  std::vector<std::string> lines;                     ///< more of it, a sentence each
+  std::shared_ptr<const nlohmann::ordered_json> json; ///< the same for the result
 };
 
 struct answered_point {

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "report/wrap.hpp"
+#include "topology/withheld.hpp"
 
 namespace nodewise::cli {
 
@@ -16,10 +18,6 @@ using report::style;
 using report::tone;
 
 constexpr std::size_t longest_picture = 64; ///< lines; above, cores become ranges
-
-std::string counted(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 /// The strokes of a box, or what stands in for them.
 struct strokes {
@@ -302,7 +300,7 @@ std::string memory_text(const machine& all, const memory_node& node, const char*
 node_box box_of(const topology& what, const memory_node& node, const char* dot) {
   node_box box;
   box.node = node.id;
-  const bool allowed = what.allowed_nodes().contains(node.id);
+  const bool allowed = !is_withheld(what, node);
   box.title = std::string(allowed ? "" : "x ") + "node " +
               (node.logical < 0 ? "" : "L#" + std::to_string(node.logical) + " ") + "P#" +
               std::to_string(to_int(node.id));
@@ -372,7 +370,7 @@ std::string draw_nodes(const topology& what, const style& how) {
     legend = "P# are the numbers of the processors";
   }
   const machine& all = what.machine();
-  if (what.allowed_cpus() != all.cpus() || what.allowed_nodes() != all.node_ids()) {
+  if (what.allowed_cpus() != all.cpus() || !withheld_nodes(what).empty()) {
     legend += "; x: not allowed";
   }
   std::string text;

@@ -1,9 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 
 #include "base/hexadecimal.hpp"
+
 #include "cli/pages_view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
+#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "cli/terminal.hpp"
 
 namespace nodewise::cli {
@@ -21,13 +22,13 @@ watch_screen::watch_screen(bool drawn) : drawn_(drawn) {
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     keys_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
   }
-  write_out("\x1b[?1049h\x1b[?25l"); // another screen, no cursor
+  write_screen("\x1b[?1049h\x1b[?25l"); // another screen, no cursor
 }
 
 watch_screen::~watch_screen() {
   if (drawn_) {
     try {
-      write_out("\x1b[?25h\x1b[?1049l");
+      write_screen("\x1b[?25h\x1b[?1049l");
     } catch (const error&) {
       drawn_ = false; // the terminal is gone: nobody to tell
     }
@@ -46,14 +47,15 @@ void watch_screen::draw(const std::string& text) const {
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
   std::size_t lines_left = known ? size.ws_row - 1U : 24U;
   std::string out = "\x1b[H";
+  const std::string shown = printable(text, kept_controls::newlines_colours);
   std::size_t at = 0;
-  while (at < text.size() && lines_left-- > 0) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
+  while (at < shown.size() && lines_left-- > 0) {
+    const std::size_t end = std::min(shown.find('\n', at), shown.size());
     // No wrapping: a line that is too long would push others off the screen.
-    out += "\x1b[?7l" + text.substr(at, end - at) + "\x1b[K\n";
+    out += "\x1b[?7l" + shown.substr(at, end - at) + "\x1b[K\n";
     at = end + 1;
   }
-  write_out(out + "\x1b[J\x1b[?7h");
+  write_screen(out + "\x1b[J\x1b[?7h");
 }
 
 bool watch_screen::wait(std::chrono::milliseconds time) const {

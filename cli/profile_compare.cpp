@@ -8,7 +8,10 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "advise/advise.hpp"
+#include "base/printable.hpp"
 #include "cli/model_view.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
@@ -110,7 +113,7 @@ void compare_profiles(const profile_result& before, const profile_result& after,
   const std::vector<std::string> doubt = doubts(before, after);
   if (given.has(flags::json)) {
     auto made =
-        report::envelope("comparison", 1, machine_json(before.on.machine()), before.settings);
+        report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
     made["sites"] = json::array();
     for (const compared_site& each : sites) {
       made["sites"].push_back({{"program", each.program},
@@ -137,7 +140,7 @@ void compare_profiles(const profile_result& before, const profile_result& after,
                       {"then", report::align::left, true}});
   for (const compared_site& each : sites) {
     const side& any = each.before ? *each.before : *each.after;
-    rows.add({each.name, report::format_bytes(any.bytes), remote_text(each.before),
+    rows.add({printable(each.name), report::format_bytes(any.bytes), remote_text(each.before),
               remote_text(each.after), each.before ? nodes_text(*each.before) : "absent",
               each.after ? nodes_text(*each.after) : "absent"});
   }
@@ -148,7 +151,7 @@ void compare_profiles(const profile_result& before, const profile_result& after,
   }
   text += "\n";
   for (const std::string& each : doubt) {
-    text += "  " + each + "\n";
+    text += "  " + printable(each) + "\n";
   }
   write_out(text);
 }

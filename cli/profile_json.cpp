@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hexadecimal.hpp"
 #include "cli/profile_sites.hpp"
 #include "cli/profile_view.hpp"

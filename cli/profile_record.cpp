@@ -52,7 +52,7 @@ void tell_unheld(profile::evidence& seen, const launch::run_report& told) {
       seen.missing.push_back("where its pages were first: the kernel may have moved what it "
                              "sampled accesses of, since they could not be held in " +
                              each.program + ": " + errno_text(each.holder->refused_errno) +
-                             "; holding them needs Linux 5.12, mbind and move_pages");
+                             "; holding them needs Linux 5.12, mbind, move_pages and close_range");
       return;
     }
   }
@@ -105,9 +105,9 @@ void add_notes(const launch::run_report& told, std::vector<std::string>& warning
       warnings.push_back(each.program + " brings its own malloc: its arrays have no names");
     }
   }
-  if (told.damaged_bytes != 0) {
-    warnings.push_back("the agent's report is damaged: " + std::to_string(told.damaged_bytes) +
-                       " bytes make no sense; is the disk of TMPDIR full?");
+  for (std::string& loss :
+       launch::losses_of(told, "profile a shorter run or fewer processes at a time")) {
+    warnings.push_back(std::move(loss));
   }
 }
 
@@ -187,14 +187,14 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
                                 const invocation& given) {
   state_before was(here);
   recorded_profile made;
-  const launch::report_file report;
+  const launch::report_file report(launch::report_file::for_witness);
   const observe::recording recorded = record(
       [&] {
         launch::apply(what, report.name(), sys::real_kernel());
         launch::become(what);
       },
       given.has(flags::strict), looking_at(was.memory, here));
-  const launch::run_report told = launch::read_agent_report(report.read());
+  const launch::run_report told = report.read();
   made.end = recorded.end;
   add_notes(told, made.warnings);
   made.what = assembled(recorded, told, here, was);

@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/paths.hpp"
 #include "cli/profile_flags.hpp"
@@ -59,7 +62,7 @@ void write_plan(const profile_result& found, const advise::advice& advice, const
                 "one plan cannot be for all ranks: " + plan.disagreement,
                 "make a plan of each rank's file by itself");
   }
-  auto document = report::envelope("plan", 1, machine_json(found.on.machine()), found.settings);
+  auto document = report::envelope("plan", 1, machine_json(found.on.machine()), *found.settings);
   plans::append(document, plan.plan);
   write_to_file(flags::plan, *file, report::json_text(document));
   if (given.has(flags::quiet) || given.has(flags::json)) {
@@ -69,7 +72,7 @@ void write_plan(const profile_result& found, const advise::advice& advice, const
   const std::string next =
       does_nothing ? "Plan written, which changes nothing: no placement was found that helps.\n"
                    : "Plan written; the same binary with it:\n  nodewise run --plan " +
-                         std::string(*file) + " -- ...\n";
+                         printable(*file) + " -- ...\n";
   text_to == STDERR_FILENO ? write_error(next) : write_out(next);
 }
 
@@ -80,7 +83,7 @@ void tell_advice(const profile_result& found, const invocation& given, int text_
   const topology on = priced_on(found, given);
   const advise::advice advice = advise::advise(found.what, on);
   if (given.has(flags::json)) {
-    write_out(report::json_text(advice_json(found.what, advice, on.machine(), found.settings)));
+    write_out(report::json_text(advice_json(found.what, advice, on.machine(), *found.settings)));
   } else if (!given.has(flags::quiet)) {
     const std::string text =
         advice_text(found.what, advice, on.machine(), style_of(text_to, given));
@@ -96,7 +99,8 @@ profile_result read_profile(const std::string& file) {
   const json_field root(document, "the profile " + file);
   check_schema(root, profile::schema);
   return {profile::profile_from_json(root), topology(machine_from_json(root.at("machine"))),
-          document.value("settings", nlohmann::ordered_json::object())};
+          std::make_shared<const nlohmann::ordered_json>(
+              document.value("settings", nlohmann::ordered_json::object()))};
 }
 
 profile_result read_ranks(const std::vector<std::string>& files) {
@@ -134,7 +138,7 @@ void tell_profile(const profile_result& found, const invocation& given, int text
     try {
       write_to_file(
           flags::output, *file,
-          report::json_text(profile_json(found.what, found.on.machine(), found.settings)));
+          report::json_text(profile_json(found.what, found.on.machine(), *found.settings)));
     } catch (const error&) {
       unwritten = std::current_exception();
     }

@@ -3,10 +3,11 @@
 // A profile with the machine it was taken on, and what becomes of it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/topology.hpp>
 
@@ -18,7 +19,7 @@ namespace nodewise::cli {
 struct profile_result {
   profile::profile what;
   topology on;
-  nlohmann::ordered_json settings;
+  std::shared_ptr<const nlohmann::ordered_json> settings; ///< never null
 };
 
 /// A file that `profile -o` wrote. Throws `error` (input) naming what is wrong with it.

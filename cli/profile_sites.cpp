@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "base/last_part.hpp"
+#include "base/printable.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 
@@ -163,8 +166,8 @@ std::string sites_text(const profile::profile& of, const report::style& how) {
     const std::string threads = site.touching_threads == 1
                                     ? "1 thread"
                                     : std::to_string(site.touching_threads) + " threads";
-    rows.add({key.second + objects, report::format_bytes(site.bytes), nodes_text(site),
-              site.touched_at.empty() ? "-" : site.touched_at + others,
+    rows.add({printable(key.second) + objects, report::format_bytes(site.bytes), nodes_text(site),
+              site.touched_at.empty() ? "-" : printable(site.touched_at) + others,
               site.touching_threads == 0 ? "-" : threads});
   }
   return rows.empty() ? "" : rows.to_string(how);

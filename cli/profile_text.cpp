@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "cli/model_view.hpp"
 #include "cli/profile_sites.hpp"
 #include "cli/profile_view.hpp"
@@ -23,7 +24,8 @@ std::string ratio(double value) {
 }
 
 /// "  evidence  all pages on node 0": text that is broken under itself on a terminal.
-std::string labelled(const std::string& label, const std::string& text, const report::style& how) {
+std::string labelled(const std::string& label, const std::string& what, const report::style& how) {
+  const std::string text = printable(what); // it may hold names
   const std::size_t indent = 2 + label_width;
   const std::string first = "  " + report::pad_right(label, label_width);
   if (!how.terminal) {
@@ -74,7 +76,7 @@ std::string places_text(const std::vector<advise::code_share>& places) {
 /// Broken under itself on a terminal.
 std::string title_text(const std::string& title, const report::style& how) {
   const std::size_t width = how.terminal ? how.width : title.size();
-  return report::paint(how, tone::strong, report::wrap_indented(title, width, 3)) + "\n";
+  return report::paint(how, tone::strong, report::wrap_indented(printable(title), width, 3)) + "\n";
 }
 
 std::string code_text(const std::string& code, const report::style& how) {
@@ -82,7 +84,8 @@ std::string code_text(const std::string& code, const report::style& how) {
   std::size_t at = 0;
   while (at < code.size()) {
     const std::size_t end = std::min(code.find('\n', at), code.size());
-    all += std::string(8, ' ') + report::paint(how, tone::accent, code.substr(at, end - at)) + "\n";
+    all += std::string(8, ' ') +
+           report::paint(how, tone::accent, printable(code.substr(at, end - at))) + "\n";
     at = end + 1;
   }
   return all;

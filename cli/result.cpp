@@ -2,13 +2,17 @@
 #include "cli/result.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include "base/local_rank.hpp"
 #include "cli/terminal.hpp"
@@ -26,14 +30,43 @@ bool is_replaceable(const std::string& name) {
   return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
-int write_file(const std::string& name, std::string_view text) {
-  std::FILE* const file = std::fopen(name.c_str(), "we");
-  if (file == nullptr) {
-    return errno;
+/// Closes the file, too.
+int write_all(int file, std::string_view text) {
+  int failed = 0;
+  while (failed == 0 && !text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      failed = errno;
+    }
   }
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int failed = written ? 0 : errno;
-  return std::fclose(file) == 0 ? failed : (failed != 0 ? failed : errno);
+  return ::close(file) == 0 || failed != 0 ? failed : errno;
+}
+
+constexpr mode_t for_all = 0666; // but what the umask takes away
+
+int write_file(const std::string& name, std::string_view text) {
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_all);
+  return file < 0 ? errno : write_all(file, text);
+}
+
+/// A new file beside `name`, whose name nobody can know in advance: in a folder of all users a link
+/// of that name would lead elsewhere. mkostemp(3) would not leave its mode to the umask.
+int open_beside(const std::string& name, std::string& unfinished) {
+  constexpr int most_attempts = 100;
+  std::random_device random;
+  int file = -1;
+  for (int attempt = 0; file < 0 && attempt < most_attempts; ++attempt) {
+    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+    unfinished = name + ".unfinished-" + std::to_string(number);
+    file =
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_all);
+    if (file < 0 && errno != EEXIST) {
+      break;
+    }
+  }
+  return file;
 }
 
 /// Where the result goes.
@@ -49,8 +82,12 @@ struct output_file {
 } // namespace
 
 int replace_file(const std::string& name, std::string_view text) {
-  const std::string unfinished = name + ".unfinished-" + std::to_string(::getpid());
-  int failed = write_file(unfinished, text);
+  std::string unfinished;
+  const int file = open_beside(name, unfinished);
+  if (file < 0) {
+    return errno;
+  }
+  int failed = write_all(file, text);
   if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
     failed = errno;
   }

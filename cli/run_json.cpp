@@ -3,6 +3,8 @@
 
 #include <sys/wait.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/result.hpp"
 #include "cli/run_result.hpp"
 #include "report/envelope.hpp"
@@ -123,6 +125,7 @@ ordered_json json_of(const launch::process_totals& totals) {
                        {"map_limited", totals.map_limited},
                        {"left_out", totals.left_out},
                        {"lost", totals.lost},
+                       {"not_made", totals.no_memory},
                        {"groups", totals.groups},
                        {"stripped_modules", totals.stripped},
                        {"own_threads", totals.own_threads},

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <unistd.h>
+
 #include "cli/paths.hpp"
 
 namespace nodewise::cli {
@@ -60,14 +62,28 @@ void read_pin(run_options& options, const invocation& given) {
   options.pin = {std::string(*list), option_name(flags::pin)};
 }
 
+/// A place takes up to 8 bytes of OMP_PLACES ("{12345},"), and the kernel takes variables of 128
+/// KiB (MAX_ARG_STRLEN).
+constexpr long long max_threads = 1 << 13;
+
+[[noreturn]] void refuse_threads(long long asked) {
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  refuse(option_name(flags::threads) + " " + std::to_string(asked),
+         "at most " + std::to_string(max_threads) +
+             " can be given places: the kernel limits a variable, here OMP_PLACES, to 128 KiB",
+         "give " + std::to_string(max_threads) + " or less; this machine has " +
+             std::to_string(online) + (online == 1 ? " processor" : " processors"));
+}
+
 void read_threads(run_options& options, const invocation& given) {
   const auto bind = given.text(flags::bind);
   options.bind = parse_bind_policy(bind.value_or("none")).value_or(bind_policy::none);
   read_pin(options, given);
   const bool bound = options.pin || options.bind != bind_policy::none;
-  // A place takes up to 8 bytes of OMP_PLACES, and the kernel takes variables of 128 KiB.
-  constexpr long long max_threads = 1 << 13;
-  if (const auto threads = given.number(flags::threads, 1, max_threads)) {
+  if (const auto threads = given.number(flags::threads, 1)) {
+    if (*threads > max_threads) {
+      refuse_threads(*threads);
+    }
     options.threads = static_cast<std::size_t>(*threads);
   }
   if (const auto main = given.text(flags::main_thread)) {
@@ -97,13 +113,20 @@ void read_threads(run_options& options, const invocation& given) {
 }
 
 void read_plan_choice(run_options& options, const invocation& given) {
-  if (const auto file = given.text(flags::plan)) {
+  const auto required = given.text(flags::plan);
+  const auto optional = given.text(flags::plan_optional);
+  if (required && optional) {
+    refuse(option_name(flags::plan) + " and " + option_name(flags::plan_optional),
+           "a program is run by one plan", "leave one of both out");
+  }
+  if (const auto file = required ? required : optional) {
     options.plan = launch::plan_choice{std::string(*file),
                                        {},
                                        {},
                                        given.has(flags::bind) || given.has(flags::pin),
                                        given.has(flags::places),
-                                       given.has(flags::main_thread)};
+                                       given.has(flags::main_thread),
+                                       optional.has_value()};
   }
 }
 

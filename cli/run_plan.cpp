@@ -5,6 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
 #include "cli/run_result.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -73,7 +76,7 @@ plan_sum sum_of(const run_result& result, const launch::planned_file& plan,
 
 std::string headline(const launch::planned_file& plan, const plan_sum& sums) {
   if (!plan.problem.empty()) {
-    return ": left out\n";
+    return ": not followed, " + printable(plan.problem) + "\n";
   }
   std::size_t fitting = 0;
   for (const entry_sum& sum : sums.entries) {
@@ -108,10 +111,10 @@ std::string plan_text(const run_result& result, const report::style& how) {
     const launch::planned_file::entry& entry = plan.entries[i];
     const entry_sum& sum = sums.entries[i];
     const auto share = sum.share();
-    const std::string missing = !entry.left_out.empty() ? "left out: " + entry.left_out
+    const std::string missing = !entry.left_out.empty() ? "left out: " + printable(entry.left_out)
                                 : sum.objects == 0      ? "no object fits it"
                                                         : "";
-    rows.add({std::to_string(i + 1) + " " + entry.label,
+    rows.add({std::to_string(i + 1) + " " + printable(entry.label),
               entry.placement,
               std::to_string(sum.objects),
               sum.objects == 0 ? "-" : report::format_bytes(sum.bytes),
@@ -119,7 +122,7 @@ std::string plan_text(const run_result& result, const report::style& how) {
                share && *share < 1 ? tone::bad : tone::plain},
               {missing, tone::warning}});
   }
-  std::string text = report::paint(how, tone::strong, plan.name) + headline(plan, sums);
+  std::string text = report::paint(how, tone::strong, printable(plan.name)) + headline(plan, sums);
   text += plan.entries.empty() ? std::string{} : rows.to_string(how);
   return text + "  objects that no entry names: " + std::to_string(sums.unnamed) + "\n";
 }

@@ -57,12 +57,12 @@ bool needs_team(const launch::plan& asked) {
          });
 }
 
-std::string_view name_of(memory_mode mode) {
-  switch (mode) {
+std::string_view name_of(const launch::agent_placement& where) {
+  switch (where.mode) {
   case memory_mode::blocked:
     return "blocked";
-  case memory_mode::cyclic:
-    return "cyclic";
+  case memory_mode::cyclic: // weights have become turns, in granules that the agent chooses
+    return where.granule_bytes == 0 ? "weighted" : "cyclic";
   default:
     return "inherited";
   }
@@ -72,7 +72,7 @@ std::string_view name_of(memory_mode mode) {
 
 std::string_view run_result::placement() const {
   if (asked.agent && asked.agent->standard) {
-    return name_of(asked.agent->standard->mode);
+    return name_of(*asked.agent->standard);
   }
   switch (asked.memory ? asked.memory->mode : sys::policy::system_default) {
   case sys::policy::bind:

@@ -6,6 +6,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "base/printable.hpp"
 #include "cli/run_result.hpp"
 #include "report/envelope.hpp"
 #include "report/strip.hpp"
@@ -58,7 +59,7 @@ std::string label_of(const run_result& result, const object_report& object) {
   std::string text = "#" + std::to_string(object.sequence);
   const std::string name =
       object.what == object_report::kind::static_array ? object.name : site_of(result, object);
-  return name.empty() ? text : text + " " + name;
+  return name.empty() ? text : text + " " + printable(name);
 }
 
 /// Where every object's pages are counted by the threads that use them.
@@ -219,12 +220,12 @@ std::string run_text(const run_result& result, const report::style& how) {
       continue;
     }
     text += report::paint(how, tone::strong,
-                          process.program + "[" + std::to_string(process.pid) + "]") +
+                          printable(process.program) + "[" + std::to_string(process.pid) + "]") +
             ": " + std::to_string(process.objects.size()) +
             (process.objects.size() == 1 ? " object of " : " objects of ") + threshold + "\n" +
             objects_text(result, process, how);
     if (!process.allocator.empty()) {
-      text += "  small blocks come from " + process.allocator + "\n";
+      text += "  small blocks come from " + printable(process.allocator) + "\n";
     }
     text += process.threads.empty() ? std::string{} : threads_text(result, process);
   }
@@ -238,7 +239,7 @@ std::string run_text(const run_result& result, const report::style& how) {
   }
   text = text.empty() ? "nodewise: no object of " + threshold + " was seen\n" : text;
   for (const std::string& line : launch::measured_texts(*result.asked.agent)) {
-    text += line + "\n";
+    text += printable(line) + "\n";
   }
   return text + plan_text(result, how);
 }

@@ -82,12 +82,12 @@ void read_plan(launch::run_options& options) {
   try {
     options.plan->file = plans::read_plan(options.plan->name);
   } catch (const error& e) {
-    if (options.strict) {
+    if (!options.plan->optional || options.strict) {
       throw;
     }
     options.plan->problem = e.answered();
-    options.notes.push_back(e.asked() + ": " + e.answered() + "; it is left out (" + e.cure() +
-                            ")");
+    options.notes.push_back(e.asked() + ": " + e.answered() +
+                            "; the program runs without the plan (" + e.cure() + ")");
   }
 }
 

@@ -21,17 +21,16 @@ using site_namer = std::function<std::string(const launch::object_report&)>;
 /// The machine as these options need it: kinds of memory are hwloc's to tell.
 [[nodiscard]] topology machine_for(const launch::run_options& options);
 
-/// Reads the file of --plan, if there is one, into the options. One that makes no sense is left out
-/// with a note; under --strict its `error` (input) is thrown. Nothing in the launcher.
+/// Reads the file of --plan or --plan-optional, if there is one, into the options. Throws `error`
+/// (input) for a file that is missing or broken; of --plan-optional it becomes a note unless
+/// --strict is given.
 void read_plan(launch::run_options& options);
 
-/// Nothing in the launcher.
 [[nodiscard]] launch::site_finder make_site_finder();
 [[nodiscard]] launch::build_id_reader make_build_id_reader();
-/// Asks the program's loader, which lists them without running the program. Nothing in the
-/// launcher.
+/// Asks the program's loader, which lists them without running the program.
 [[nodiscard]] launch::library_finder make_library_finder();
-/// For the program in this file. Nothing in the launcher.
+/// For the program in this file.
 [[nodiscard]] site_namer make_site_namer(const std::string& program_file);
 
 } // namespace nodewise::cli

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "report/envelope.hpp"

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "base/printable.hpp"
+
 namespace nodewise::cli {
 
 namespace {
@@ -36,6 +38,11 @@ report::style style_of(int descriptor, const invocation& given) {
 }
 
 void write_out(std::string_view text) {
+  write_screen(::isatty(STDOUT_FILENO) == 1 ? printable(text, kept_controls::newlines_colours)
+                                            : std::string(text));
+}
+
+void write_screen(std::string_view text) {
   if (const int failed = write_all(STDOUT_FILENO, text); failed != 0) {
     throw error(error_kind::system, "the result on standard output", "it was not written in full",
                 failed == EPIPE ? "the reader ended first; read all of it, or write it to a file"
@@ -44,8 +51,10 @@ void write_out(std::string_view text) {
   }
 }
 
-void write_error(std::string_view text) noexcept {
-  (void)write_all(STDERR_FILENO, text);
+void write_error(std::string_view text) {
+  (void)write_all(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1
+                                     ? printable(text, kept_controls::newlines_colours)
+                                     : std::string(text));
 }
 
 } // namespace nodewise::cli

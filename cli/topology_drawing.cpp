@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
+#include "base/printable.hpp"
 #include "cli/node_boxes.hpp"
 #include "report/wrap.hpp"
+#include "topology/withheld.hpp"
 
 namespace nodewise::cli {
 
@@ -20,10 +23,6 @@ namespace {
 using report::paint;
 using report::style;
 using report::tone;
-
-std::string counted(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 /// "label    text", wrapped, the text in a column of its own.
 std::string paragraph(const style& how, std::string_view label, std::string_view text,
@@ -87,10 +86,11 @@ std::string head(const topology& what, const style& how) {
     }
   }
   const cpu_set cpus = all.cpus();
-  const node_set nodes = all.node_ids();
-  const bool everything = what.allowed_cpus() == cpus && what.allowed_nodes() == nodes;
+  const node_set usable = what.memory_nodes();
+  const node_set nodes = usable | withheld_nodes(what); // those with memory
+  const bool everything = what.allowed_cpus() == cpus && usable == nodes;
   const std::string allowed = share_text("threads", what.allowed_cpus(), cpus) + ", memory of " +
-                              share_text("nodes", what.allowed_nodes(), nodes);
+                              share_text("nodes", usable, nodes);
   return text + paragraph(how, "allowed", everything ? "everything" : allowed,
                           everything ? tone::good : tone::warning);
 }
@@ -299,9 +299,28 @@ std::string devices_text(const machine& all, const style& how) {
   return text;
 }
 
-} // namespace
+/// Texts of a machine are whoever's who wrote its file: none may command a terminal.
+machine with_printable_texts(machine of) {
+  for (std::string* const text : {&of.name, &of.title, &of.source}) {
+    *text = printable(*text);
+  }
+  for (std::string& note : of.notes) {
+    note = printable(note);
+  }
+  for (parameter& each : of.parameters) {
+    for (std::string* const text : {&each.name, &each.unit, &each.source}) {
+      *text = printable(*text);
+    }
+  }
+  for (device& each : of.devices) {
+    for (std::string* const text : {&each.name, &each.kind, &each.bus}) {
+      *text = printable(*text);
+    }
+  }
+  return of;
+}
 
-std::string draw(const topology& what, const style& how, const std::vector<std::string>& costs) {
+std::string drawn(const topology& what, const style& how, const std::vector<std::string>& costs) {
   const machine& all = what.machine();
   std::string text = head(what, how) + "\n" + draw_nodes(what, how);
   if (!all.caches.empty()) {
@@ -312,7 +331,8 @@ std::string draw(const topology& what, const style& how, const std::vector<std::
   }
   text += parameters_text(all, how);
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "costs" : "", costs[i], tone::faint);
+    text += (i == 0 ? "\n" : "") +
+            paragraph(how, i == 0 ? "costs" : "", printable(costs[i]), tone::faint);
   }
   if (!all.devices.empty()) {
     text += "\n" + devices_text(all, how);
@@ -324,6 +344,13 @@ std::string draw(const topology& what, const style& how, const std::vector<std::
     text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "notes" : "", all.notes[i], tone::faint);
   }
   return text;
+}
+
+} // namespace
+
+std::string draw(const topology& what, const style& how, const std::vector<std::string>& costs) {
+  return drawn({with_printable_texts(what.machine()), what.allowed_cpus(), what.allowed_nodes()},
+               how, costs);
 }
 
 } // namespace nodewise::cli

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
 #include "report/style.hpp"

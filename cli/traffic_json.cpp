@@ -2,6 +2,8 @@
 #include <array>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hexadecimal.hpp"
 #include "cli/traffic_predicted.hpp"
 #include "cli/traffic_view.hpp"

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/traffic_predicted.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/model_traffic.hpp"
 #include "cli/model_view.hpp"
 #include "cli/traffic_view.hpp"

@@ -52,10 +52,10 @@ constexpr auto run_flags = join(
     std::array<flag_list, 10>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
                               &flags::bind, &flags::pin, &flags::threads, &flags::main_thread,
                               &flags::places, &flags::smt, &flags::ranks_per},
-    std::array<flag_list, 11>{&flags::membind, &flags::balancing, &flags::interleave,
+    std::array<flag_list, 12>{&flags::membind, &flags::balancing, &flags::interleave,
                               &flags::weighted_interleave, &flags::preferred,
                               &flags::preferred_many, &flags::localalloc, &flags::memory,
-                              &flags::rule, &flags::plan, &flags::threshold},
+                              &flags::rule, &flags::plan, &flags::plan_optional, &flags::threshold},
     std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
     std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
                              &flags::quiet},
@@ -68,6 +68,8 @@ constexpr std::array run_examples = {
             "threads and arrays as a plan says; then which of its entries fitted what"},
     example{"nodewise run --plan solver.plan.json --threads 4 --strict ./solver",
             "with fewer threads than it was made for; not at all if the program is another build"},
+    example{"nodewise run --plan-optional solver.plan.json ./solver",
+            "the same, but without a plan if the file is missing or broken"},
     example{"nodewise run --memory interleave --dry-run ./solver",
             "the equivalent numactl and OpenMP settings, nothing is started"},
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "as likwid-pin -c"},
@@ -80,14 +82,16 @@ constexpr std::array run_examples = {
     example{"nodewise run --on lab:4x2 --on-counts traffic.json -- ./solver",
             "the memory traffic by array, source line, page and node"},
 };
-constexpr std::array run_codes = {
-    exit_code::check_failed,   exit_code::bad_input, exit_code::refused,    exit_code::not_started,
-    exit_code::not_executable, exit_code::not_found, exit_code::signal_base};
+constexpr std::array run_codes = {exit_code::check_failed, exit_code::bad_input,
+                                  exit_code::refused,      exit_code::time_limit,
+                                  exit_code::not_started,  exit_code::not_executable,
+                                  exit_code::not_found,    exit_code::signal_base};
 
 // doctor
 
 constexpr auto doctor_flags =
-    join(std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+    join(std::array<flag_list, 2>{&flags::process, &flags::input},
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
          on_a_machine, every_verb);
 constexpr std::array doctor_examples = {
     example{"nodewise doctor", "every system call tried, every setting read, a cure beside each"},
@@ -95,8 +99,11 @@ constexpr std::array doctor_examples = {
             "in a script: exit code 4 if a call is refused"},
     example{"nodewise doctor --strict --quiet", "exit code 1 if there is a warning, too"},
     example{"nodewise doctor --json -o doctor-%h.json", "for a ticket or a cluster's inventory"},
+    example{"nodewise doctor -i doctor-node7.json", "what such a file says"},
+    example{"nodewise doctor -p 4711", "what process 4711 may use, and how it is set"},
 };
-constexpr std::array doctor_codes = {exit_code::check_failed, exit_code::refused};
+constexpr std::array doctor_codes = {exit_code::check_failed, exit_code::bad_input,
+                                     exit_code::refused};
 
 // pages
 
@@ -125,7 +132,7 @@ constexpr auto lab_flags =
                                   &flags::all},
          std::array<flag_list, 4>{&flags::min_local, &flags::max_imbalance, &flags::phase,
                                   &flags::object},
-         on_a_machine, every_verb);
+         flags::run_placement, on_a_machine, every_verb);
 constexpr std::array lab_actions = {
     action{"list", "", "the machines that come with nodewise"},
     action{"describe", "MACHINE", "what is known of one, and where it is from"},
@@ -145,6 +152,8 @@ constexpr std::array lab_examples = {
             "were local"},
     example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
             "only what was allocated on that line"},
+    example{"nodewise lab check --on lab:4x2 --bind close --min-local 0.9 -- ./solver",
+            "placed as by `nodewise run` with the same options"},
     example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
             "no memory has much more to do than the others"},
 };
@@ -230,9 +239,9 @@ constexpr std::array profile_examples = {
             "advice on a profile that was kept, by another machine's figures"},
     example{"nodewise profile -p 4711 --duration 10", "a process that runs already"},
 };
-constexpr std::array profile_codes = {exit_code::bad_input,   exit_code::refused,
-                                      exit_code::not_started, exit_code::not_executable,
-                                      exit_code::not_found,   exit_code::signal_base};
+constexpr std::array profile_codes = {
+    exit_code::bad_input,      exit_code::refused,   exit_code::time_limit, exit_code::not_started,
+    exit_code::not_executable, exit_code::not_found, exit_code::signal_base};
 
 // sweep
 
@@ -287,7 +296,9 @@ constexpr std::array table = {
              "Tries every system call that nodewise needs, one by one, in a way that leaves "
              "nothing behind; reads the settings that change results, what memory is like now, and "
              "variables that contradict each other. Each fault comes with its cure. What cannot be "
-             "read is \"unavailable\", never 0.",
+             "read is \"unavailable\", never 0. Of another process (-p) and of a file (-i) nothing "
+             "is "
+             "tried.",
          .flags = doctor_flags,
          .examples = doctor_examples,
          .exit_codes = doctor_codes},
@@ -297,7 +308,8 @@ constexpr std::array table = {
          .description =
              "Each mapping or array with the nodes of its pages, the first page left. A page that "
              "is not in memory is on no node, and neither is the kernel's page of zeros. Processes "
-             "of other users need root. A PROGRAM is stopped for a moment just before it ends.",
+             "of other users need root. Several processes may be named, each as PID or -p PID. A "
+             "PROGRAM is stopped for a moment just before it ends.",
          .flags = pages_flags,
          .takes = operands::names_or_program,
          .examples = pages_examples,
@@ -312,7 +324,8 @@ constexpr std::array table = {
              "counters are needed. What is wrong comes with its cure and the gain that the model "
              "predicts; what could not be seen is said. FILE.json is what -o wrote before: advice "
              "on it, on several together as the ranks of one MPI run, or with --compare on two of "
-             "them. With --json the advice is printed as JSON.",
+             "them. With -p it is one process that runs already. With --json the advice is printed "
+             "as JSON.",
          .flags = profile_flags,
          .takes = operands::names_or_program,
          .examples = profile_examples,
@@ -328,8 +341,7 @@ constexpr std::array table = {
              "between cores and migration. Figures are medians with the interval that holds them "
              "95 times of 100; what disturbed them is said beside them. A complete measurement of "
              "the whole machine is kept, for topo and for run --memory weighted:auto. FILE.json is "
-             "what -o wrote "
-             "before: it is shown again. Ctrl-C ends it and keeps what is measured.",
+             "what -o wrote before: it is shown again. Ctrl-C ends it and keeps what is measured.",
          .flags = measure_flags,
          .takes = operands::names,
          .examples = measure_examples,

@@ -1,15 +1,17 @@
 # One interface target carries what every translation unit of ours is compiled with.
 option(NODEWISE_WERROR "Warnings are errors" OFF)
-option(NODEWISE_TESTS "Build the tests" ON)
-option(NODEWISE_TOOL "Build the command, the agent and the lab" ON)
-set(NODEWISE_SANITIZE "" CACHE STRING "Sanitizers for everything but the agent, e.g. address,undefined")
+option(NODEWISE_TESTS "Define the tests, the examples and the published programs (not part of `all`)" OFF)
+option(NODEWISE_BENCHMARKS "Define the benchmarks (not part of `all`)" OFF)
+option(NODEWISE_EACH_ALONE "Compile each file by itself: nothing precompiled, no files joined" OFF)
+set(NODEWISE_SANITIZE "" CACHE STRING "Sanitizers for the unit tests, e.g. address,undefined")
 
 add_library(nodewise_options INTERFACE)
 target_compile_features(nodewise_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(nodewise_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-align $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
-  # GCC 12 warns of overlap inside its own std::string operator+ (GCC bug 105651).
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  # GCC before 14 warns of overlap and overflow inside its own std::string (GCC bugs 105651, 105329);
+  # from a precompiled header also where it would keep quiet about a system header.
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,14>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>
   $<$<BOOL:${NODEWISE_WERROR}>:-Werror>)
 
 add_library(nodewise_sanitizers INTERFACE)
@@ -20,14 +22,46 @@ if(NODEWISE_SANITIZE)
 endif()
 target_link_libraries(nodewise_options INTERFACE nodewise_sanitizers)
 
+# All programs and libraries of a folder and the folders in it.
+function(nodewise_targets_below folder result)
+  get_property(_all DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER _all EXCLUDE REGEX "^fuzz(_run_.*)?$")
+  get_property(_folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(_folder IN LISTS _folders)
+    nodewise_targets_below(${_folder} _more)
+    list(APPEND _all ${_more})
+  endforeach()
+  set(${result} ${_all} PARENT_SCOPE)
+endfunction()
+
+# Compiles these files of a room as one, because they instantiate the same templates (JSON's).
+function(nodewise_join room)
+  if(NOT NODEWISE_EACH_ALONE)
+    list(GET ARGN 0 _group)
+    set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${_group})
+    set_target_properties(nodewise_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  endif()
+endfunction()
+
 # A room is a static library of its own; the shared library and the command are composed of rooms.
+# OPTIMIZE: -O1 for what only prints or parses, -O3 for loops that users wait for; else that of the
+# build type.
 function(nodewise_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;NEEDS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "OPTIMIZE" "SOURCES;NEEDS" ${ARGN})
   add_library(nodewise_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(nodewise_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_compile_features(nodewise_${name} PUBLIC cxx_std_20)
   target_link_libraries(nodewise_${name} PUBLIC ${ROOM_NEEDS} PRIVATE nodewise_options)
+  target_compile_options(nodewise_${name} PRIVATE $<$<CONFIG:Release>:${ROOM_OPTIMIZE}>)
   set_target_properties(nodewise_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  if(NODEWISE_EACH_ALONE)
+    return()
+  endif()
+  if(name STREQUAL "base")
+    target_precompile_headers(nodewise_base PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.hpp)
+  else()
+    target_precompile_headers(nodewise_${name} REUSE_FROM nodewise_base)
+  endif()
 endfunction()

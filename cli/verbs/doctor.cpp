@@ -1,19 +1,28 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lab_runner.hpp"
+#include "cli/machine_source.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/examine.hpp"
+#include "doctor/other_kernel.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 #include "report/wrap.hpp"
+#include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
 
@@ -77,10 +86,10 @@ verdict worst(const doctor::examination& of) {
   return verdict::good;
 }
 
-ordered_json result_of(const doctor::examination& found, const std::optional<machine>& here) {
-  ordered_json result =
-      report::envelope("doctor", 1, here ? machine_json(*here) : ordered_json("unavailable"),
-                       settings_json(sys::real_kernel()));
+ordered_json result_of(const doctor::examination& found, const std::optional<machine>& here,
+                       ordered_json settings) {
+  ordered_json result = report::envelope(
+      "doctor", 1, here ? machine_json(*here) : ordered_json("unavailable"), std::move(settings));
   result["verdict"] = name_of(worst(found));
   result["calls"] = json_of(found.calls);
   result["findings"] = json_of(found.settings);
@@ -108,7 +117,7 @@ std::string cures(const std::vector<doctor::finding>& findings, const report::st
   std::string text;
   for (const auto& [cure, names] : names_of_cure) {
     constexpr std::size_t indent = 4;
-    const std::string line = std::string(names).append(": ").append(cure);
+    const std::string line = printable(std::string(names).append(": ").append(cure));
     text.append("  ").append(report::paint(how, tone::accent, how.unicode ? "→" : ">")).append(" ");
     text.append(how.terminal ? report::wrap_indented(line, how.width, indent) : line).append("\n");
   }
@@ -119,21 +128,37 @@ std::string section(std::string_view title, const std::vector<doctor::finding>& 
                     const report::style& how) {
   report::table rows({{""}, {""}, {"", report::align::left, true}}, 2);
   for (const doctor::finding& f : findings) {
-    rows.add({{std::string(name_of(f.verdict)), tone_of(f.verdict)}, f.name, f.found});
+    rows.add({{std::string(name_of(f.verdict)), tone_of(f.verdict)},
+              printable(f.name),
+              printable(f.found)});
   }
   return report::paint(how, tone::strong, title) + "\n" + rows.to_string(how) +
          cures(findings, how);
 }
 
+/// Whether the calls were tried, when this was found.
+bool has_tried(const doctor::examination& found) {
+  return std::ranges::any_of(found.calls, [](const doctor::finding& call) {
+    return call.verdict != verdict::unavailable;
+  });
+}
+
 std::string summary(const doctor::examination& found, const report::style& how) {
+  const bool tried = has_tried(found);
   switch (worst(found)) {
   case verdict::bad:
     return report::paint(how, tone::bad, "A call that nodewise needs is refused.") + "\n";
   case verdict::warning:
-    return report::paint(how, tone::warning, "Everything needed is permitted; see the warnings.") +
+    return report::paint(how, tone::warning,
+                         tried ? "Everything needed is permitted; see the warnings."
+                               : "See the warnings; no call was tried.") +
            "\n";
   default:
-    return report::paint(how, tone::good, "Everything needed is permitted.") + "\n";
+    return report::paint(how, tone::good,
+                         tried
+                             ? "Everything needed is permitted."
+                             : "Nothing is in the way, as far as can be seen; no call was tried.") +
+           "\n";
   }
 }
 
@@ -176,6 +201,109 @@ doctor::surroundings surroundings_of_the_command() {
   return around;
 }
 
+/// One number that may be a process'.
+int read_pid(std::string_view typed) {
+  int pid = 0;
+  const auto [end, code] = std::from_chars(typed.data(), typed.data() + typed.size(), pid);
+  if (code != std::errc{} || end != typed.data() + typed.size() || pid <= 0) {
+    throw error(error_kind::usage, option_name(flags::process) + " " + std::string(typed),
+                "'" + std::string(typed) + "' is not the number of a process",
+                "`ps -e` lists the processes there are");
+  }
+  return pid;
+}
+
+/// An examination, and the result that says the same.
+struct told {
+  doctor::examination found;
+  ordered_json result;
+};
+
+told examine_here() {
+  const doctor::surroundings around = surroundings_of_the_command();
+  doctor::examination found = nodewise::doctor::examine(around);
+  ordered_json result = result_of(found, around.here, settings_json(sys::real_kernel()));
+  return {std::move(found), std::move(result)};
+}
+
+told examine_pid(int pid) {
+  doctor::surroundings around;
+  around.kernel = &sys::real_kernel();
+  find_machine(around);
+  const auto process = sys::real_process(pid);
+  doctor::examination found = nodewise::doctor::examine_process(around, *process);
+  ordered_json result = result_of(found, around.here, settings_json(sys::real_kernel()));
+  return {std::move(found), std::move(result)};
+}
+
+std::vector<doctor::finding> findings_in(const json_field& document, const char* key) {
+  constexpr std::array<std::string_view, 4> verdicts = {"good", "warning", "bad", "unavailable"};
+  std::vector<doctor::finding> all;
+  for (const json_field& each : document.at(key).elements()) {
+    each.allow_only({"name", "verdict", "found", "errno", "cure"});
+    doctor::finding one;
+    one.name = each.at("name").text();
+    one.verdict = static_cast<verdict>(each.at("verdict").one_of(verdicts));
+    one.found = each.at("found").text();
+    if (const auto number = each.find("errno")) {
+      one.errno_value = number->small_number(1, max_id);
+    }
+    if (const auto cure = each.find("cure")) {
+      one.cure = cure->text();
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// What doctor wrote with --json or -o; nothing for a file of another kind.
+std::optional<told> read_examination(const std::string& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none) || !file_begins_with(file, '{')) {
+    return std::nullopt;
+  }
+  ordered_json document = read_json_file(file, largest_machine_file);
+  const json_field field(document, "the file " + file);
+  const auto schema = field.find("schema");
+  if (!schema || !schema->is_text() || !schema->text().starts_with("nodewise/doctor/")) {
+    return std::nullopt;
+  }
+  check_schema(field, "nodewise/doctor/1");
+  doctor::examination found{findings_in(field, "calls"), findings_in(field, "findings"),
+                            findings_in(field, "state"), findings_in(field, "environment"),
+                            findings_in(field, "lab")};
+  return told{std::move(found), std::move(document)};
+}
+
+told examine_file(const std::string& file) {
+  if (auto written = read_examination(file)) {
+    return *std::move(written);
+  }
+  const topology what =
+      for_option(flags::input, [&] { return read_machine(file, paths::of_this_process()); });
+  doctor::recorded_kernel kernel(what);
+  doctor::examination found = nodewise::doctor::examine_recorded(what);
+  ordered_json result = result_of(found, what.machine(), settings_json(kernel));
+  return {std::move(found), std::move(result)};
+}
+
+told examine_asked(const invocation& given) {
+  const auto pids = given.texts(flags::process);
+  const auto file = given.text(flags::input);
+  if (pids.size() > 1) {
+    throw error(error_kind::usage, std::to_string(pids.size()) + " processes",
+                "one is examined at a time", "give --process once");
+  }
+  if (!pids.empty() && file) {
+    throw error(error_kind::usage, "--process with --input", "a file has no processes",
+                "leave one of both out");
+  }
+  if (!pids.empty()) {
+    return examine_pid(read_pid(pids.front()));
+  }
+  return file ? examine_file(std::string(*file)) : examine_here();
+}
+
 int exit_code_for(const doctor::examination& found, bool strict) {
   if (found.has(verdict::bad)) {
     return exit_code::refused;
@@ -186,10 +314,9 @@ int exit_code_for(const doctor::examination& found, bool strict) {
 } // namespace
 
 int doctor(const invocation& given) {
-  const doctor::surroundings around = surroundings_of_the_command();
-  const doctor::examination found = nodewise::doctor::examine(around);
+  const auto [found, result] = examine_asked(given);
   if (given.has(flags::json) || given.has(flags::output)) {
-    write_result(result_of(found, around.here), given);
+    write_result(result, given);
   }
   if (!given.has(flags::json) && !given.has(flags::quiet)) {
     const report::style how = style_of(STDOUT_FILENO, given);

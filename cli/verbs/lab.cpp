@@ -1,7 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include <nodewise/version.hpp>
 
@@ -128,15 +131,19 @@ int describe(const invocation& given, const paths& from) {
 
 /// A check that is not made is not to be taken for one that has passed.
 void require_check(const invocation& given) {
-  for (const flag* const only :
-       {&flags::on, &flags::min_local, &flags::max_imbalance, &flags::phase, &flags::object}) {
+  const auto refuse = [&](const flag* only) {
     if (given.has(*only)) {
       throw error(error_kind::usage,
                   option_name(*only) + " with `lab " + given.operands.front() + "`",
                   "only `lab check` takes it",
                   "write nodewise lab check " + option_name(*only) + " ... -- PROGRAM");
     }
+  };
+  for (const flag* const only :
+       {&flags::on, &flags::min_local, &flags::max_imbalance, &flags::phase, &flags::object}) {
+    refuse(only);
   }
+  std::ranges::for_each(flags::run_placement, refuse);
   if (!given.program.empty()) {
     throw error(error_kind::usage, "nodewise lab " + given.operands.front(), "it starts no program",
                 "write nodewise lab check --on lab:4x2 ... -- PROGRAM");

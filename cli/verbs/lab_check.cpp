@@ -1,5 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include "cli/exit_codes.hpp"
 #include "cli/lab_count.hpp"
@@ -31,6 +35,23 @@ void require_complete(const invocation& given) {
   if (given.program.empty()) {
     refuse("the program is missing", "write it behind --");
   }
+}
+
+/// What runs inside: `run`, which places the program, and gives it the agent, by which the counter
+/// knows what its arrays are. Where nothing is placed there is nothing to warn of.
+std::vector<std::string> run_inside(const invocation& given) {
+  invocation inside;
+  inside.verb = find_verb("run");
+  for (const invocation::option& each : given.options) {
+    if (std::ranges::find(flags::run_placement, each.what) != flags::run_placement.end()) {
+      inside.options.push_back(each);
+    }
+  }
+  if (inside.options.empty() || given.has(flags::quiet)) {
+    inside.options.push_back({&flags::quiet, ""});
+  }
+  inside.program = given.program;
+  return inside.arguments_without({});
 }
 
 /// The verdict is the result; beside JSON on standard output it is a remark.
@@ -80,10 +101,11 @@ int lab_check(const invocation& given) {
   const paths from = paths::of_this_process();
   const topology machine = machine_of_on(given, from);
   check_output(given);
+  check_plan_for_lab(given);
   std::vector<std::string> command = runner_words(given, machine.machine());
-  // By `run`, which gives the program the agent: it tells the counter what its arrays are.
-  command.insert(command.end(), {from.command(), "run", "--quiet", "--"});
-  command.insert(command.end(), given.program.begin(), given.program.end());
+  command.push_back(from.command());
+  const std::vector<std::string> inside = run_inside(given);
+  command.insert(command.end(), inside.begin(), inside.end());
   const counted_run run = run_counted(from, std::move(command));
   if (run.end.wait_status != 0) {
     end_unjudged(run, given);

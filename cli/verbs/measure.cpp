@@ -8,6 +8,9 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/measure_compare.hpp"
 #include "cli/measure_flags.hpp"
@@ -53,10 +56,26 @@ std::string now_in_utc() {
 }
 
 measured read_kept(const std::string& file) {
-  const nlohmann::ordered_json document = read_json_file(file);
+  const nlohmann::ordered_json document = read_json_file(file, largest_machine_file);
   const json_field field(document, "the measurement " + file);
   measurement what = measure::read_measurement(field);
   return {std::move(what), topology_from_json(field)};
+}
+
+/// Those of a file are whoever's who wrote it: none may command a terminal.
+measurement with_printable_texts(measurement of) {
+  for (std::string* const text : {&of.set, &of.host, &of.date, &of.instruction_set}) {
+    *text = printable(*text);
+  }
+  for (std::string& each : of.workgroups) {
+    each = printable(each);
+  }
+  for (measure::record& each : of.records) {
+    for (std::string* const text : {&each.label, &each.kernel, &each.found.unavailable}) {
+      *text = printable(*text);
+    }
+  }
+  return of;
 }
 
 constexpr std::uint64_t progress_steps = 1000;
@@ -150,7 +169,9 @@ int measure(const invocation& given) {
       for_shell ? write_error(text) : write_out(text);
     }
   };
-  say(compares ? comparison_text(before->what, now.what, how) : measurement_text(now.what, how));
+  const measurement shown = with_printable_texts(now.what);
+  say(compares ? comparison_text(with_printable_texts(before->what), shown, how)
+               : measurement_text(shown, how));
   if (measures && !given.has(flags::no_keep)) {
     say(report::paint(how, report::tone::faint, keep(now.what, now.on, now.doubts, result, given)));
   }

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/measured_costs.hpp"
@@ -67,22 +70,12 @@ topology with_settings(const topology& found, const invocation& given) {
   return {std::move(with), found.allowed_cpus(), found.allowed_nodes()};
 }
 
-/// Figures of another source than the one that was meant would be a prediction of another machine.
-measured_machine this_machine_whose_costs_are_read() {
-  measured_machine found = this_machine_with_costs();
-  if (!found.refused.empty()) {
-    throw error(error_kind::input, "this machine with what was measured on it", found.refused,
-                "or name a machine: " + option_name(flags::input) + " FILE");
-  }
-  return found;
-}
-
 topology read_input(const invocation& given) {
   const auto input = given.text(flags::input);
   return with_settings(
       input
           ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
-          : this_machine_whose_costs_are_read().what,
+          : this_machine_with_costs().what,
       given);
 }
 
@@ -91,7 +84,7 @@ void tell(const nlohmann::ordered_json& result, const std::string& text, const i
     write_result(result, given);
   }
   if (!given.has(flags::json)) {
-    write_out(text);
+    write_out(printable(text, kept_controls::newlines_colours));
   }
 }
 

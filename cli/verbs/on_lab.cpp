@@ -31,22 +31,6 @@ void require_output_here(const invocation& given) {
   }
 }
 
-/// A plan is read inside the machine, which has these of its own.
-void require_plan_there(const invocation& given) {
-  const auto name = given.text(flags::plan);
-  if (!name) {
-    return;
-  }
-  const auto file = std::filesystem::absolute(*name).lexically_normal();
-  for (const char* const own : {"/proc", "/dev", "/sys", "/run"}) {
-    if (file.lexically_relative(own).native().rfind("..", 0) != 0) {
-      throw error(error_kind::usage, "--plan " + std::string(*name) + " with --on",
-                  "a virtual machine has a " + std::string(own) + " of its own",
-                  "write the plan into a file in another folder");
-    }
-  }
-}
-
 /// Whether there is a program to count, and somebody who wants to know.
 bool counts_traffic(const invocation& given) {
   if (given.verb->name != "run" || given.program.empty() || given.has(flags::dry_run) ||
@@ -72,7 +56,7 @@ int on_lab(const invocation& given) {
   const paths from = paths::of_this_process();
   const topology machine = machine_of_on(given, from);
   require_output_here(given);
-  require_plan_there(given);
+  check_plan_for_lab(given);
   const bool counting = counts_traffic(given);
   if (counting) {
     check_traffic_output(given);

@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/topology.hpp>
 
 #include "cli/exit_codes.hpp"

@@ -1,8 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <memory>
 #include <string>
 
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include <nodewise/topology.hpp>
 
@@ -13,6 +16,7 @@
 #include "cli/profile_result.hpp"
 #include "cli/result.hpp"
 #include "cli/run_options.hpp"
+#include "cli/start_run.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/settings.hpp"
@@ -47,12 +51,8 @@ void check(const invocation& given) {
   }
 }
 
-void warn(const std::vector<std::string>& warnings, const invocation& given) {
-  for (const std::string& each : warnings) {
-    if (!given.has(flags::quiet)) {
-      write_error(report::warning_text(each, style_of(STDERR_FILENO, given)));
-    }
-  }
+std::shared_ptr<const nlohmann::ordered_json> settings_here() {
+  return std::make_shared<const nlohmann::ordered_json>(settings_json(sys::real_kernel()));
 }
 
 /// Its end becomes this command's.
@@ -68,7 +68,7 @@ void warn(const std::vector<std::string>& warnings, const invocation& given) {
   const recorded_profile found = record_program(what, here, given);
   if (found.end.started) {
     warn(found.warnings, given);
-    tell_profile({found.what, here, settings_json(sys::real_kernel())}, given, STDERR_FILENO);
+    tell_profile({found.what, here, settings_here()}, given, STDERR_FILENO);
   }
   sys::end_as(found.end);
 }
@@ -90,7 +90,7 @@ int profile_process(const invocation& given) {
   const topology here = topology::from_sysfs();
   const recorded_profile found = record_process(pid, here, given);
   warn(found.warnings, given);
-  tell_profile({found.what, here, settings_json(sys::real_kernel())}, given, STDOUT_FILENO);
+  tell_profile({found.what, here, settings_here()}, given, STDOUT_FILENO);
   return exit_code::ok;
 }
 

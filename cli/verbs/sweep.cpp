@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/region.hpp>
 #include <nodewise/topology.hpp>
 

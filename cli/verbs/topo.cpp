@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/exit_codes.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/measured_costs.hpp"
@@ -15,16 +17,26 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
+/// What was measured on it is an addition: where that cannot be read, the machine is drawn without.
+measured_machine this_machine_to_draw(const invocation& given) {
+  try {
+    return this_machine_with_costs();
+  } catch (const error& e) {
+    if (e.kind() != error_kind::input) {
+      throw;
+    }
+    write_error(report::warning_text(e.asked() + ": " + e.answered() + "; " + e.cure(),
+                                     style_of(STDERR_FILENO, given)));
+    return {topology::system(), std::nullopt, {}};
+  }
+}
+
 /// The machine that is asked for, with the costs that are known of it.
 measured_machine find_machine(const invocation& given) {
   const auto input = given.text(flags::input);
   const auto costs = given.text(flags::costs);
   if (!input && !costs) {
-    measured_machine found = this_machine_with_costs();
-    if (!found.refused.empty()) {
-      write_error(report::warning_text(found.refused, style_of(STDERR_FILENO, given)));
-    }
-    return found;
+    return this_machine_to_draw(given);
   }
   const topology what =
       input

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,8 @@ class node_team_ref {
   /// Calls `f(worker)` once for each worker of this node, on processors of this node.
   template <class F>
   void on_each_worker(F&& f) const {
+    static_assert(std::invocable<F&, const worker&>,
+                  "the body of on_each_worker takes the worker: f(const nodewise::worker&)");
     runtime_.run_team(team_, f);
   }
 
@@ -107,12 +111,16 @@ class basic_node_teams {
   /// Calls `f(worker)` once for each worker, on a processor of its node.
   template <class F>
   void on_each_worker(F&& f) {
+    static_assert(std::invocable<F&, const worker&>,
+                  "the body of on_each_worker takes the worker: f(const nodewise::worker&)");
     runtime_.run(f);
   }
   /// Calls `f(team)` once for each node, on a thread that may run on all processors of the team.
   /// Parallel work inside is the node's own: `team.on_each_worker`.
   template <class F>
   void on_each_node(F&& f) {
+    static_assert(std::invocable<F&, node_team_ref<Runtime>>,
+                  "the body of on_each_node takes the node's team: f(auto team)");
     runtime_.run_nodes([&](std::size_t team) { f(node_team_ref<Runtime>(runtime_, team)); });
   }
 
@@ -121,8 +129,13 @@ class basic_node_teams {
   /// picks. With several arrays of one length, `over(a, b)`, `f` gets a span of each, and the first
   /// one decides who does what. Answers how much was done at home. Throws `error` (usage) for
   /// arrays of different length.
-  template <owned_range... A, class F>
+  template <class... A, class F>
   tally for_each_owned(together<A...> arrays, F&& f, schedule how = schedule::owned()) {
+    static_assert(
+        detail::loop_body<F, A...>,
+        "the body of for_each_owned takes f(std::span<T>), f(std::size_t first, "
+        "std::span<T>) or f(const nodewise::worker&, std::size_t first, std::span<T>), with "
+        "a span of its elements for each array");
     const detail::owned_loop<A...> loop(arrays);
     const auto pages = lists_.of(arrays.first(), who());
     std::vector<padded<tally>> counts(who().workers().size());
@@ -135,7 +148,7 @@ class basic_node_teams {
     }
     return all;
   }
-  template <owned_range A, class F>
+  template <class A, class F>
   tally for_each_owned(A& array, F&& f, schedule how = schedule::owned()) {
     return for_each_owned(over(array), std::forward<F>(f), how);
   }
@@ -144,9 +157,16 @@ class basic_node_teams {
   /// f(span))`, beginning with `zero` for each worker, and in the end the workers' results in their
   /// order. Under `schedule::owned` the same arrays and teams therefore give the same bits every
   /// time. Throws `error` (usage) for arrays of different length.
-  template <class R, owned_range... A, class F, class Combine>
+  template <class R, class... A, class F, class Combine>
   [[nodiscard]] R reduce_owned(together<A...> arrays, R zero, F&& f, Combine combine,
                                schedule how = schedule::owned()) {
+    static_assert(
+        detail::loop_body<F, A...>,
+        "the body of reduce_owned takes f(std::span<T>), f(std::size_t first, "
+        "std::span<T>) or f(const nodewise::worker&, std::size_t first, std::span<T>), with "
+        "a span of its elements for each array");
+    static_assert(std::is_invocable_r_v<R, Combine&, R&, detail::result_of_body<F, A...>>,
+                  "the body of reduce_owned returns what combine(so far, body's result) takes");
     const detail::owned_loop<A...> loop(arrays);
     const auto pages = lists_.of(arrays.first(), who());
     std::vector<padded<R>> partial(who().workers().size(), {zero});
@@ -166,7 +186,7 @@ class basic_node_teams {
     }
     return all;
   }
-  template <class R, owned_range A, class F, class Combine>
+  template <class R, class A, class F, class Combine>
   [[nodiscard]] R reduce_owned(A& array, R zero, F&& f, Combine combine,
                                schedule how = schedule::owned()) {
     return reduce_owned(over(array), std::move(zero), std::forward<F>(f), std::move(combine), how);

@@ -9,7 +9,9 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,14 +27,16 @@ namespace nodewise::inline v0 {
 namespace detail {
 
 /// As which worker of which runtime object the calling thread is bound. Threads of a pool come
-/// back, and binding is a system call.
+/// back, and binding is a system call. A thread may be several workers in turn, so what it had
+/// before is kept by thread.
 struct bound_as {
-  const void* runtime = nullptr;
+  std::uint64_t runtime = 0; ///< 0: not bound
   std::size_t worker = 0;
-
-  friend bool operator==(const bound_as&, const bound_as&) = default;
+  cpu_set before;
 };
 inline thread_local bound_as bound_thread;
+/// How many runtime objects there have been. Their addresses come back; their numbers do not.
+inline std::atomic<std::uint64_t> runtimes_made{0};
 
 } // namespace detail
 
@@ -46,7 +50,7 @@ class openmp_runtime {
   openmp_runtime(const topology& where, const layout_options& how)
       : adopted_(omp_get_proc_bind() != omp_proc_bind_false),
         who_(where, adopted_ ? bound_layout(where, how) : team_layout(where, how)),
-        before_(who_.workers().size()) {
+        number_(++detail::runtimes_made) {
     if (adopted_) {
       notes_.emplace_back("threads stay where OMP_PROC_BIND and OMP_PLACES have bound them");
     }
@@ -136,13 +140,14 @@ class openmp_runtime {
     explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.held_) {
       if (used_) {
         before_ = thread_affinity();
+        bound_before_ = detail::bound_thread;
       }
     }
     caller_guard(const caller_guard&) = delete;
     caller_guard& operator=(const caller_guard&) = delete;
     ~caller_guard() {
       if (used_) {
-        detail::bound_thread = {};
+        detail::bound_thread = std::move(bound_before_);
         (void)try_set_thread_affinity(before_);
       }
     }
@@ -150,6 +155,7 @@ class openmp_runtime {
    private:
     bool used_;
     cpu_set before_;
+    detail::bound_as bound_before_; ///< a loop in a loop: the thread is a worker already
   };
 
   class holder {
@@ -197,27 +203,29 @@ class openmp_runtime {
   }
 
   void bind(const worker& me) {
-    const detail::bound_as mine{this, me.number};
-    if (adopted_ || detail::bound_thread == mine) {
+    detail::bound_as& thread = detail::bound_thread;
+    if (adopted_ || (thread.runtime == number_ && thread.worker == me.number)) {
       return;
     }
-    if (before_[me.number].empty()) {
-      before_[me.number] = thread_affinity();
+    if (thread.runtime == 0) {
+      thread.before = thread_affinity();
     }
     set_thread_affinity(who_.places()[me.number].place);
-    detail::bound_thread = mine;
+    thread.runtime = number_;
+    thread.worker = me.number;
+    has_bound_.store(true, std::memory_order_relaxed);
   }
 
   void give_back() noexcept {
-    if (std::ranges::all_of(before_, &cpu_set::empty)) {
-      return; // nobody was bound, or OpenMP has done that
+    if (!has_bound_.load(std::memory_order_relaxed)) {
+      return; // OpenMP has done that, or there was no loop
     }
 #pragma omp parallel num_threads(count(who_.workers().size()))
     {
-      const auto me = static_cast<std::size_t>(omp_get_thread_num());
-      if (detail::bound_thread == detail::bound_as{this, me} && !before_[me].empty()) {
-        detail::bound_thread = {};
-        (void)try_set_thread_affinity(before_[me]);
+      detail::bound_as& thread = detail::bound_thread;
+      if (thread.runtime == number_) {
+        thread.runtime = 0;
+        (void)try_set_thread_affinity(thread.before);
       }
     }
   }
@@ -225,7 +233,8 @@ class openmp_runtime {
   bool adopted_;
   bool held_ = false;
   roster who_;
-  std::vector<cpu_set> before_; ///< by worker: what it might run on before it was bound
+  std::uint64_t number_; ///< among all runtime objects of the process
+  std::atomic<bool> has_bound_ = false;
   std::vector<std::string> notes_;
 };
 

@@ -27,10 +27,14 @@ concept owned_range = requires(A& a) {
   { a.elements() } -> std::convertible_to<element_map>;
 };
 
-/// Arrays of one length; the first decides who does what.
-template <owned_range... A>
+/// Arrays of one length; the first decides who does what. Each is an `owned_range`.
+template <class... A>
 struct together {
   static_assert(sizeof...(A) > 0, "a loop runs over one array or more");
+  static_assert(
+      (owned_range<A> && ...),
+      "a loop runs over memory with owners: a nodewise::array, or for a std::vector and the "
+      "like nodewise::owned_span(std::span(vector), distribution)");
   std::tuple<A&...> arrays;
 
   /// The array whose pages are dealt out.
@@ -38,7 +42,7 @@ struct together {
 };
 
 /// `for_each_owned(over(a, b, c), f)`: the loop's arrays.
-template <owned_range... A>
+template <class... A>
 [[nodiscard]] together<A...> over(A&... arrays) noexcept {
   return {std::tie(arrays...)};
 }
@@ -49,6 +53,12 @@ template <class A>
 using element_of = std::remove_reference_t<decltype(*std::declval<A&>().data())>;
 
 [[noreturn]] NODEWISE_API void refuse_lengths(std::size_t first, std::size_t other);
+
+/// What a loop's body may take, besides as many spans as there are arrays.
+template <class F, class... A>
+concept loop_body = std::invocable<F&, const worker&, std::size_t, std::span<element_of<A>>...> ||
+                    std::invocable<F&, std::size_t, std::span<element_of<A>>...> ||
+                    std::invocable<F&, std::span<element_of<A>>...>;
 
 /// Calls a loop's body with what it takes: `f(spans...)`, `f(first index, spans...)` or
 /// `f(worker, first index, spans...)`.
@@ -62,6 +72,11 @@ decltype(auto) call_body(F& f, const worker& me, std::size_t first, std::span<T>
     return f(parts...);
   }
 }
+
+template <class F, class... A>
+using result_of_body =
+    decltype(call_body(std::declval<F&>(), std::declval<const worker&>(), std::size_t{},
+                       std::declval<std::span<element_of<A>>>()...));
 
 /// A loop over arrays by pages: `part` does a chunk of it.
 template <class... A>

@@ -73,8 +73,9 @@ class NODEWISE_API region {
   placement placed_;
 };
 
-/// Gives back what `region::detach` gave up; `bytes` as the region was asked for, of base or
-/// transparent huge pages.
-NODEWISE_API void unmap_region(void* start, std::size_t bytes) noexcept;
+/// Gives back what `region::detach` gave up; `bytes` as the region was asked for, of whatever
+/// pages. Returns 0 or errno. ENOMEM: the process has as many mappings as it may; the kernel got
+/// the pages back, and only the addresses stay in use.
+NODEWISE_API int unmap_region(void* start, std::size_t bytes) noexcept;
 
 } // namespace nodewise::inline v0

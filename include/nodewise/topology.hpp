@@ -46,7 +46,8 @@ class NODEWISE_API topology {
   /// the stream library into a statically linked program.) Throws `error`.
   [[nodiscard]] static topology from_sysfs(const std::string& root = "/",
                                            sysfs_detail detail = sysfs_detail::all);
-  /// A recorded sysfs tree, read by hwloc. Throws `error` if it cannot be read.
+  /// A recorded sysfs tree, read by hwloc. Throws `error` if it cannot be read. Sets variables of
+  /// hwloc's while it reads: no other thread may use the environment then.
   [[nodiscard]] static topology from_sysfs_by_hwloc(const std::filesystem::path& root);
   /// A machine recorded by `lstopo file.xml` (hwloc 2.x). Throws `error` (input).
   [[nodiscard]] static topology from_xml(const std::filesystem::path& file);

@@ -14,10 +14,8 @@
 
 #include "announcements.h"
 #include "instructions.h"
+#include "interface.h"
 #include "result.h"
-
-QEMU_PLUGIN_EXPORT extern int qemu_plugin_version;
-int qemu_plugin_version = NODEWISE_PLUGIN_API;
 
 struct instruction {
   struct qemu_plugin_insn* handle;
@@ -32,11 +30,7 @@ static struct instruction read_instruction(const struct qemu_plugin_tb* block, s
   read.count = qemu_plugin_insn_size(read.handle);
   if (read.count > sizeof read.bytes)
     read.count = sizeof read.bytes;
-#if NODEWISE_PLUGIN_API >= 3
-  read.count = qemu_plugin_insn_data(read.handle, read.bytes, read.count);
-#else
-  memcpy(read.bytes, qemu_plugin_insn_data(read.handle), read.count);
-#endif
+  read.count = copy_instruction(read.handle, read.bytes, read.count);
   return read;
 }
 

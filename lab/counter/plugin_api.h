@@ -2,13 +2,7 @@
 //
 // The functions of QEMU's plug-in interface that the counter uses, declared by ourselves: QEMU's
 // own header is not installed by every distribution. Names and types are those of QEMU's
-// documentation
-// ("QEMU TCG Plugins"). The version of the interface, NODEWISE_PLUGIN_API, is a choice at build
-// time:
-//
-//   1   QEMU 6.0 to 8.2
-//   2   QEMU 9.0
-//   3   QEMU 9.1 and later (which go on taking plug-ins of version 3)
+// documentation ("QEMU TCG Plugins"). interface.h has what differs between its versions.
 #pragma once
 
 #include <stdbool.h>
@@ -61,11 +55,6 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb*, size_t);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn*);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn*);
-#if NODEWISE_PLUGIN_API >= 3
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn*, void* into, size_t most);
-#else
-const void* qemu_plugin_insn_data(const struct qemu_plugin_insn*);
-#endif
 
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);

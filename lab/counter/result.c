@@ -265,11 +265,13 @@ static bool goes_to_and_fro(const struct shared_line* line) {
 }
 
 static void write_shared_lines(void) {
-  struct shared_line** all = allocate((shared_lines.used + 1) * sizeof *all);
+  struct shared_line** all = allocate((shared_lines_told + 1) * sizeof *all);
   size_t count = 0;
   for (size_t i = 0; i < shared_lines.slots; i++)
-    if (shared_lines.keys[i] != 0 && goes_to_and_fro(shared_lines.values[i]))
-      all[count++] = shared_lines.values[i];
+    if (shared_lines.keys[i] != 0)
+      for (struct shared_line* line = shared_lines.values[i]; line; line = line->before)
+        if (goes_to_and_fro(line))
+          all[count++] = line;
   qsort(all, count, sizeof(struct shared_line*), by_cost);
   for (size_t i = 0; i < count && i < SHARED_LINES_TOLD; i++) {
     fprintf(file, "shared %" PRIu64 " 0x%" PRIx64, all[i]->program->key, all[i]->address);

@@ -4,6 +4,7 @@
 enum { SHARED_LINES_MAX = 1 << 16 };
 struct transfers transfers[PROCESSORS_MAX];
 struct table shared_lines;
+size_t shared_lines_told;
 uint64_t shared_lines_left_out;
 
 static uint64_t bytes_of(const struct access* access) {
@@ -17,20 +18,43 @@ static uint64_t line_address(const struct access* access) {
   return access->address & ~(uint64_t)(LINE_BYTES - 1);
 }
 
+static bool is_kernels(uint64_t address) {
+  return address >> 63;
+}
+
+// The line is other memory now: its program has ended, or was none, or has it somewhere else, or
+// the kernel wrote to it at an address of its own, as when it clears a page before a program gets
+// it.
+static bool is_past(const struct shared_line* line, const struct access* access) {
+  if (is_kernels(access->address))
+    return false;
+  if (line->program == &nobody) // may be several
+    return access->page->program != &nobody;
+  if (line->program != access->page->program)
+    return line->program->ended;
+  return line->address != line_address(access);
+}
+
 static struct shared_line* shared_line_of(const struct access* access) {
-  struct shared_line* line = table_find(&shared_lines, access->line);
-  if (line)
-    return line;
-  if (shared_lines.used == SHARED_LINES_MAX) {
+  struct shared_line* before = table_find(&shared_lines, access->line);
+  if (before && !is_past(before, access))
+    return before;
+  if (shared_lines_told == SHARED_LINES_MAX) {
     shared_lines_left_out++;
     return NULL;
   }
-  line = allocate(sizeof *line);
+  shared_lines_told++;
+  struct shared_line* line = allocate(sizeof *line);
+  line->before = before;
   line->program = access->page->program;
   line->address = line_address(access);
   line->turn = SHARERS_TOLD;
   line->object =
       access->page->object ? access->page->object : object_at(line->program, access->address);
+  if (before) {
+    (void)table_remove(&shared_lines, access->line);
+    caches_watch(access->line, false);
+  }
   table_insert(&shared_lines, access->line, line);
   return line;
 }

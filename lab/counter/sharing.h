@@ -21,6 +21,7 @@ extern struct transfers transfers[PROCESSORS_MAX];
 
 enum { SHARERS_TOLD = 8 };
 struct shared_line {
+  struct shared_line* before; // what was known of the line when it was other memory, or NULL
   struct program* program;
   struct object* object;
   uint64_t address;
@@ -38,7 +39,8 @@ struct shared_line {
   uint64_t code;                   // the instruction that stored most of late, by its majority
   uint64_t votes;
 };
-extern struct table shared_lines; // by line
+extern struct table shared_lines; // by line, the latest of each
+extern size_t shared_lines_told;  // with those before
 extern uint64_t shared_lines_left_out;
 
 // If the access took a line, or copies of it, from others; or writes one that is watched.

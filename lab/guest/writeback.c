@@ -5,11 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -18,7 +21,8 @@
 #include "support.h"
 
 // Beside the file it becomes, so that the host never shows half a file.
-static const char unfinished[] = ".nodewise-unfinished";
+static const char unfinished_prefix[] = ".nodewise-unfinished-";
+enum { unfinished_bytes = sizeof unfinished_prefix + 16 };
 
 _Noreturn static void refuse(const char* what, const char* name) {
   fail(errno, "make room or grant access on the host; this run's further changes are lost",
@@ -78,9 +82,26 @@ static void copy_data(int source, int target, const char* name) {
   }
 }
 
+// A file of a name that nobody else has: another guest may copy back into the same directory. It
+// may have come from the same snapshot, with the same random numbers to follow, so a name that is
+// there is no error.
+static int open_unfinished(int to, char name[unfinished_bytes]) {
+  for (int attempt = 0; attempt < 1000; attempt++) {
+    uint64_t number;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
+      number = (uint64_t)attempt;
+    snprintf(name, unfinished_bytes, "%s%016" PRIx64, unfinished_prefix, number);
+    int file = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 || errno != EEXIST)
+      return file;
+  }
+  return -1;
+}
+
 static void copy_file(int from, int to, const char* name, const struct stat* status) {
+  char unfinished[unfinished_bytes];
   int source = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  int target = openat(to, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  int target = open_unfinished(to, unfinished);
   if (source < 0 || target < 0)
     refuse("copy back", name);
   copy_data(source, target, name);

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from .errors import LabError, reason
 
 _UNFINISHED = ".unfinished-"
 _KINDS = ("kernel", "snapshot")
+_CHOOSE = "choose a directory you own: export NODEWISE_CACHE=DIR"
 
 
 def root() -> Path:
@@ -25,16 +26,23 @@ def root() -> Path:
         return Path(chosen).absolute()
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         return Path(xdg) / "nodewise"
-    return Path.home() / ".cache" / "nodewise"
+    try:
+        return Path.home() / ".cache" / "nodewise"
+    except RuntimeError as error:  # HOME is unset, and the user has no entry in /etc/passwd
+        raise LabError("for the home directory", str(error), _CHOOSE) from error
 
 
 def failure(asked: str, error: OSError) -> LabError:
     """An error of the cache's file system, with the cure that fits."""
-    return LabError(
-        asked,
-        reason(error),
-        f"free space, or choose a directory you own: export NODEWISE_CACHE=DIR (now {root()})",
-    )
+    return LabError(asked, reason(error), f"free space, or {_CHOOSE} (now {root()})")
+
+
+@contextlib.contextmanager
+def _explained(asked: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise failure(f"{asked} {root()}", error) from error
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Entry:
 
     @property
     def exists(self) -> bool:
-        return (self.path / "about.json").is_file()
+        return os.path.isfile(self.path / "about.json")  # False where nobody may look
 
     def about(self) -> dict[str, Any]:
         try:
@@ -88,11 +96,21 @@ def entries() -> list[Entry]:
     found = []
     for kind in _KINDS:
         directory = root() / f"{kind}s"
-        for path in sorted(directory.iterdir()) if directory.is_dir() else []:
+        with _explained("to read the cache"):
+            paths = sorted(directory.iterdir()) if directory.is_dir() else []
+        for path in paths:
             candidate = Entry(kind, path.name, path)
             if not path.name.startswith(".") and candidate.exists:
                 found.append(candidate)
     return found
+
+
+def require_writable() -> None:
+    """Before work that would be lost."""
+    with _explained("to write to the cache"):
+        (root() / "locks").mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root() / "locks"):
+            pass
 
 
 @contextlib.contextmanager
@@ -112,13 +130,18 @@ def creating(target: Entry, about: dict[str, Any]) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def locked(name: str, patience_seconds: float) -> Iterator[bool]:
+def locked(
+    name: str, patience_seconds: float, tick: Callable[[], None] = lambda: None
+) -> Iterator[bool]:
     """Only one run at a time makes an entry. Yields False if another still does after that long."""
-    directory = root() / "locks"
-    directory.mkdir(parents=True, exist_ok=True)
-    with open(directory / name, "w", encoding="ascii") as file:
+    with _explained("to write to the cache"):
+        directory = root() / "locks"
+        directory.mkdir(parents=True, exist_ok=True)
+        file = open(directory / name, "w", encoding="ascii")
+    with file:
         deadline = time.monotonic() + patience_seconds
         while not (mine := _try_lock(file.fileno())) and time.monotonic() < deadline:
+            tick()
             time.sleep(0.05)
         yield mine  # closing the file unlocks it, also when the process dies
 

@@ -2,13 +2,14 @@
 """The runner's command line. Users meet it as `nodewise lab` and `nodewise --on`."""
 
 import argparse
+import errno
 import json
 import os
 import traceback
 from pathlib import Path
 
 from . import cache, kernel, machine
-from .errors import STATUS_LAB_FAILED, Interrupted, LabError, Reporter
+from .errors import STATUS_LAB_FAILED, Interrupted, LabError, Reporter, reason
 from .job import Settings
 from .qmp import QmpError
 from .run import Request, run
@@ -34,9 +35,26 @@ def main(arguments: list[str]) -> int:
         cure = "run it again with --verbose, and with --no-snapshot if it fails again"
         reporter.error(LabError("to control the virtual machine", str(error), cure))
         return STATUS_LAB_FAILED
+    except OSError as error:
+        if getattr(options, "verbose", False):
+            traceback.print_exc()
+        reporter.error(_failure(error))
+        return STATUS_LAB_FAILED
     except Exception:  # a bug of ours must not look like the command's exit status 1
         traceback.print_exc()
         return STATUS_LAB_FAILED
+
+
+def _failure(error: OSError) -> LabError:
+    """What the system refused somewhere, by the variable that leads there."""
+    asked = f"for {error.filename}" if error.filename else "for a temporary file or another resource"
+    if error.errno == errno.ENOENT and error.filename is None:  # as tempfile reports it
+        return LabError(asked, reason(error), "choose a directory you may write to: export TMPDIR=DIR")
+    names = [name for name in (error.filename, error.filename2) if isinstance(name, str)]
+    if any(Path(name).is_relative_to(cache.root()) for name in names):
+        return cache.failure(asked, error)
+    cure = "check that it exists, who may use it, and the space left (TMPDIR, NODEWISE_CACHE)"
+    return LabError(asked, reason(error), cure)
 
 
 def _open_standard_streams() -> None:
@@ -106,6 +124,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS, help="0: none; default 600"
     )
+    parser.add_argument(
+        "--grace", type=float, metavar="SECONDS", default=0,
+        help="after the time limit send SIGTERM to the command, and wait this long for its end",
+    )  # fmt: skip
     parser.add_argument("--numa-balancing", type=int, choices=(0, 1, 2), default=0)
     parser.add_argument("--thp", choices=("never", "madvise", "always"), default="madvise")
     parser.add_argument(
@@ -116,7 +138,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--tty", action="store_true", help="give the command a terminal")
     parser.add_argument(
-        "--count", type=Path, metavar="FILE", help="count memory traffic; docs/formats.md: counts"
+        "--count", type=Path, metavar="FILE", help="count memory traffic; share/doc/nodewise/formats.md: counts"
     )
     parser.add_argument(
         "--count-when-told",
@@ -141,7 +163,7 @@ def _run(
     )
     request = Request(
         machine.load(options.machine), command, settings, options.timeout, not options.no_snapshot,
-        options.count,
+        options.count, options.grace,
     )  # fmt: skip
     return run(request, inbox, reporter)
 

@@ -2,6 +2,7 @@
 """What the lab says when something goes wrong: what was asked, what the system answered, the cure."""
 
 import sys
+import unicodedata
 
 STATUS_TIMEOUT = 124
 STATUS_LAB_FAILED = 125
@@ -34,6 +35,25 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+def printable(text: str) -> str:
+    """With escapes in place of control characters, which names may hold and a terminal obeys."""
+    return "".join(
+        character if character in "\n\t" or _harmless(character) else _escape(character)
+        for character in text
+    )
+
+
+def _harmless(character: str) -> bool:
+    # Cc: C0, DEL and C1; Cs: bytes that were not UTF-8; the rest changes the direction of text.
+    return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and unicodedata.bidirectional(
+        character
+    ) not in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+
+
+def _escape(character: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogateescape"))
+
+
 class Reporter:
     """Texts for the user, on stderr; `quiet` keeps only what is an error or a warning."""
 
@@ -58,9 +78,9 @@ class Reporter:
     @staticmethod
     def raw(text: str) -> None:
         if text:
-            sys.stderr.write(text)
+            sys.stderr.write(printable(text))
             sys.stderr.flush()
 
     @staticmethod
     def _say(text: str) -> None:
-        print(f"nodewise: lab: {text}", file=sys.stderr, flush=True)
+        print(f"nodewise: lab: {printable(text)}", file=sys.stderr, flush=True)

@@ -53,6 +53,7 @@ def ensure(reporter: Reporter) -> Kernel:
 
 def fetch(reporter: Reporter) -> Kernel:
     """Downloads the distribution's current kernel, unless the cache has it."""
+    cache.require_writable()
     try:
         names = packages.current_packages()
         entry = cache.entry("kernel", names[0].removeprefix("linux-image-"))
@@ -136,10 +137,7 @@ def _stamped(name: str, files: list[Path]) -> str:
 
 
 def _making(entry: cache.Entry):
-    try:
-        return cache.locked(f"kernel-{entry.key}", patience_seconds=120)
-    except OSError as error:
-        raise cache.failure(f"to write to {cache.root()}", error) from error
+    return cache.locked(f"kernel-{entry.key}", patience_seconds=120)
 
 
 def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel:

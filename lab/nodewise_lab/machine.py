@@ -94,7 +94,7 @@ def load(path: Path) -> Machine:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         name = document.get("name", path) if isinstance(document, dict) else path
         raise LabError(
-            f"for the machine {name}", what, "see docs/lab.md, 'Limits' and 'Machine files'"
+            f"for the machine {name}", what, "see share/doc/nodewise/lab.md, 'Limits' and 'Machine files'"
         ) from error
     return machine
 

@@ -88,7 +88,7 @@ def _layout(machine: Machine) -> Layout:
     try:
         return layout_of(machine)
     except ValueError as error:
-        cure = "change the machine file; docs/lab.md, 'Limits', says what can be had"
+        cure = "change the machine file; share/doc/nodewise/lab.md, 'Limits', says what can be had"
         raise LabError(f"for the machine {machine.name}", str(error), cure) from error
 
 

@@ -41,11 +41,14 @@ class Relay:
         reporter: Reporter,
         deadline: float | None,
         fds: tuple[int, int, int] = (0, 1, 2),
+        grace_seconds: float = 0,
     ):
         self._machine = machine
         self._inbox = inbox
         self._reporter = reporter
         self._deadline = deadline
+        self._grace_seconds = grace_seconds
+        self._overdue = False  # the time limit has passed, and the command was asked to end
         self._stdin_fd = fds[0]
         self._sinks = {
             FrameType.STDOUT: _Sink(fds[1], Stream.STDOUT),
@@ -62,10 +65,15 @@ class Relay:
         """The command's status: an exit code, or minus the number of the signal that ended it."""
         self._send(protocol.encode(FrameType.JOB, job))
         self._machine.port.setblocking(False)
-        while self._wait_status is None or any(sink.waiting for sink in self._sinks.values()):
+        while not self._finished():
             self._step()
         self._show_console()
+        if self._overdue:
+            raise _overdue()
         return os.waitstatus_to_exitcode(self._wait_status)
+
+    def _finished(self) -> bool:
+        return self._wait_status is not None and not any(sink.waiting for sink in self._sinks.values())
 
     def _step(self) -> None:
         with selectors.PollSelector() as selector:
@@ -200,8 +208,17 @@ class Relay:
 
     def _watch(self) -> None:
         self._show_console()
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise LabError(
-                "to run the command", "not finished when its time was up",
-                "give it more time: --on-timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
-            )  # fmt: skip
+        if self._deadline is None or time.monotonic() <= self._deadline or self._finished():
+            return  # its end may have come in the very step in which its time was up
+        if self._overdue or not self._grace_seconds:
+            raise _overdue()
+        self._overdue = True
+        self._deadline += self._grace_seconds
+        self._send(protocol.encode_integers(FrameType.SIGNAL, signal.SIGTERM))
+
+
+def _overdue() -> LabError:
+    return LabError(
+        "to run the command", "not finished when its time was up",
+        "give it more time: --on-timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
+    )  # fmt: skip

@@ -25,6 +25,7 @@ class Request:
     timeout_seconds: float = 0  # 0: none
     use_snapshot: bool = True
     counts: Path | None = None  # where the traffic that was counted is to be written
+    grace_seconds: float = 0  # what the command has after the time limit, to end by itself
 
 
 def run(
@@ -52,14 +53,32 @@ def run(
                 reporter,
             )
         )
+        stack.callback(_tell_modes, machine, reporter)
         if request.settings.tty:
             stack.enter_context(terminal.raw())
             inbox.watch_window_size()
         inbox.start_forwarding()
-        relay = Relay(machine, inbox, reporter, deadline, fds)
+        relay = Relay(machine, inbox, reporter, deadline, fds, request.grace_seconds)
         status = relay.run(job.describe(request.command, request.settings, request.machine.name))
         _explain(status, machine, request.machine, reporter)
     return status
+
+
+def _tell_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
+    if not machine.modes:
+        return
+    for name in map(_shown, machine.modes.stripped):
+        reporter.warning(
+            f"{name}: written without setuid and setgid bits, since the lab was started by root"
+        )
+    if machine.modes.missing:
+        reporter.detail(f"modes of files are not watched: {machine.modes.missing}")
+
+
+def _shown(name: str) -> str:
+    """The overlay's changes are copied under another name first (guest/writeback.c)."""
+    directory, _, file = name.rpartition("/")
+    return f"files copied to {directory}" if file == ".nodewise-unfinished" else name
 
 
 def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter: Reporter) -> None:

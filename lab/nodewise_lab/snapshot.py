@@ -10,14 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import cache
-from .errors import Reporter
+from .errors import LabError, Reporter
+from .progress import Progress
 from .qmp import QmpError
-from .vm import Blueprint, VirtualMachine
+from .vm import BOOT_SECONDS, Blueprint, VirtualMachine
 
 _STATE = "state"  # QEMU's migration stream
 _CHUNK = 1 << 20
 _PIPE_BYTES = 1 << 20
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = BOOT_SECONDS  # who holds the lock boots
 _SNAPSHOTS_KEPT = 16  # about 100 MiB each
 
 
@@ -38,9 +39,12 @@ def ready_machine(
         return machine
     with contextlib.ExitStack() as stack:
         try:
-            mine = stack.enter_context(cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS))
-        except OSError as error:
-            reporter.warning(f"no snapshot: {cache.failure(f'to write to {cache.root()}', error)}")
+            with Progress("waiting for another run that starts this machine", reporter) as shown:
+                mine = stack.enter_context(
+                    cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS, shown.tick)
+                )
+        except LabError as error:
+            reporter.warning(f"no snapshot: {error}")
             return _boot(blueprint, work_directory, reporter)
         # Another run may have made it while this one waited.
         if machine := _restored(blueprint, entry, work_directory, reporter):
@@ -54,7 +58,8 @@ def ready_machine(
 def _boot(blueprint: Blueprint, work_directory: str, reporter: Reporter) -> VirtualMachine:
     started = time.monotonic()
     machine = VirtualMachine(blueprint, work_directory)
-    _or_end(machine, machine.wait_until_ready)
+    with Progress("starting the virtual machine", reporter) as shown:
+        _or_end(machine, lambda: machine.wait_until_ready(shown.tick))
     reporter.detail(f"booted in {time.monotonic() - started:.2f} s")
     return machine
 

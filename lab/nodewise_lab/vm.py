@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -16,6 +17,8 @@ from .counting import Counting
 from .errors import LabError
 from .kernel import Kernel
 from .machine import Machine
+from .modes import ModeGuard
+from .progress import TICK_SECONDS
 from .protocol import Decoder, FrameType
 from .qemu import Qemu, device_arguments, machine_arguments
 from .qmp import Qmp, QmpError
@@ -51,6 +54,8 @@ class VirtualMachine:
         self.port, qemu_port = socket.socketpair()
         monitor, qemu_monitor = socket.socketpair()
         self._monitor = monitor
+        # Root's alone: a program that anybody may start as root would outlast the virtual machine.
+        self.modes = ModeGuard() if os.geteuid() == 0 else None
         counting = blueprint.counting
         with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
             initrd.write(blueprint.initrd)
@@ -78,10 +83,18 @@ class VirtualMachine:
 
     def _start(self, command: list[str], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C at the terminal is for the command, not for QEMU.
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=self._complaints, stderr=self._complaints,
-            pass_fds=inherited, start_new_session=True, preexec_fn=_die_with_parent,
+            pass_fds=inherited, start_new_session=True, preexec_fn=self._prepare,
         )  # fmt: skip
+        if self.modes:
+            self.modes.watch()
+        return process
+
+    def _prepare(self) -> None:
+        _die_with_parent()
+        if self.modes:
+            self.modes.install()
 
     def __enter__(self) -> "VirtualMachine":
         return self
@@ -92,17 +105,22 @@ class VirtualMachine:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
+        if self.modes:
+            self.modes.end()
         self.port.close()
         self._monitor.close()
 
-    def wait_until_ready(self) -> None:
-        """Until init says that it waits for a job."""
+    def wait_until_ready(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Until init says that it waits for a job. Calls `tick` meanwhile."""
         deadline = time.monotonic() + BOOT_SECONDS
         while True:
-            self.port.settimeout(max(deadline - time.monotonic(), 0.001))
+            tick()
+            self.port.settimeout(min(max(deadline - time.monotonic(), 0.001), TICK_SECONDS))
             try:
                 data = self.port.recv(65536)
             except TimeoutError:
+                if time.monotonic() < deadline:
+                    continue
                 raise self.failure(
                     "to boot the virtual machine", f"not ready after {BOOT_SECONDS} s"
                 ) from None

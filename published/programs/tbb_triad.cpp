@@ -6,10 +6,14 @@
 // Region `once`: initialisation and one sweep; region `loop`: all other sweeps, which meet caches
 // as the sweeps before them left them.
 //
-// The pieces are fixed (static_partitioner): each thread keeps its share.
+// The pieces are fixed (static_partitioner), and each thread keeps its share: no piece is worked on
+// before all have a thread. Else who wakes early would take the pieces of those who sleep, and in a
+// virtual machine, whose processors take turns, that would be many.
 //
 // usage: tbb-triad usual|per-node [MiB an array] [sweeps]
+#include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -51,9 +55,26 @@ void triad(const arrays& of, const range& part) {
   }
 }
 
+// Waits until so many threads do; not for ever, should oneTBB give us fewer.
+void meet(std::atomic<int>& arrived, int threads) {
+  constexpr std::chrono::seconds patience(20);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  ++arrived;
+  while (arrived < threads && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+}
+
+// static_partitioner makes a piece for each thread of the arena.
 template <class Body>
 void in_parallel(const range& all, const Body& body) {
-  tbb::parallel_for(all, body, tbb::static_partitioner());
+  const int threads = tbb::this_task_arena::max_concurrency();
+  std::atomic<int> arrived = 0;
+  const auto piece = [&](const range& part) {
+    meet(arrived, threads);
+    body(part);
+  };
+  tbb::parallel_for(all, piece, tbb::static_partitioner());
 }
 
 void pin(int processor) {

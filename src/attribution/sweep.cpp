@@ -47,6 +47,7 @@ class walk {
       if (process.holder && process.holder->tid != 0) {
         agents_own_.insert(process.holder->tid);
       }
+      agents_own_.insert(process.helpers.begin(), process.helpers.end());
     }
   }
 

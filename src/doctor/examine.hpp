@@ -7,9 +7,12 @@
 #include <optional>
 #include <vector>
 
+#include <nodewise/topology.hpp>
+
 #include "doctor/control_group.hpp"
 #include "doctor/finding.hpp"
 #include "doctor/surroundings.hpp"
+#include "sys/process.hpp"
 
 namespace nodewise::doctor {
 
@@ -29,5 +32,14 @@ namespace nodewise::doctor {
                                                  const unused_costs& unused = {});
 
 [[nodiscard]] examination examine(const surroundings& around);
+
+/// Another process: what it may use, and how it is set. Calls are tried for the calling process
+/// only, so that they are unavailable. "This process" is the other one in what is found. Of
+/// `around` the kernel, the machine and its unused costs count. Throws `error` (usage) where there
+/// is no such process.
+[[nodiscard]] examination examine_process(const surroundings& around, sys::process& of);
+
+/// A machine of which there is only a file. What it does not say is unavailable.
+[[nodiscard]] examination examine_recorded(const topology& what);
 
 } // namespace nodewise::doctor

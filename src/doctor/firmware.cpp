@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/counted.hpp"
+
 namespace nodewise::doctor {
 
 namespace {
@@ -37,10 +39,6 @@ std::string number(double value) {
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
   return {text.data(), end.ptr};
-}
-
-std::string counted(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// Distances from a node to others, of all rows.

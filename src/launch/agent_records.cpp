@@ -229,6 +229,7 @@ std::optional<process_totals> totals_of(const whole_record& record) {
   totals.map_limited = end->map_limited;
   totals.left_out = end->left_out;
   totals.lost = end->lost;
+  totals.no_memory = end->no_memory;
   totals.refused_errno = static_cast<int>(end->refused_errno);
   totals.own_threads = end->own_threads;
   totals.pinned = end->pinned;

@@ -43,6 +43,9 @@ bool take(run_report& report, const whole_record& record) {
   case NODEWISE_AGENT_MADE:
     process(report, pid).made_objects = true;
     return true;
+  case NODEWISE_AGENT_HELPER:
+    process(report, pid).helpers.push_back(record.header.tid);
+    return true;
   case NODEWISE_AGENT_OBJECT:
     return add(&process_report::objects, object_of(record));
   case NODEWISE_AGENT_THREAD:
@@ -94,8 +97,9 @@ std::optional<std::size_t> count_workers(const process_report& process) {
   return workers;
 }
 
-run_report read_agent_report(std::string_view bytes) {
+run_report read_agent_report(std::string_view records) {
   run_report report;
+  std::string_view bytes = records;
   while (!bytes.empty()) {
     const auto record = next_record(bytes);
     if (record && take(report, *record)) {
@@ -113,11 +117,26 @@ run_report read_agent_report(std::string_view bytes) {
   return report;
 }
 
+run_report read_agent_file(std::string_view file) {
+  nodewise_agent_head head{};
+  if (file.size() < sizeof head) {
+    return {};
+  }
+  file.copy(reinterpret_cast<char*>(&head), sizeof head);
+  const std::size_t used = std::min<std::uint64_t>(head.used, file.size());
+  run_report report = read_agent_report(
+      used > sizeof head ? file.substr(sizeof head, used - sizeof head) : std::string_view{});
+  report.lost = head.lost;
+  return report;
+}
+
 completeness completeness_of(const run_report& report, std::size_t index) {
   const process_report& process = report.processes[index];
   if (process.totals) {
-    return process.totals->lost == 0 && process.totals->left_out == 0 ? completeness::whole
-                                                                      : completeness::cut_off;
+    const process_totals& totals = *process.totals;
+    return totals.lost == 0 && totals.no_memory == 0 && totals.left_out == 0
+               ? completeness::whole
+               : completeness::cut_off;
   }
   const auto rest = std::span(report.processes).subspan(index + 1);
   const bool replaced = std::ranges::any_of(

@@ -138,8 +138,9 @@ struct process_totals {
   std::uint64_t placed = 0;
   std::uint64_t refused = 0;
   std::uint64_t map_limited = 0;
-  std::uint64_t left_out = 0; ///< objects without a report of their own: there were too many
-  std::uint64_t lost = 0;     ///< records that could not be written
+  std::uint64_t left_out = 0;  ///< objects without a report of their own: there were too many
+  std::uint64_t lost = 0;      ///< records that the report file had no room for
+  std::uint64_t no_memory = 0; ///< records that the process had no memory to make
   int refused_errno = 0;
   std::uint64_t own_threads = 0;     ///< started by the program itself, not by a runtime
   std::uint64_t pinned = 0;          ///< of these, by the agent
@@ -187,6 +188,7 @@ struct process_report {
   std::vector<stack_report> stacks;
   std::vector<write_report> writes;
   std::optional<holder_report> holder; ///< where pages were to be held
+  std::vector<int> helpers;            ///< processes of the agent's own, by pid
   /// Nothing if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };
@@ -195,9 +197,15 @@ struct process_report {
 /// and the runtimes' own. Nothing if nobody knows.
 [[nodiscard]] std::optional<std::size_t> count_workers(const process_report& process);
 
+/// Why the agent's file is smaller than it should be.
+enum class room_limit { none, disk, file_size };
+
 struct run_report {
   std::vector<process_report> processes; ///< in the order of their start
-  std::uint64_t damaged_bytes = 0;       ///< of the agent's file, that make no record
+  std::uint64_t damaged_bytes = 0;       ///< of the agent's file, that make no whole record
+  std::uint64_t lost = 0;                ///< records that it had no room for, of all processes
+  std::uint64_t room_bytes = 0;          ///< of the file
+  room_limit limit = room_limit::none;
 };
 
 /// Whether all large objects of the process are in the report, and if not, why.
@@ -211,6 +219,12 @@ enum class completeness {
 
 /// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: what is whole
 /// is read, the rest counted.
-[[nodiscard]] run_report read_agent_report(std::string_view bytes);
+[[nodiscard]] run_report read_agent_report(std::string_view records);
+/// The same with the file's head before them.
+[[nodiscard]] run_report read_agent_file(std::string_view file);
+
+/// What of the report is missing, and what to do about it; one sentence each. `remedy` is what
+/// makes fewer records.
+[[nodiscard]] std::vector<std::string> losses_of(const run_report& report, std::string_view remedy);
 
 } // namespace nodewise::launch

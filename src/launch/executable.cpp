@@ -182,14 +182,6 @@ std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts
 } // namespace
 
 std::string find_executable(const std::string& name, const char* search) {
-  const auto refuse = [&](int code, int errno_value) {
-    return not_started(
-        code, "the program '" + name + "'",
-        code == not_started::not_found ? "it was not found" : "it cannot be executed",
-        code == not_started::not_found ? "check the spelling, the PATH, or give a path with a slash"
-                                       : "check its permissions: chmod +x",
-        errno_value);
-  };
   const auto is_executable = [](const std::string& file) {
     struct stat facts{};
     if (::stat(file.c_str(), &facts) != 0) {
@@ -203,9 +195,7 @@ std::string find_executable(const std::string& name, const char* search) {
   if (name.find('/') != std::string::npos) {
     const int failed = is_executable(name);
     if (failed != 0) {
-      throw refuse(failed == ENOENT || failed == ENOTDIR ? not_started::not_found
-                                                         : not_started::not_executable,
-                   failed);
+      throw why_not_started(name, failed);
     }
     return name;
   }
@@ -223,8 +213,7 @@ std::string find_executable(const std::string& name, const char* search) {
     more = end != std::string_view::npos;
     rest.remove_prefix(more ? end + 1 : rest.size());
   }
-  throw refuse(denied ? not_started::not_executable : not_started::not_found,
-               denied ? EACCES : ENOENT);
+  throw why_not_started(name, denied ? EACCES : ENOENT);
 }
 
 std::optional<obstacle> why_not_preloaded(const std::string& file, const std::string& library) {

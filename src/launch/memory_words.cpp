@@ -1,8 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/memory_words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 
 #include <nodewise/error.hpp>
@@ -160,7 +162,14 @@ std::size_t start_of_placement(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more.
+void at_least(std::size_t bytes, memory_rule& into) {
+  into.least_bytes = std::max(into.least_bytes, bytes);
+}
+void at_most(std::size_t bytes, memory_rule& into) {
+  into.most_bytes = std::min(into.most_bytes.value_or(SIZE_MAX), bytes);
+}
+
+/// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more. Several must all hold.
 bool read_size(const reader& from, std::string_view condition, memory_rule& into) {
   if (!condition.starts_with("size")) {
     return false;
@@ -171,17 +180,20 @@ bool read_size(const reader& from, std::string_view condition, memory_rule& into
   const std::size_t bytes =
       from.size(length == std::string_view::npos ? std::string_view{} : condition.substr(length));
   if (relation == ">=" || relation == "=") {
-    into.least_bytes = bytes;
+    at_least(bytes, into);
   } else if (relation == ">") {
-    into.least_bytes = bytes + 1;
+    at_least(bytes + 1, into);
   }
   if (relation == "<=" || relation == "=") {
-    into.most_bytes = bytes;
+    at_most(bytes, into);
   } else if (relation == "<") {
     if (bytes == 0) {
       from.refuse("nothing is smaller than 0 bytes", "leave size<0 out");
     }
-    into.most_bytes = bytes - 1;
+    at_most(bytes - 1, into);
+  }
+  if (into.most_bytes && into.least_bytes > *into.most_bytes) {
+    from.refuse("no size meets all of its conditions", "give each array a rule of its own");
   }
   return relation == ">=" || relation == ">" || relation == "<=" || relation == "<" ||
          relation == "=";
@@ -191,6 +203,9 @@ void read_condition(const reader& from, std::string_view condition, memory_rule&
   if (condition.starts_with("site=") && condition.size() > 5) {
     into.sites.emplace_back(condition.substr(5));
   } else if (condition.starts_with("symbol=") && condition.size() > 7) {
+    if (into.symbol) {
+      from.refuse("two symbols, and an array has one", "give each symbol a rule of its own");
+    }
     into.symbol = std::string(condition.substr(7));
   } else if (!read_size(from, condition, into)) {
     from.refuse("'" + std::string(condition) + "' is no condition",

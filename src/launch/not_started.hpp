@@ -25,4 +25,8 @@ class not_started : public error {
   int exit_code_;
 };
 
+/// Why the program could not be executed, with 127 if it was not found and 126 otherwise, from what
+/// execve answered.
+[[nodiscard]] not_started why_not_started(const std::string& program, int errno_value);
+
 } // namespace nodewise::launch

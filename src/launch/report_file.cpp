@@ -1,66 +1,204 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/report_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <nodewise/error.hpp>
+
+#include "agent/protocol.h"
+#include "launch/leftovers.hpp"
 
 namespace nodewise::launch {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, const char* answered) {
+constexpr std::size_t least_bytes = 4096;
+
+[[noreturn]] void refuse(const std::string& where, const char* answered, int errno_value) {
   throw error(error_kind::system, "a file for the agent's report, " + where, answered,
-              "set TMPDIR to a directory with room that you may write to", errno);
+              "set TMPDIR to a directory with room that you may write to", errno_value);
+}
+
+struct descriptor {
+  int number;
+
+  explicit descriptor(int opened) : number(opened) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (number >= 0) {
+      ::close(number);
+    }
+  }
+};
+
+/// For file systems that cannot reserve blocks (NFS before 4.2, 9p): what is written has its
+/// blocks, at the latest after fsync. 0 or an errno.
+int fill_with_zeros(int file, std::size_t bytes) {
+  const std::array<char, 65536> zeros{};
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t put = ::pwrite(file, zeros.data(), std::min(zeros.size(), bytes - done),
+                                 static_cast<off_t>(done));
+    if (put < 0 && errno != EINTR) {
+      return errno;
+    }
+    done += put > 0 ? static_cast<std::size_t>(put) : 0;
+  }
+  return ::fsync(file) == 0 ? 0 : errno;
+}
+
+/// 0 or an errno. Not posix_fallocate(), whose own substitute asks for a byte of each block only,
+/// which a file system with delayed allocation grants without having the room.
+int reserve(int file, std::size_t bytes) {
+  int answer = 0;
+  do {
+    answer = ::fallocate(file, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (answer == EINTR);
+  return answer == EOPNOTSUPP || answer == ENOSYS ? fill_with_zeros(file, bytes) : answer;
+}
+
+/// Btrfs writes a changed block to a new place, for which a full disk has no room: not for this
+/// file. Other file systems refuse the flag, or do not need it.
+void overwrite_in_place(int file) {
+  int flags = 0;
+  if (::ioctl(file, FS_IOC_GETFLAGS, &flags) == 0) {
+    flags |= FS_NOCOW_FL;
+    (void)::ioctl(file, FS_IOC_SETFLAGS, &flags);
+  }
+}
+
+/// What `wanted` comes to on this file system, and what limits it.
+std::pair<std::size_t, room_limit> room_for(int file, std::size_t wanted) {
+  constexpr std::uint64_t share = 64;
+  constexpr std::uint64_t always = std::uint64_t{1} << 20;
+  std::pair<std::size_t, room_limit> room{wanted, room_limit::none};
+  struct statvfs facts{};
+  if (::fstatvfs(file, &facts) == 0) {
+    const std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
+    const std::uint64_t most = std::max(free / share, always);
+    if (most < room.first) {
+      room = {most, room_limit::disk};
+    }
+  }
+  struct rlimit limit{};
+  // The kernel would answer with SIGXFSZ.
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < room.first) {
+    room = {limit.rlim_cur, room_limit::file_size};
+  }
+  return room;
+}
+
+std::string read_part(int file, std::size_t bytes, off_t from) {
+  std::string text(bytes, '\0');
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        ::pread(file, text.data() + done, bytes - done, from + static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
 }
 
 } // namespace
 
-report_file::report_file() {
+report_file::report_file(std::size_t wanted) : maker_(::getpid()) {
   const char* const parent = std::getenv("TMPDIR");
-  // The program may change its directory before it reports.
+  // The program may change its directory before it starts another one.
   directory_ = parent != nullptr && *parent == '/' ? parent : "/tmp";
-  directory_ += "/nodewise-XXXXXX";
+  const std::string prefix = "nodewise-";
+  remove_leftovers(directory_, prefix);
+  directory_ += "/" + name_of_owner(prefix) + "XXXXXX";
   if (::mkdtemp(directory_.data()) == nullptr) {
-    refuse(directory_, "its directory was not made");
+    refuse(directory_, "its directory was not made", errno);
   }
   name_ = directory_ + "/report";
-  const int file = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) {
-    const int kept = errno;
+  try {
+    make(wanted);
+  } catch (...) {
+    ::unlink(name_.c_str());
     ::rmdir(directory_.c_str());
-    errno = kept;
-    refuse(name_, "it was not made");
+    throw;
   }
-  ::close(file);
+}
+
+void report_file::make(std::size_t wanted) {
+  const descriptor file(::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.number < 0) {
+    refuse(name_, "it was not made", errno);
+  }
+  overwrite_in_place(file.number);
+  auto [bytes, limit] = room_for(file.number, wanted);
+  limit_ = limit;
+  int refused = EFBIG;
+  while (bytes >= least_bytes && (refused = reserve(file.number, bytes)) != 0) {
+    bytes /= 2;
+    limit_ = room_limit::disk;
+  }
+  // What a larger request has left behind has no blocks of its own.
+  if (refused == 0 && ::ftruncate(file.number, static_cast<off_t>(bytes)) != 0) {
+    refused = errno;
+  }
+  if (refused != 0) {
+    refuse(name_,
+           limit_ == room_limit::file_size ? "files may not have 4 KiB (ulimit -f)"
+                                           : "4 KiB for it could not be reserved",
+           refused);
+  }
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0);
+  if (mapped == MAP_FAILED) { // as on 9p without a cache: the agent could not either
+    refuse(name_, "files there cannot be mapped and shared", errno);
+  }
+  ::munmap(mapped, bytes);
 }
 
 report_file::~report_file() {
+  if (maker_ != ::getpid()) {
+    return;
+  }
   ::unlink(name_.c_str());
   ::rmdir(directory_.c_str());
 }
 
-std::string report_file::read() const {
-  const int file = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    refuse(name_, "it is gone");
+run_report report_file::read() const {
+  const descriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number < 0) {
+    refuse(name_, "it is gone", errno);
   }
-  std::string text;
-  std::array<char, 65536> part;
-  ssize_t got = 0;
-  while ((got = ::read(file, part.data(), part.size())) > 0) {
-    text.append(part.data(), static_cast<std::size_t>(got));
+  const off_t all = ::lseek(file.number, 0, SEEK_END);
+  std::string bytes = read_part(file.number, sizeof(nodewise_agent_head), 0);
+  if (all < 0 || bytes.size() < sizeof(nodewise_agent_head)) {
+    refuse(name_, "it cannot be read", errno);
   }
-  ::close(file);
-  if (got < 0) {
-    refuse(name_, "it cannot be read");
+  nodewise_agent_head head{};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const std::uint64_t used = std::min(head.used, static_cast<std::uint64_t>(all));
+  if (used > bytes.size()) {
+    bytes += read_part(file.number, used - bytes.size(), static_cast<off_t>(bytes.size()));
   }
-  return text;
+  run_report made = read_agent_file(bytes);
+  made.limit = limit_;
+  made.room_bytes = static_cast<std::uint64_t>(all);
+  return made;
 }
 
 } // namespace nodewise::launch

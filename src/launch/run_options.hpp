@@ -48,17 +48,21 @@ struct measured_weights {
 /// Throws `error` where nothing is measured of one of the nodes.
 using weight_source = std::function<measured_weights(const topology& here, const node_set& nodes)>;
 
-/// --plan, and which of its lines for threads the command line has answered itself.
+/// --plan or --plan-optional, and which of its lines for threads the command line has answered
+/// itself.
 struct plan_choice {
   std::string name; ///< of the file
   plans::plan_file file;
-  std::string problem;      ///< why the file is not followed; then it is empty
+  std::string problem;      ///< why the file is not followed; then `file` is empty
   bool own_binding = false; ///< --bind or --pin
   bool own_places = false;  ///< --places
   bool own_main = false;    ///< --main
+  bool optional = false;    ///< --plan-optional: without the file the program runs unplanned
 
   /// "--plan app.plan.json"
-  [[nodiscard]] std::string shown() const { return "--plan " + name; }
+  [[nodiscard]] std::string shown() const {
+    return (optional ? "--plan-optional " : "--plan ") + name;
+  }
 };
 
 /// What `nodewise run` was asked for.

@@ -109,14 +109,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
 }
 
 void throw_not_started(const std::string& program, int errno_value) {
-  const bool missing = errno_value == ENOENT || errno_value == ENOTDIR;
-  throw not_started(missing ? not_started::not_found : not_started::not_executable,
-                    "the program '" + program + "'",
-                    missing ? "it, or the interpreter it names, was not found"
-                            : "it cannot be executed",
-                    missing ? "check the spelling, the PATH, or give a path with a slash"
-                            : "check its permissions, and that it is built for this machine",
-                    errno_value);
+  throw why_not_started(program, errno_value);
 }
 
 void become(const plan& what) {

@@ -42,13 +42,10 @@ void judge_rules(const plan& what, outcome& how) {
 }
 
 void judge(const plan& what, outcome& how) {
+  how.warnings = losses_of(how.report, "a larger --threshold makes fewer records");
   const auto warn = [&](std::string text) { how.warnings.push_back(std::move(text)); };
   if (how.report.processes.empty()) {
-    warn("the agent has reported nothing: it was not loaded");
-  }
-  if (how.report.damaged_bytes != 0) {
-    warn("the agent's report is damaged: " + std::to_string(how.report.damaged_bytes) +
-         " bytes make no sense; is the disk of TMPDIR full?");
+    warn("the agent has reported nothing: it was not loaded, or could not map its report file");
   }
   for (std::size_t i = 0; i < how.report.processes.size(); ++i) {
     const process_report& process = how.report.processes[i];
@@ -66,10 +63,6 @@ void judge(const plan& what, outcome& how) {
     if (process.totals && process.totals->stripped != 0 && what.agent->places_memory()) {
       warn(name + ": static arrays of " + std::to_string(process.totals->stripped) +
            " of its files have no symbols: left alone");
-    }
-    if (process.totals && process.totals->lost != 0) {
-      warn(name + ": " + std::to_string(process.totals->lost) +
-           " records of its report could not be written; is the disk of TMPDIR full?");
     }
     if (process.totals && process.totals->left_out != 0) {
       warn(name + ": " + std::to_string(process.totals->left_out) +
@@ -90,14 +83,14 @@ std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
 }
 
 outcome supervise(const plan& what, sys::kernel& kernel) {
-  const report_file report;
+  const report_file report(report_file::for_objects);
   outcome how;
   static_cast<child_end&>(how) = run_child([&] {
     apply(what, report.name(), kernel);
     become(what);
   });
   if (how.started && what.agent) {
-    how.report = read_agent_report(report.read());
+    how.report = report.read();
     judge(what, how);
   }
   return how;

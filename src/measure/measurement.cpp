@@ -8,6 +8,8 @@
 
 #include <nodewise/version.hpp>
 
+#include "topology/measured_machine.hpp"
+
 namespace nodewise::measure {
 
 namespace {
@@ -105,8 +107,8 @@ std::vector<parameter> parameters_of(const measurement& all) {
     if (name && each.is_known()) {
       // What all processors draw from a memory is a figure of that memory.
       const node_id from = each.of == experiment::contention ? each.to : each.from;
-      found.push_back(
-          {std::string(*name), from, each.to, each.found.figure().median, each.unit, source});
+      found.push_back({std::string(*name), from, each.to, each.found.figure().median, each.unit,
+                       each.found.was_disturbed() ? source + measured::disturbed_mark : source});
     }
   }
   return found;

@@ -56,7 +56,8 @@ struct measurement {
 
 /// As parameters of the machine: `bandwidth` and `latency` of each pair of nodes, `core_bandwidth`
 /// where single threads were measured, `shared_bandwidth` of each memory that all processors had
-/// together. Their source is "measured DATE by nodewise ...".
+/// together. Their source is "measured DATE by nodewise ...", with
+/// `measured::disturbed_mark` where other work disturbed the figure.
 [[nodiscard]] std::vector<parameter> parameters_of(const measurement& all);
 
 /// The machine with these in place of what it had under the same names and nodes.

@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 namespace nodewise::measure {
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "measure/measurement.hpp"
 #include "topology/json_field.hpp"

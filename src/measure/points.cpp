@@ -9,6 +9,8 @@
 #include <nodewise/error.hpp>
 #include <nodewise/team_layout.hpp>
 
+#include "base/counted.hpp"
+
 namespace nodewise::measure {
 
 namespace {
@@ -43,9 +45,6 @@ std::string number(node_id node) {
 }
 std::string number(cpu_id cpu) {
   return std::to_string(to_int(cpu));
-}
-std::string counted(std::size_t many, std::string_view what) {
-  return std::to_string(many) + " " + std::string(what) + (many == 1 ? "" : "s");
 }
 
 /// 1, 2, 3, 4, 6, 8, 12, 16, ... and `most`.

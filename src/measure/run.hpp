@@ -47,6 +47,10 @@ struct outcome {
   /// Of the first of its processors, while it still was at work.
   std::optional<double> frequency_mhz = {};
 
+  /// Whether other work ran on its processors or elsewhere on the machine meanwhile.
+  [[nodiscard]] bool was_disturbed() const noexcept {
+    return disturbed && (disturbed->is_much() || disturbed->is_much_elsewhere());
+  }
   [[nodiscard]] estimate figure() const { return summarize(samples, visits); }
 };
 

@@ -66,6 +66,10 @@ double middle_half(std::span<const double> sorted) {
 
 } // namespace
 
+bool estimate::has_enough_visits() const noexcept {
+  return visits >= least_for_an_interval;
+}
+
 double estimate::relative_error() const noexcept {
   return median > 0 ? (high - low) / 2 / median : std::numeric_limits<double>::infinity();
 }
@@ -136,8 +140,7 @@ change compare(const estimate& before, const estimate& after) {
   change found;
   found.ratio = before.median > 0 ? after.median / before.median : 0;
   found.apart = after.low > before.high || after.high < before.low;
-  found.enough = std::min(before.visits, after.visits) >= least_for_an_interval;
-  found.significant = found.apart && found.enough;
+  found.enough = before.has_enough_visits() && after.has_enough_visits();
   return found;
 }
 

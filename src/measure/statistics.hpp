@@ -25,6 +25,8 @@ struct estimate {
   /// Two groups with a gap between them: the median stands for one of them at best.
   bool two_humped = false;
 
+  /// Whether the interval is one of 95 %: six visits.
+  [[nodiscard]] bool has_enough_visits() const noexcept;
   /// Half of the interval's width as a share of the median; infinite for a median of 0.
   [[nodiscard]] double relative_error() const noexcept;
 };
@@ -56,10 +58,11 @@ struct median_bounds {
 /// hold what they promise: stricter than a test at 5 %, so that what is called a change is one.
 /// Without `enough` neither a change nor its absence is known.
 struct change {
-  double ratio = 0;         ///< new to old median
-  bool apart = false;       ///< the intervals do not meet
-  bool enough = false;      ///< both figures have the visits that an interval needs
-  bool significant = false; ///< both of these
+  double ratio = 0;    ///< new to old median
+  bool apart = false;  ///< the intervals do not meet
+  bool enough = false; ///< both figures have the visits that an interval needs
+
+  [[nodiscard]] bool significant() const noexcept { return apart && enough; }
 };
 [[nodiscard]] change compare(const estimate& before, const estimate& after);
 

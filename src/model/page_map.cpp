@@ -101,6 +101,17 @@ page_map page_map::staggered(std::size_t by) const {
   return map;
 }
 
+page_map page_map::replaced(const std::vector<std::size_t>& by) const {
+  page_map other = *this;
+  for (page_block& block : other.blocks_) {
+    block.node = by[block.node];
+  }
+  for (std::size_t& node : other.turn_) {
+    node = by[node];
+  }
+  return other;
+}
+
 std::size_t page_map::blocks_of(std::size_t pages) const noexcept {
   if (!is_in_turn()) {
     return blocks_.size();

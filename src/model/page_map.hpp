@@ -33,6 +33,8 @@ class page_map {
   void add_pages(double first, double last, double weight, std::vector<double>& sums) const;
   /// Of an array whose first page is `by` blocks further round; other maps stay as they are.
   [[nodiscard]] page_map staggered(std::size_t by) const;
+  /// With `by[n]` in the place of node n.
+  [[nodiscard]] page_map replaced(const std::vector<std::size_t>& by) const;
   /// Of an array of so many pages.
   [[nodiscard]] std::size_t blocks_of(std::size_t pages) const noexcept;
   friend bool operator==(const page_map&, const page_map&) = default;

@@ -193,14 +193,19 @@ std::vector<const figure*> figures_of(const machine_costs& on, input what) {
   return all;
 }
 
+/// For each node where first touch by its processors puts pages: a node may have no memory.
+std::vector<std::size_t> nearest_of_all(const machine_costs& on) {
+  node_set all;
+  for (const node_id node : on.nodes) {
+    all.insert(node);
+  }
+  return nearest_memory(on, all);
+}
+
 } // namespace
 
 std::vector<alternative> alternatives(const machine_costs& on, const traffic& what) {
-  node_set all_nodes;
-  for (const node_id node : on.nodes) {
-    all_nodes.insert(node);
-  }
-  const std::vector<std::size_t> nearest = nearest_memory(on, all_nodes);
+  const std::vector<std::size_t> nearest = nearest_of_all(on);
   std::vector<double> has_memory;
   std::vector<double> bandwidth;
   std::vector<std::vector<double>> own(on.size(), std::vector<double>(on.size(), 0));
@@ -240,7 +245,7 @@ std::vector<alternative> alternatives(const machine_costs& on, const loop& what,
   }
   std::vector<alternative> all = {
       {what.how.is_pooled() ? "in a block for each thread" : "where this loop first touches it",
-       seconds(first_touch(on, touching))},
+       seconds(first_touch(on, touching).replaced(nearest_of_all(on)))},
       {"in turn over all nodes", seconds(in_turn_by(on, [](double) { return 1.0; }))},
       {"over all nodes by their bandwidth", seconds(in_turn_by(on, [](double x) { return x; }))},
   };

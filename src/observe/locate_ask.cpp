@@ -3,6 +3,7 @@
 // The questions themselves: what one thread asks the kernel about one piece of a range.
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "observe/ended.hpp"
 #include "observe/locate.hpp"
@@ -19,6 +20,12 @@ constexpr std::uint64_t batch_pages = 2048;
 /// memory that nobody has touched, which is then not present.
 node_id zero_or_absent(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
   return at < bits.size() && pagemap_entry(bits[at]).present() ? zero_page : absent_page;
+}
+
+/// Linux 6.1 to 6.5: ENOENT is also the answer for a page that NUMA balancing has unmapped, to see
+/// who uses it.
+node_id absent_or_unmapped(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
+  return at < bits.size() && pagemap_entry(bits[at]).present() ? unknown_node : absent_page;
 }
 
 } // namespace
@@ -38,9 +45,9 @@ void locator::ask_move_pages(const range_facts& what, piece& p) {
       throw_ended(process_.pid());
     }
     std::vector<std::uint64_t> bits;
-    if (refused == 0 && what.private_memory &&
-        std::ranges::find(status.begin(), status.begin() + static_cast<std::ptrdiff_t>(count),
-                          -EFAULT) != status.begin() + static_cast<std::ptrdiff_t>(count)) {
+    if (refused == 0 && std::ranges::any_of(std::span(status).first(count), [&](int answer) {
+          return answer == -ENOENT || (answer == -EFAULT && what.private_memory);
+        })) {
       bits = pagemap_bits(start / system_.page_bytes, count * p.step);
     }
     for (std::uint64_t i = 0; i < count;) {
@@ -50,7 +57,7 @@ void locator::ask_move_pages(const range_facts& what, piece& p) {
         ++end;
       }
       const node_id node = answer >= 0         ? node_id{answer}
-                           : answer == -ENOENT ? absent_page
+                           : answer == -ENOENT ? absent_or_unmapped(bits, i * p.step)
                            : answer == -EFAULT && what.private_memory
                                ? zero_or_absent(bits, i * p.step)
                                : unknown_node;

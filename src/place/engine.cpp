@@ -133,6 +133,25 @@ std::uint64_t next_placement_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+int give_back(sys::kernel& kernel, void* start, std::size_t bytes) noexcept {
+  int failed = EINVAL;
+  std::size_t whole = bytes;
+  // Which pages the mapping got, the kernel knows: it may have had no reserved ones. It refuses
+  // (EINVAL) to cut one of those, so the first length that it takes is the one that was mapped.
+  for (const std::size_t page : {kernel.base_page_bytes(), reserved_page_bytes(page_size::huge_2m),
+                                 reserved_page_bytes(page_size::huge_1g)}) {
+    whole = (bytes + page - 1) / page * page;
+    failed = kernel.unmap(start, whole);
+    if (failed != EINVAL) {
+      break;
+    }
+  }
+  if (failed == ENOMEM) {
+    (void)kernel.madvise(start, whole, MADV_DONTNEED); // ENOMEM is what is reported
+  }
+  return failed;
+}
+
 int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes) {
   const int failed = kernel.madvise(range.data(), range.size(), MADV_POPULATE_WRITE);
   if (failed != EINVAL && failed != EPERM && failed != ENOSYS) {

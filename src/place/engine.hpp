@@ -78,6 +78,11 @@ void require_room(sys::kernel& kernel, strictness how, placement& report);
 /// For extents that somebody keeps: 1, 2 and so on. See `region::placement_number`.
 [[nodiscard]] std::uint64_t next_placement_number() noexcept;
 
+/// Unmaps what was mapped for so many bytes, in base pages or in reserved huge ones. 0 or errno;
+/// where the kernel cannot take the addresses back (ENOMEM: the process has max_map_count
+/// mappings), it gets the pages at least.
+[[nodiscard]] int give_back(sys::kernel& kernel, void* start, std::size_t bytes) noexcept;
+
 /// Brings every page into memory without changing what it holds.
 int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_bytes);
 

@@ -47,11 +47,14 @@ mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignmen
   auto* const start = static_cast<std::byte*>(reserved.value);
   const std::size_t before =
       (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
-  if (before != 0) {
-    kernel.unmap(start, before);
+  int failed = before == 0 ? 0 : kernel.unmap(start, before);
+  if (failed == 0 && alignment != before) {
+    failed = kernel.unmap(start + before + bytes, alignment - before);
   }
-  if (alignment != before) {
-    kernel.unmap(start + before + bytes, alignment - before);
+  if (failed != 0) {
+    (void)engine::give_back(kernel, start,
+                            bytes + alignment); // the first failure is the one to report
+    refuse(bytes, "munmap of what alignment left over", "raise vm.max_map_count", failed);
   }
   return {start + before, bytes};
 }
@@ -140,15 +143,13 @@ region::~region() {
 
 void region::release() noexcept {
   if (start_ != nullptr) {
-    sys::real_kernel().unmap(start_, mapped_bytes_);
+    (void)engine::give_back(sys::real_kernel(), start_, mapped_bytes_); // has no one to report to
     start_ = nullptr;
   }
 }
 
-void unmap_region(void* start, std::size_t bytes) noexcept {
-  sys::kernel& kernel = sys::real_kernel();
-  const std::size_t page = kernel.base_page_bytes();
-  kernel.unmap(start, (bytes + page - 1) / page * page);
+int unmap_region(void* start, std::size_t bytes) noexcept {
+  return engine::give_back(sys::real_kernel(), start, bytes);
 }
 
 residency region::where() const {

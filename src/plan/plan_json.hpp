@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "plan/plan.hpp"
 #include "topology/json_field.hpp"

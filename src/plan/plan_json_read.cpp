@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include <nlohmann/json.hpp>
+
 #include "plan/place_names.hpp"
 #include "plan/plan_json.hpp"
 #include "plan/plan_words.hpp"

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "plan/place_names.hpp"
 #include "plan/plan_json.hpp"
 #include "plan/plan_words.hpp"

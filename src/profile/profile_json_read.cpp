@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <nlohmann/json.hpp>
+
 #include "profile/profile_json.hpp"
 #include "profile/runs_text.hpp"
 
@@ -156,8 +158,9 @@ template <class Runs>
 Runs runs(const json_field& field, const run_bounds& in) {
   Runs made;
   if (!read(field.text(), in, made)) {
-    field.refuse("runs of pages that do not fit", "docs/formats.md, profile: they ascend, end with "
-                                                  "the object, and name its program's threads");
+    field.refuse("runs of pages that do not fit",
+                 "share/doc/nodewise/formats.md, profile: they ascend, end with "
+                 "the object, and name its program's threads");
   }
   return made;
 }

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hexadecimal.hpp"
 #include "profile/profile_json.hpp"
 #include "profile/runs_text.hpp"

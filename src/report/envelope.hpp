@@ -4,11 +4,12 @@
 // machine and under which settings it was taken cannot be compared with another.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace nodewise::report {
 
@@ -19,13 +20,14 @@ namespace nodewise::report {
                                               nlohmann::ordered_json settings);
 
 /// The value, or "unavailable": never a number that nobody read.
-template <class T>
-[[nodiscard]] nlohmann::ordered_json or_unavailable(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json("unavailable");
-}
+[[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<bool> value);
+[[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<int> value);
+[[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<std::uint64_t> value);
+[[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<double> value);
+[[nodiscard]] nlohmann::ordered_json or_unavailable(const std::optional<std::string>& value);
 
 /// As it is written to a file or a pipe: indented, with a final newline. Bytes that are no UTF-8
-/// (a file name may hold any) become U+FFFD.
+/// (a file name may hold any) become U+FFFD, control characters become escapes.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value);
 
 } // namespace nodewise::report

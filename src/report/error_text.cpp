@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "report/error_text.hpp"
 
+#include "base/printable.hpp"
 #include "report/wrap.hpp"
 
 namespace nodewise::report {
@@ -12,22 +13,28 @@ std::string broken(std::string_view text, const style& how, std::size_t indent) 
   return how.terminal ? wrap_indented(text, how.width, indent) : std::string(text);
 }
 
+/// Messages hold names of files and programs.
+std::string shown(std::string_view text) {
+  return printable(text, kept_controls::newlines);
+}
+
 } // namespace
 
 std::string error_text(const error& what, const style& how, std::string_view program) {
   constexpr std::string_view label = "    cure: ";
   std::string text = paint(how, tone::bad, std::string(program) + ":") + " " +
-                     paint(how, tone::strong, what.asked() + ":") + " " + what.answered();
+                     paint(how, tone::strong, shown(what.asked()) + ":") + " " +
+                     shown(what.answered());
   text = broken(text, how, label.size()) + "\n";
   if (!what.cure().empty()) {
-    text += paint(how, tone::accent, label) + broken(what.cure(), how, label.size()) + "\n";
+    text += paint(how, tone::accent, label) + broken(shown(what.cure()), how, label.size()) + "\n";
   }
   return text;
 }
 
 std::string warning_text(std::string_view what, const style& how, std::string_view program) {
   const std::string label = std::string(program) + ": warning: ";
-  return broken(paint(how, tone::warning, label) + std::string(what), how, 4) + "\n";
+  return broken(paint(how, tone::warning, label) + shown(what), how, 4) + "\n";
 }
 
 } // namespace nodewise::report

@@ -18,14 +18,14 @@ namespace {
 
 void check_memory(node_id node, const topology& where, const node_set& usable) {
   const std::string name = "node " + std::to_string(to_int(node));
+  if (where.machine().find_node(node)->memory_bytes == 0) { // which no cpuset allows
+    refuse_node(node, name + " has no memory", usable);
+  }
   if (!where.allowed_nodes().contains(node)) {
     refuse_node(node,
                 name + " exists, but this process may only use memory of " +
                     where.allowed_nodes().to_string() + " (cpuset)",
                 usable);
-  }
-  if (where.machine().find_node(node)->memory_bytes == 0) {
-    refuse_node(node, name + " has no memory", usable);
   }
 }
 

@@ -45,7 +45,8 @@ class kernel {
   /// shared, as the page of zeros is that stands in for memory nobody has written.
   virtual int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) = 0;
 
-  /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory).
+  /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory;
+  /// -EBUSY: in memory, and unmapped for a moment by NUMA balancing).
   virtual int query_pages(std::span<void* const> pages, std::span<int> status) = 0;
   /// Moves each page to the node beside it; `status` as above.
   virtual int move_pages(std::span<void* const> pages, std::span<const int> nodes,

@@ -13,6 +13,31 @@ namespace nodewise::sys {
 
 namespace {
 
+/// Linux 6.1 to 6.5: move_pages takes a page that NUMA balancing has unmapped, to see who uses it,
+/// for one that is not there. pagemap knows better. Its node nobody tells without using it: EBUSY.
+void find_unmapped(std::span<void* const> pages, std::span<int> status, std::size_t page_bytes) {
+  std::vector<std::uint64_t> entries;
+  for (std::size_t first = 0; first < pages.size();) {
+    if (status[first] != -ENOENT) {
+      ++first;
+      continue;
+    }
+    const auto* const start = static_cast<const std::byte*>(pages[first]);
+    std::size_t last = first + 1;
+    while (last < pages.size() && pages[last] == start + (last - first) * page_bytes) {
+      ++last;
+    }
+    entries.resize(last - first);
+    const long got = raw::read_pagemap(start, page_bytes, entries.data(), entries.size());
+    for (std::size_t i = 0; static_cast<long>(i) < got && i < entries.size(); ++i) {
+      if (status[first + i] == -ENOENT && raw::is_present(entries[i])) {
+        status[first + i] = -EBUSY;
+      }
+    }
+    first = last;
+  }
+}
+
 int to_errno(long raw_result) noexcept {
   return raw_result < 0 ? static_cast<int>(-raw_result) : 0;
 }
@@ -62,7 +87,12 @@ class linux_kernel final : public kernel {
   }
 
   int query_pages(std::span<void* const> pages, std::span<int> status) override {
-    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nullptr, status.data(), 0));
+    const int refused =
+        to_errno(raw::move_pages(0, pages.size(), pages.data(), nullptr, status.data(), 0));
+    if (refused == 0) {
+      find_unmapped(pages, status.first(pages.size()), base_page_bytes());
+    }
+    return refused;
   }
 
   int move_pages(std::span<void* const> pages, std::span<const int> nodes,

@@ -80,13 +80,18 @@ inline long migrate_pages(int pid, const unsigned long* from, const unsigned lon
   return call(SYS_migrate_pages, pid, words * sizeof(unsigned long) * 8 + 1, from, to);
 }
 
+/// Whether an entry of /proc/self/pagemap is a page in memory.
+[[nodiscard]] constexpr bool is_present(std::uint64_t pagemap_entry) noexcept {
+  constexpr int present = 63;
+  return (pagemap_entry >> present & 1) != 0;
+}
+
 /// Whether an entry of /proc/self/pagemap is a page in memory that several mappings share: the zero
 /// page, which is read before anything is written, or a page shared with a forked process. The node
 /// that get_mempolicy gives for the first is where the kernel keeps its zeros, nobody's placement.
 [[nodiscard]] constexpr bool is_shared_page(std::uint64_t pagemap_entry) noexcept {
-  constexpr int present = 63;
   constexpr int exclusively_mapped = 56;
-  return (pagemap_entry >> present & 1) != 0 && (pagemap_entry >> exclusively_mapped & 1) == 0;
+  return is_present(pagemap_entry) && (pagemap_entry >> exclusively_mapped & 1) == 0;
 }
 
 /// Reads entries of /proc/self/pagemap, one a page, from the page of `start` on. Returns how many.

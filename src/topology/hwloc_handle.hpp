@@ -20,7 +20,9 @@ using hwloc_handle = std::unique_ptr<hwloc_topology, hwloc_destroy>;
 // All throw `error`. Disallowed processors and nodes are kept, as are instruction caches and the
 // devices that hwloc calls important.
 
-/// This machine, or what HWLOC_XMLFILE and its like put in its place.
+/// This machine, or what HWLOC_XMLFILE and its like put in its place. Without the memory of
+/// NVIDIA's GPUs, unless a variable asks for it: hwloc's interface cannot, and the library sets no
+/// variable.
 [[nodiscard]] hwloc_handle load_system();
 [[nodiscard]] hwloc_handle load_xml(const std::filesystem::path& file);
 /// What hwloc has written; `asked` is for the error.

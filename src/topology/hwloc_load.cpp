@@ -9,25 +9,22 @@
 #include <nodewise/error.hpp>
 
 #include "topology/hwloc_handle.hpp"
+#include "topology/json_field.hpp"
 #include "topology/synthetic_spec.hpp"
 
 namespace nodewise::topology_detail {
 
 namespace {
 
-/// An environment variable with another value for a while.
+/// An environment variable with another value for a while. Only where the caller has promised that
+/// no other thread reads the environment meanwhile.
 class scoped_variable {
  public:
-  enum class unless_set { replace, keep };
-
-  scoped_variable(const char* name, const char* value, unless_set existing = unless_set::replace)
-      : name_(name) {
+  scoped_variable(const char* name, const char* value) : name_(name) {
     if (const char* const before = std::getenv(name)) {
       before_ = before;
     }
-    if (!before_ || existing == unless_set::replace) {
-      ::setenv(name, value, 1);
-    }
+    ::setenv(name, value, 1);
   }
   scoped_variable(const scoped_variable&) = delete;
   scoped_variable& operator=(const scoped_variable&) = delete;
@@ -42,18 +39,6 @@ class scoped_variable {
  private:
   const char* name_;
   std::optional<std::string> before_;
-};
-
-/// What every load wants of hwloc and can say only by the environment; one load at a time, so that
-/// each restores what it found.
-struct load_environment {
-  std::scoped_lock<std::mutex> one_at_a_time{mutex};
-  /// The memory of a GPU is a NUMA node like another: programs find pages there.
-  scoped_variable gpu_memory{"HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES", "1"};
-  /// We throw errors; hwloc would print them.
-  scoped_variable silent{"HWLOC_HIDE_ERRORS", "2", scoped_variable::unless_set::keep};
-
-  static inline std::mutex mutex;
 };
 
 hwloc_handle empty_topology() {
@@ -72,7 +57,6 @@ hwloc_handle empty_topology() {
 
 /// hwloc reads the file a second time; this is for the answer when it would not say what is wrong.
 void check_readable(const std::filesystem::path& file) {
-  constexpr std::uintmax_t largest = std::uintmax_t{100} << 20;
   const std::string asked = "the machine recorded in " + file.string();
   std::error_code code;
   const auto status = std::filesystem::status(file, code);
@@ -84,8 +68,8 @@ void check_readable(const std::filesystem::path& file) {
     throw error(error_kind::input, asked, "not a regular file",
                 "name a file written by `lstopo file.xml`");
   }
-  if (std::filesystem::file_size(file, code) > largest) {
-    throw error(error_kind::input, asked, "a file of more than 100 MiB",
+  if (std::filesystem::file_size(file, code) > largest_machine_file) {
+    throw error(error_kind::input, asked, "a file of more than 16 MiB",
                 "name a file written by `lstopo file.xml`");
   }
 }
@@ -93,7 +77,6 @@ void check_readable(const std::filesystem::path& file) {
 } // namespace
 
 hwloc_handle load_system() {
-  const load_environment environment;
   hwloc_handle topology = empty_topology();
   if (hwloc_topology_load(topology.get()) != 0) {
     throw error(error_kind::system, "the topology of this machine", "hwloc found none",
@@ -104,7 +87,6 @@ hwloc_handle load_system() {
 
 hwloc_handle load_xml(const std::filesystem::path& file) {
   check_readable(file);
-  const load_environment environment;
   hwloc_handle topology = empty_topology();
   errno = 0;
   if (hwloc_topology_set_xml(topology.get(), file.c_str()) != 0 ||
@@ -117,7 +99,6 @@ hwloc_handle load_xml(const std::filesystem::path& file) {
 }
 
 hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
-  const load_environment environment;
   hwloc_handle topology = empty_topology();
   const auto bytes = static_cast<int>(text.size() + 1); // with the zero behind it
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), bytes) != 0 ||
@@ -129,7 +110,10 @@ hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
 }
 
 hwloc_handle load_sysfs(const std::filesystem::path& root) {
-  const load_environment environment;
+  static std::mutex one_at_a_time; // so that each restores what it found
+  const std::scoped_lock lock(one_at_a_time);
+  /// The memory of a GPU is a NUMA node like another: programs find pages there.
+  const scoped_variable gpu_memory("HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES", "1");
   const scoped_variable fsroot("HWLOC_FSROOT", root.c_str());
   const scoped_variable components("HWLOC_COMPONENTS", "linux,stop");
   hwloc_handle topology = empty_topology();
@@ -144,7 +128,6 @@ hwloc_handle load_sysfs(const std::filesystem::path& root) {
 
 hwloc_handle load_synthetic(std::string_view spec) {
   const std::string description = to_hwloc_synthetic(spec);
-  const load_environment environment;
   hwloc_handle topology = empty_topology();
   if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {

@@ -167,6 +167,25 @@ std::vector<hwloc_obj_t> objects(hwloc_topology_t topology, hwloc_obj_type_t typ
   return found;
 }
 
+void add_nodes_left_out(machine& all, const machine& kernel) {
+  for (const memory_node& node : kernel.nodes) {
+    if (all.find_node(node.id) == nullptr) {
+      all.nodes.push_back(node);
+      all.nodes.back().kind = node.cpus.empty() ? memory_kind::gpu : node.kind;
+    }
+  }
+  std::sort(all.nodes.begin(), all.nodes.end(),
+            [](const memory_node& a, const memory_node& b) { return a.id < b.id; });
+  // The tables go by position: the kernel's fits only where it lists the same nodes.
+  const bool same =
+      std::equal(all.nodes.begin(), all.nodes.end(), kernel.nodes.begin(), kernel.nodes.end(),
+                 [](const memory_node& a, const memory_node& b) { return a.id == b.id; });
+  all.distances.clear();
+  if (same) {
+    all.distances = kernel.distances;
+  }
+}
+
 machine to_machine(hwloc_topology_t topology, const std::string& attribute_source) {
   machine all;
   add_nodes(topology, all);

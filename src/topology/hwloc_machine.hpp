@@ -27,6 +27,10 @@ namespace nodewise::topology_detail {
 /// Everything but name, title and source. `attribute_source` is what the parameters say theirs is.
 [[nodiscard]] machine to_machine(hwloc_topology_t topology, const std::string& attribute_source);
 
+/// Adds the nodes that only the kernel lists, with its distances. hwloc leaves out the memory of
+/// NVIDIA's GPUs, where programs find pages as on any other node.
+void add_nodes_left_out(machine& all, const machine& kernel);
+
 /// A memory attribute of hwloc's and the parameter that is the same.
 struct memory_attribute {
   hwloc_memattr_id_t id;

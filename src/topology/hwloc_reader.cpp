@@ -33,6 +33,14 @@ void describe(machine& all, hwloc_topology_t loaded, std::string name, std::stri
   all.source = std::move(source);
 }
 
+node_set all_nodes(const machine& of) {
+  node_set all;
+  for (const memory_node& node : of.nodes) {
+    all.insert(node.id);
+  }
+  return all;
+}
+
 /// The kernel's own word on what hwloc derives: which node a processor is of, and what this process
 /// may use (hwloc asks the cgroup, the kernel counts the affinity mask in).
 topology as_the_kernel_says(const topology& by_hwloc) {
@@ -43,8 +51,13 @@ topology as_the_kernel_says(const topology& by_hwloc) {
       node.cpus = said->cpus;
     }
   }
+  node_set allowed = by_hwloc.allowed_nodes();
+  if (const node_set missing = all_nodes(kernel.machine()) - all_nodes(all); !missing.empty()) {
+    add_nodes_left_out(all, topology::from_sysfs().machine());
+    allowed = allowed | missing;
+  }
   return {std::move(all), by_hwloc.allowed_cpus() & kernel.allowed_cpus(),
-          by_hwloc.allowed_nodes() & kernel.allowed_nodes()};
+          allowed & kernel.allowed_nodes()};
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 namespace nodewise {
 
 namespace {
@@ -62,7 +64,8 @@ std::optional<json_field> json_field::find(std::string_view key) const {
 json_field json_field::at(std::string_view key) const {
   auto found = find(key);
   if (!found) {
-    refuse("there is no field " + quoted(std::string(key)), "add it; docs/formats.md says how");
+    refuse("there is no field " + quoted(std::string(key)),
+           "add it; share/doc/nodewise/formats.md says how");
   }
   return *std::move(found);
 }
@@ -89,6 +92,14 @@ std::vector<json_field> json_field::elements() const {
     all.push_back(json_field(element, path_ + "[" + std::to_string(all.size()) + "]", asked_));
   }
   return all;
+}
+
+bool json_field::is_array() const noexcept {
+  return value_->is_array();
+}
+
+bool json_field::is_text() const noexcept {
+  return value_->is_string();
 }
 
 std::string json_field::text() const {

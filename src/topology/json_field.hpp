@@ -3,6 +3,7 @@
 // Reading JSON that others wrote: every value knows where it stands, so that a complaint can say.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -13,16 +14,21 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/error.hpp>
 #include <nodewise/id_set.hpp>
 
 namespace nodewise {
 
-/// The document in a file. Refused with `error` (input): more than 100 MiB, more than 64 levels, a
-/// key given twice, text that is not UTF-8, and whatever else is no JSON.
-[[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
+/// Bytes. Results have a line for each thing that was seen; machines have tables of their nodes.
+inline constexpr std::size_t largest_result_file = std::size_t{100} << 20;
+inline constexpr std::size_t largest_machine_file = std::size_t{16} << 20;
+
+/// The document in a file. Refused with `error` (input): more than `largest` bytes, more than 64
+/// levels, a key given twice, text that is not UTF-8, and whatever else is no JSON.
+[[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file,
+                                                    std::size_t largest = largest_result_file);
 
 /// As above, of a text; `asked` begins the complaint: "the machine file x.json".
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& asked);
@@ -52,10 +58,10 @@ class json_field {
 
   // Arrays.
   [[nodiscard]] std::vector<json_field> elements() const;
-  [[nodiscard]] bool is_array() const noexcept { return value_->is_array(); }
+  [[nodiscard]] bool is_array() const noexcept;
 
   // Scalars.
-  [[nodiscard]] bool is_text() const noexcept { return value_->is_string(); }
+  [[nodiscard]] bool is_text() const noexcept;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::uint64_t whole_number(std::uint64_t lowest = 0,
                                            std::uint64_t highest = std::uint64_t{1} << 62) const;

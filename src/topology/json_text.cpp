@@ -1,9 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
-#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include "topology/json_field.hpp"
 
@@ -11,15 +17,15 @@ namespace nodewise {
 
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{100} << 20;
-constexpr int deepest = 64;
+constexpr std::size_t deepest = 64;
 
 /// Everything up to the limit, of a file or a pipe.
-std::string read_whole(const std::filesystem::path& file, const std::string& asked) {
+std::string read_whole(const std::filesystem::path& file, const std::string& asked,
+                       std::size_t largest) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   std::string text;
   ssize_t got = fd < 0 ? -1 : 1;
-  while (got > 0 && text.size() <= largest_file) {
+  while (got > 0 && text.size() <= largest) {
     char buffer[65536];
     do {
       got = ::read(fd, buffer, sizeof buffer);
@@ -36,68 +42,138 @@ std::string read_whole(const std::filesystem::path& file, const std::string& ask
     throw error(error_kind::input, asked, "the file cannot be read", "check the name of the file",
                 failure);
   }
-  if (text.size() > largest_file) {
-    throw error(error_kind::input, asked, "more than 100 MiB",
-                "name a file that nodewise wrote, or one in the form of docs/formats.md");
+  if (text.size() > largest) {
+    throw error(
+        error_kind::input, asked, "more than " + std::to_string(largest >> 20) + " MiB",
+        largest == largest_machine_file
+            ? "name a file with little beside the machine; the machine of a larger result "
+              "is its field \"machine\""
+            : "name a file that nodewise wrote, or one in the form of share/doc/nodewise/formats.md");
   }
   return text;
 }
 
-/// Watches the parser: JSON itself allows any depth, and a key twice.
-class parse_guard {
+/// The keys that an object has so far.
+class seen_keys {
  public:
-  using json = nlohmann::ordered_json;
-
-  explicit parse_guard(const std::string& asked) : asked_(&asked) {}
-
-  void see(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > deepest) {
-      throw error(error_kind::input, *asked_,
-                  "more than " + std::to_string(deepest) + " levels of nesting",
-                  "write the file in the form of docs/formats.md");
+  /// Whether the key is a new one. `before`: the object that it goes into.
+  bool add(const std::string& key, const nlohmann::ordered_json::object_t& before) {
+    constexpr std::size_t few = 16; // searched one by one faster than by a table
+    if (before.size() < few) {
+      return std::ranges::none_of(before, [&](const auto& each) { return each.first == key; });
     }
-    if (event == json::parse_event_t::object_start) {
-      keys_.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      keys_.pop_back();
-    } else if (event == json::parse_event_t::key &&
-               !keys_.back().insert(parsed.get<std::string>()).second) {
-      throw error(error_kind::input, *asked_,
-                  "the field '" + parsed.get<std::string>() + "' is given twice",
-                  "keep one of them");
+    if (all_.empty()) {
+      for (const auto& each : before) {
+        all_.insert(each.first);
+      }
     }
+    return all_.insert(key).second;
   }
 
  private:
+  std::unordered_set<std::string> all_;
+};
+
+/// Makes the document, in time that is proportional to its size. JSON itself allows any depth, and
+/// a key twice. (The library's parser takes the square of the size: for each list and object that
+/// ends it goes through the one around it, if it is given a function to ask; and ordered objects
+/// search for each key that is added.)
+class document_maker : public nlohmann::json_sax<nlohmann::ordered_json> {
+ public:
+  using json = nlohmann::ordered_json;
+
+  explicit document_maker(const std::string& asked) : asked_(&asked) {}
+
+  [[nodiscard]] json take() { return std::move(document_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string& /*text*/) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(json::binary_t& value) override { return add(std::move(value)); } // never in a text
+
+  bool start_object(std::size_t /*size*/) override { return open(json::object()); }
+  bool start_array(std::size_t /*size*/) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    auto& object = open_.back().value->get_ref<json::object_t&>();
+    if (!open_.back().keys.add(name, object)) {
+      throw error(error_kind::input, *asked_, "the field '" + name + "' is given twice",
+                  "keep one of them");
+    }
+    object.std::vector<json::object_t::value_type>::emplace_back(std::move(name), nullptr);
+    return true;
+  }
+
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& why) override {
+    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    const std::string_view what = why.what();
+    const std::size_t start = what.find("] ");
+    const std::size_t skipped = start == std::string_view::npos ? 0 : start + 2;
+    throw error(error_kind::input, *asked_, "no JSON: " + std::string(what.substr(skipped)),
+                "`python3 -m json.tool FILE` shows the place");
+  }
+
+ private:
+  struct level {
+    json* value;
+    seen_keys keys;
+  };
+
+  /// Where the next value goes: the document, the last key's value, or a new element.
+  json& next() {
+    if (open_.empty()) {
+      return document_;
+    }
+    json& around = *open_.back().value;
+    return around.is_object() ? around.get_ref<json::object_t&>().back().second
+                              : around.get_ref<json::array_t&>().emplace_back();
+  }
+
+  template <class Value>
+  bool add(Value&& value) {
+    next() = json(std::forward<Value>(value));
+    return true;
+  }
+
+  bool open(json empty) {
+    if (open_.size() >= deepest) {
+      throw error(error_kind::input, *asked_,
+                  "more than " + std::to_string(deepest) + " levels of nesting",
+                  "write the file in the form of share/doc/nodewise/formats.md");
+    }
+    json& made = next();
+    made = std::move(empty);
+    open_.push_back({&made, {}});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
   const std::string* asked_;
-  std::vector<std::set<std::string>> keys_;
+  json document_;
+  std::vector<level> open_;
 };
 
 } // namespace
 
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& asked) {
-  parse_guard guard(asked);
-  try {
-    return nlohmann::ordered_json::parse(text.begin(), text.end(),
-                                         [&guard](int depth,
-                                                  nlohmann::ordered_json::parse_event_t event,
-                                                  nlohmann::ordered_json& parsed) {
-                                           guard.see(depth, event, parsed);
-                                           return true;
-                                         });
-  } catch (const nlohmann::ordered_json::exception& e) {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
-    const std::string_view what = e.what();
-    const std::size_t start = what.find("] ");
-    const std::size_t skipped = start == std::string_view::npos ? 0 : start + 2;
-    throw error(error_kind::input, asked, "no JSON: " + std::string(what.substr(skipped)),
-                "`python3 -m json.tool FILE` shows the place");
-  }
+  document_maker maker(asked);
+  (void)nlohmann::ordered_json::sax_parse(text.begin(), text.end(), &maker);
+  return maker.take();
 }
 
-nlohmann::ordered_json read_json_file(const std::filesystem::path& file) {
+nlohmann::ordered_json read_json_file(const std::filesystem::path& file, std::size_t largest) {
   const std::string asked = "the file " + file.string();
-  return parse_json(read_whole(file, asked), asked);
+  return parse_json(read_whole(file, asked, largest), asked);
 }
 
 } // namespace nodewise

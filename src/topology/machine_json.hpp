@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
 #include <nodewise/topology.hpp>
@@ -27,9 +27,9 @@ inline constexpr std::string_view topology_schema = "nodewise/topology/1";
 [[nodiscard]] machine machine_from_json(const json_field& document);
 
 /// With the envelope of every result; `settings` is the caller's to fill.
-[[nodiscard]] nlohmann::ordered_json
-topology_json(const topology& what,
-              nlohmann::ordered_json settings = nlohmann::ordered_json::object());
+[[nodiscard]] nlohmann::ordered_json topology_json(const topology& what);
+[[nodiscard]] nlohmann::ordered_json topology_json(const topology& what,
+                                                   nlohmann::ordered_json settings);
 
 /// A machine, or any result of ours that carries one: what it says is allowed, or else everything.
 [[nodiscard]] topology topology_from_json(const json_field& document);

@@ -3,6 +3,8 @@
 #include <array>
 #include <numeric>
 
+#include <nlohmann/json.hpp>
+
 #include "topology/machine_checks.hpp"
 #include "topology/machine_json.hpp"
 
@@ -11,6 +13,10 @@ namespace nodewise {
 namespace {
 
 constexpr int most_threads_per_core = 1024;
+// Linux has at most 1024 nodes and 8192 processors. Each part of a machine is a set of them.
+constexpr std::size_t most_nodes = 1024;
+constexpr std::size_t most_parts = 65536;
+constexpr int highest_cpu = 65535;
 
 std::string number(node_id node) {
   return std::to_string(to_int(node));
@@ -27,10 +33,20 @@ void read_text(const json_field& object, const char* key, std::string& text) {
   read_if_there(object, key, text, [](const json_field& field) { return field.text(); });
 }
 
+void refuse_above(const json_field& list, std::size_t size, std::size_t most) {
+  if (size > most) {
+    list.refuse("a list of " + std::to_string(size), "list at most " + std::to_string(most));
+  }
+}
+
 /// The processors of one part of a list whose parts must not overlap.
 cpu_set read_cpus(const json_field& part, cpu_set& claimed) {
   const json_field field = part.at("cpus");
   cpu_set cpus = field.ids<cpu_id>();
+  if (cpus.highest() > highest_cpu) {
+    field.refuse("a number above " + std::to_string(highest_cpu),
+                 "write the numbers that the operating system gives the processors");
+  }
   if (cpus.intersects(claimed)) {
     field.refuse("the processors " + (cpus & claimed).to_string() + " are in another one too",
                  "give each processor to one only");
@@ -67,7 +83,9 @@ class machine_reader {
     for_each("packages", [&](const json_field& each) { read_package(each, in_packages); });
     read_distances();
     for_each("caches", [&](const json_field& each) { read_cache(each); });
-    for_each("parameters", [&](const json_field& each) { read_parameter(each); });
+    for_each(
+        "parameters", [&](const json_field& each) { read_parameter(each); },
+        most_nodes * most_nodes);
     for_each("devices", [&](const json_field& each) { read_device(each); });
     if (const auto lab = document_.find("lab")) {
       read_lab(*lab);
@@ -78,9 +96,11 @@ class machine_reader {
 
  private:
   template <class Read>
-  void for_each(const char* key, Read read) {
+  void for_each(const char* key, Read read, std::size_t most = most_parts) {
     if (const auto list = document_.find(key)) {
-      for (const json_field& element : list->elements()) {
+      const auto elements = list->elements();
+      refuse_above(*list, elements.size(), most);
+      for (const json_field& element : elements) {
         read(element);
       }
     }
@@ -91,7 +111,9 @@ class machine_reader {
     std::vector<memory_node> nodes;
     node_set seen;
     cpu_set claimed;
-    for (const json_field& field : list.elements()) {
+    const auto fields = list.elements();
+    refuse_above(list, fields.size(), most_nodes);
+    for (const json_field& field : fields) {
       nodes.push_back(read_node(field, seen, claimed));
     }
     if (nodes.empty()) {
@@ -133,7 +155,9 @@ class machine_reader {
     });
     if (const auto list = document_.find("cores")) {
       cpu_set claimed;
-      for (const json_field& field : list->elements()) {
+      const auto fields = list->elements();
+      refuse_above(*list, fields.size(), most_parts);
+      for (const json_field& field : fields) {
         field.allow_only({"cpus"});
         all_.cores.push_back({read_some_cpus(field, claimed)});
       }

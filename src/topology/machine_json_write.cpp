@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <nlohmann/json.hpp>
+
 #include "topology/machine_json.hpp"
 
 namespace nodewise {

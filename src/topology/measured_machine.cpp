@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 #include <nodewise/topology.hpp>
 
@@ -23,8 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* variable = "NODEWISE_MEASURED";
 
+/// A program with more rights than its caller reads no file that the caller names.
 const char* process_environment(const char* name) {
-  return std::getenv(name);
+  return ::secure_getenv(name);
 }
 
 /// The variable's value; one that is set to nothing is not set.
@@ -85,6 +88,10 @@ std::vector<std::filesystem::path> files_to_read(environment get, const std::str
     files.emplace_back(system_file);
   }
   return files;
+}
+
+bool was_disturbed(const parameter& figure) noexcept {
+  return std::string_view(figure.source).ends_with(disturbed_mark);
 }
 
 std::string host_name() {

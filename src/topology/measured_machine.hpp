@@ -28,6 +28,10 @@ inline constexpr const char* system_file = "/etc/nodewise/measured.json";
 [[nodiscard]] std::vector<std::filesystem::path> files_to_read(environment get,
                                                                const std::string& host);
 
+/// What ends the source of a figure that other work disturbed.
+inline constexpr const char* disturbed_mark = ", disturbed by other work";
+[[nodiscard]] bool was_disturbed(const parameter& figure) noexcept;
+
 /// This machine's name, or "unknown-host".
 [[nodiscard]] std::string host_name();
 

@@ -1,9 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/version.hpp>
 
 #include "topology/machine_json.hpp"
+#include "topology/withheld.hpp"
 
 namespace nodewise {
 
@@ -19,7 +22,7 @@ json nodes_at_a_glance(const topology& what) {
     all.push_back({{"id", to_int(node.id)},
                    {"logical", logical},
                    {"cpus", node.cpus.to_string()},
-                   {"allowed", what.allowed_nodes().contains(node.id)},
+                   {"allowed", !is_withheld(what, node)},
                    {"allowed_cpus", (node.cpus & what.allowed_cpus()).to_string()},
                    {"memory_bytes", node.memory_bytes},
                    {"kind", name_of(node.kind)},
@@ -43,6 +46,10 @@ id_set<Id> allowed_of(const json_field& allowed, const char* key, const id_set<I
 }
 
 } // namespace
+
+json topology_json(const topology& what) {
+  return topology_json(what, json::object());
+}
 
 json topology_json(const topology& what, json settings) {
   return {
@@ -79,7 +86,7 @@ topology topology_from_json(const json_field& document) {
 inline namespace v0 {
 
 topology topology::from_json(const std::filesystem::path& file) {
-  const json document = read_json_file(file);
+  const json document = read_json_file(file, largest_machine_file);
   topology read = topology_from_json(json_field(document, "the machine file " + file.string()));
   if (read.machine_.name.empty()) {
     read.machine_.name = file.stem().string();

@@ -2,10 +2,12 @@
 """Reads the records of agent/protocol.h, independently of the launcher's reader."""
 
 import dataclasses
+import os
 import struct
 
 HEADER = struct.Struct("=IHHIIii")
-MAGIC, VERSION = 0x4744574E, 3
+HEAD = struct.Struct("=8Q")
+MAGIC, VERSION = 0x4744574E, 4
 START, OBJECT, END, MADE, THREAD, BORN, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
 HEAP, MAP, STATIC, GROUP = 0, 1, 2, 3
 PINNED, OWN_AFFINITY, MAIN = 1, 2, 4
@@ -126,7 +128,7 @@ def checksum(data):
 
 
 def read_thread(pid, body):
-    tid, ordinal, flags, name, cpus, start = struct.unpack("=iiI16s64s64s", body)
+    tid, ordinal, flags, name, cpus, start, _ = struct.unpack("=iiI16s64s64sI", body)
     return Thread(pid, tid, ordinal, flags, text(name), text(cpus), text(start))
 
 
@@ -169,9 +171,10 @@ def read_start(pid, body):
 def read_end(pid, body):
     fixed = struct.Struct("=15Q4I")
     (_, objects, placed, _, _, left_out, lost, own_threads, pinned, own_affinity, stripped, _, births, stacks, writes, _,
-     pin_errno, rules, _) = fixed.unpack_from(body)
+     pin_errno, rules, no_memory) = fixed.unpack_from(body)
     assert len(body) == fixed.size + 16 * rules
-    left = {"objects": left_out, "lost": lost, "births": births, "stacks": stacks, "writes": writes}
+    left = {"objects": left_out, "lost": lost, "births": births, "stacks": stacks, "writes": writes,
+            "no_memory": no_memory}
     return End(pid, objects, placed, own_threads, pinned, own_affinity, stripped, pin_errno, left,
                list(struct.iter_unpack("=QQ", body[fixed.size:])))
 
@@ -185,6 +188,7 @@ class Report:
     births: list = dataclasses.field(default_factory=list)
     stacks: list = dataclasses.field(default_factory=list)
     writes: list = dataclasses.field(default_factory=list)
+    lost: int = 0
 
     def static(self, name):
         """The one static array of this name."""
@@ -197,11 +201,27 @@ class Report:
                                       self.writes)))
 
 
+def reserve(path, size=16 << 20):
+    """An empty report file as the launcher makes it: zeros that have their blocks."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
+
+
+def used(path):
+    """How many bytes the head and the records have."""
+    with open(path, "rb") as file:
+        return HEAD.unpack(file.read(HEAD.size))[0]
+
+
 def read(data):
     report = Report([], [], [], [])
-    at = 0
-    while at < len(data):
+    end, report.lost, *_ = HEAD.unpack_from(data)
+    at = HEAD.size
+    while at < end:
         magic, version, kind, size, sum_, pid, tid = HEADER.unpack_from(data, at)
+        if magic == 0:  # a process was killed while it wrote this record
+            at += 8
+            continue
         assert (magic, version) == (MAGIC, VERSION), (hex(magic), version)
         assert sum_ == checksum(data[at + 16:at + size]), "a checksum is wrong"
         body = data[at + HEADER.size:at + size]

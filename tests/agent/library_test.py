@@ -23,7 +23,11 @@ OPERATORS = {
     for rest in ("", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t")
 }
 THREADS = {"pthread_create", "thrd_create", "pthread_join", "thrd_join", "pthread_setaffinity_np", "sched_setaffinity"}
-PROCESS = {"_exit", "_Exit", "dlclose", "setrlimit", "setrlimit64", "prlimit", "prlimit64"}
+PROCESS = {"_exit", "_Exit", "dlclose", "syscall", "setrlimit", "setrlimit64", "prlimit", "prlimit64"}
+STARTS = {
+    "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "posix_spawn",
+    "posix_spawnp",
+}
 JEMALLOC = {"dallocx", "sdallocx", "sallocx", "xallocx", "rallocx"}
 LOOPS = ("static", "dynamic", "guided", "runtime")
 REGIONS = {
@@ -34,7 +38,7 @@ REGIONS = {
     f"GOMP_parallel_loop_nonmonotonic_{kind}" for kind in ("dynamic", "guided", "runtime")
 }
 OUR_OWN = {"nodewise_agent_gives_back", "nodewise_agent_view", "nodewise_agent_wrote"}
-INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | JEMALLOC | REGIONS | OUR_OWN
+INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | STARTS | JEMALLOC | REGIONS | OUR_OWN
 READERS = {
     "madvise",
     "read", "pread", "pread64", "readv", "preadv", "preadv64", "recv", "recvfrom", "recvmsg", "fread", "fread_unlocked",

@@ -24,13 +24,14 @@ def run(command, settings=None, **options):
     env = dict(os.environ)
     if settings is not None:
         env |= {"LD_PRELOAD": str(AGENT), "NODEWISE_AGENT": f"v3;threshold=1048576;{settings}"}
-    return subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True, timeout=300,
+    return subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True, timeout=580,
                           check=False, **options)
 
 
 def reported(command, settings):
     """What the program printed, and what the agent reported."""
     with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
+        agent_report.reserve(file.name)
         done = run(command, f"{settings};report={file.name}")
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout, agent_report.read(pathlib.Path(file.name).read_bytes())

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   std::ifstream file(argv[1]);
   std::ostringstream bytes;
   bytes << file.rdbuf();
-  auto report = nodewise::launch::read_agent_report(bytes.str());
+  auto report = nodewise::launch::read_agent_file(bytes.str());
   for (auto& process : report.processes) {
     for (stack_report& stack : process.stacks) {
       const Dwfl_Callbacks find = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr,

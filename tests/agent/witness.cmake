@@ -4,10 +4,10 @@ foreach(_name witnessed reads)
   add_executable(nodewise_agent_of_${_name} ${_name}.c)
   set_target_properties(nodewise_agent_of_${_name} PROPERTIES OUTPUT_NAME ${_name})
 endforeach()
-add_executable(nodewise_agent_of_reads_fortified reads.c)
+add_executable(nodewise_agent_of_reads_fortified reads_fortified.c)
 set_target_properties(nodewise_agent_of_reads_fortified PROPERTIES OUTPUT_NAME reads_fortified)
 target_compile_options(nodewise_agent_of_reads_fortified PRIVATE
-  -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -DFIXED)
+  -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 foreach(_name witnessed reads reads_fortified)
   target_compile_options(nodewise_agent_of_${_name} PRIVATE ${_warnings} -fno-builtin)
   target_link_libraries(nodewise_agent_of_${_name} PRIVATE Threads::Threads)
@@ -21,4 +21,4 @@ target_link_libraries(nodewise_agent_unwind PRIVATE nodewise_options nodewise_la
 set_target_properties(nodewise_agent_unwind PROPERTIES
   OUTPUT_NAME unwind RUNTIME_OUTPUT_DIRECTORY ${_folder})
 
-nodewise_python_test(agent_witness FILE ${CMAKE_CURRENT_SOURCE_DIR}/witness_test.py LABELS unit)
+nodewise_python_test(agent_witness FILE ${CMAKE_CURRENT_SOURCE_DIR}/witness_test.py LABELS agent)

@@ -165,5 +165,28 @@ class Rooms(unittest.TestCase):
         self.assertEqual([p for p in users if not p.startswith("lab/guest/")], ["src/sys/perf.cpp"])
 
 
+# Code that runs inside a program of somebody else's, which may have more rights than its caller.
+IN_PROGRAMS = ("agent", "include/nodewise", "src/base", "src/sys", "src/topology", "src/place", "src/bind",
+               "src/parallel", "src/c", "src/model")
+# Reads a variable to put it back as it was.
+MAY_READ_ANY = {"src/topology/hwloc_load.cpp"}
+MAY_SET = {"src/topology/hwloc_load.cpp"}
+
+
+class Environment(unittest.TestCase):
+    """The agent and the library trust no variable that a setuid program must not trust, and set none: another
+    thread may be reading."""
+
+    def test_variables_are_read_by_secure_getenv_and_never_set(self):
+        for folder in IN_PROGRAMS:
+            for file in sorted((ROOT / folder).rglob("*.[ch]pp")):
+                name = str(file.relative_to(ROOT))
+                code = re.sub(r"//.*", "", file.read_text())
+                if name not in MAY_READ_ANY:
+                    self.assertNotIn("getenv(", re.findall(r"\b\w*getenv\(", code), f"{name}: secure_getenv")
+                if name not in MAY_SET:
+                    self.assertEqual(re.findall(r"\b(?:set|unset|put|clear)env\(", code), [], name)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -12,6 +13,9 @@ COMMAND = os.environ.get("NODEWISE_BIN", str(ROOT / "build/release/bin/nodewise"
 BUILD = Path(os.environ.get("NODEWISE_BUILD", Path(COMMAND).resolve().parents[1]))
 # Refuses system calls to a program: deny CALL,CALL ERRNO -- PROGRAM [ARGUMENT]...
 DENY = os.environ.get("NODEWISE_DENY", str(BUILD / "tests/deny"))
+
+# Seconds. Who waits longer waits for ever; no test is about time.
+PATIENCE = 300
 
 _SETTINGS_OF_THE_CALLER = ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LANG", "LC_ALL", "LC_CTYPE", "NODEWISE_MEASURED")
 
@@ -26,8 +30,38 @@ def nodewise(*arguments, env=None, before=(), command=COMMAND, **options):
     """The finished process, with stdout and stderr as text unless told otherwise."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.run(
-        [*before, command, *arguments], env=environment(**(env or {})), text=True, timeout=120, check=False, **streams
+        [*before, command, *arguments], env=environment(**(env or {})), text=True, timeout=PATIENCE, check=False, **streams
     )
+
+
+def wait_until(has_happened, what):
+    """Until the condition holds; AssertionError where it never does."""
+    deadline = time.monotonic() + PATIENCE
+    while not has_happened():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not after {PATIENCE} s: {what}")
+        time.sleep(0.02)
+
+
+def handles(process, number):
+    """Whether a process has a handler for a signal."""
+    caught = next(line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigCgt"))
+    return int(caught.split()[1], 16) >> (number - 1) & 1 == 1
+
+
+def _figures(process):
+    """The fields of /proc/PID/stat behind the name: the first one is the state."""
+    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def small_faults(process):
+    """Page faults of a process so far that needed no disk."""
+    return int(_figures(process)[7])
+
+
+def processor_seconds(process):
+    """What a process has used, all threads together."""
+    return sum(map(int, _figures(process)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 class CommandTest(unittest.TestCase):

@@ -1,13 +1,16 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """Completion by the shells themselves: what they propose behind a line."""
 
+import contextlib
 import os
+import pty
 import subprocess
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
-from command import CommandTest
+from command import CommandTest, environment, wait_until
 
 # Loads the script, and asks its function as bash does behind the words given.
 BASH = r"""
@@ -16,6 +19,13 @@ COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="$*"; COMP_P
 _nodewise nodewise "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
 printf '%s\n' "${COMPREPLY[@]}"
 """
+
+
+def drained(descriptor):
+    """Reads what a shell writes to its terminal, until it has ended."""
+    with contextlib.suppress(OSError):
+        while os.read(descriptor, 4096):
+            pass
 
 
 class Completion(CommandTest):
@@ -60,6 +70,22 @@ class Completion(CommandTest):
         self.assertEqual(proposed("lab", "check", "--phase", "i"), ["init"])
         self.assertIn("true", proposed("lab", "check", "--min-local", "1", "--", "tru"))
         self.assertEqual(proposed("topo", "x"), [])
+        # Bash breaks words at colons; the package bash-completion is not asked to undo it.
+        self.assertIn("lab:cxl", proposed("run", "--on", ""))
+        self.assertEqual(proposed("run", "--on", "lab", ":", "cx"), ["cxl"])
+        self.assertIn("cxl", proposed("run", "--on", "lab", ":"))
+        self.assertEqual(proposed("run", "--on", "=", "lab", ":", "memory"), ["memoryless0"])
+        self.assertEqual(proposed("run", "--on", "lab:cx"), ["lab:cxl"], "COMP_WORDBREAKS without a colon")
+        self.assertIn("true", proposed("run", "--on", "lab", ":", "cxl", "tru"))
+        self.assertIn("true", proposed("run", "--on", "lab", ":", "cxl", "--", "tru"))
+        self.assertEqual(proposed("topo", "-i", "lab", ":", "cx"), ["cxl"])
+        self.assertEqual(proposed("topo", "-i", "a-r"), ["a-result.json"])
+        self.assertEqual(proposed("run", "--memory", "interl"), ["interleave", "interleave:"])
+        self.assertEqual(proposed("run", "--memory", "weighted", ":", "a"), ["auto"])
+        self.assertEqual(proposed("measure", "--only", "lat"), ["latency"])
+        self.assertEqual(proposed("measure", "--only", "bandwidth,lat"), ["bandwidth,latency"])
+        self.assertEqual(proposed("measure", "-t", "upd"), ["update"])
+        self.assertIn("S0:", proposed("measure", "-w", "S"))
 
     def test_zsh_takes_the_script(self):
         script = self.script("zsh")
@@ -73,6 +99,37 @@ class Completion(CommandTest):
                                str(self.folder / "dump"))
         self.assertEqual(shown, ["_nodewise"])
 
+    def test_zsh_at_work(self):
+        functions = self.folder / "functions"
+        functions.mkdir()
+        (functions / "_nodewise").write_text(Path(self.script("zsh")).read_text())
+        (self.folder / ".zshrc").write_text(
+            f"fpath=({functions} $fpath)\nautoload -Uz compinit; compinit -u -D\nPS1=\nunsetopt zle_bracketed_paste\n"
+            # The line as it is when Tab has been pressed.
+            "shown() { print -r -- \"[$BUFFER]\" >> ~/shown; BUFFER=; zle reset-prompt }\nzle -N shown\n"
+            "bindkey '^I' expand-or-complete\nbindkey '^X' shown\nprint ready > ~/ready\n")
+        lines = {"run --on lab:cx": "run --on lab:cxl ", "run --on=lab:cx": "run --on=lab:cxl ",
+                 "topo -i lab:memoryl": "topo -i lab:memoryless0", "run --memory block": "run --memory blocked",
+                 "measure --only lat": "measure --only latency", "measure --only bandwidth,lat": "measure --only bandwidth,latency",
+                 "measure -t schoe": "measure -t schoenauer", "run --bind clo": "run --bind close "}
+        shown = self.folder / "shown"
+        main, other = pty.openpty()
+        self.addCleanup(os.close, main)
+        with subprocess.Popen(["zsh", "-i"], stdin=other, stdout=other, stderr=other, start_new_session=True,
+                              cwd=self.folder, env=environment(HOME=str(self.folder), ZDOTDIR=str(self.folder))) as shell:
+            os.close(other)
+            drain = threading.Thread(target=drained, args=(main,), daemon=True)
+            drain.start()
+            wait_until((self.folder / "ready").exists, "zsh has read its settings")
+            for count, line in enumerate(lines, 1):
+                os.write(main, f"nodewise {line}\t\x18".encode())
+                wait_until(lambda: shown.exists() and len(shown.read_text().splitlines()) == count, f"zsh completes {line}")
+            os.write(main, b"exit\n")
+            shell.wait()
+        for line, proposed in zip(shown.read_text().splitlines(), lines.values(), strict=True):
+            # Behind a word of a list zsh puts a comma, which it takes away again.
+            self.assertEqual(line.strip("[], "), f"nodewise {proposed}".rstrip())
+
     def test_fish(self):
         script = self.script("fish")
 
@@ -84,6 +141,13 @@ class Completion(CommandTest):
         self.assertEqual(proposed("nodewise run --bind "), ["close", "none", "spread"])
         self.assertEqual(proposed("nodewise run --cpuno"), ["--cpunodebind"])
         self.assertEqual(proposed("nodewise lab des"), ["describe"])
+        self.assertEqual(proposed("nodewise run --on lab:cx"), ["lab:cxl"])
+        self.assertEqual(proposed("nodewise topo -i lab:cx"), ["lab:cxl"])
+        self.assertEqual(proposed("nodewise run --memory interl"), ["interleave", "interleave:"])
+        self.assertEqual(proposed("nodewise measure --only lat"), ["latency"])
+        self.assertEqual(proposed("nodewise measure --only bandwidth,lat"), ["bandwidth,latency"])
+        self.assertEqual(proposed("nodewise measure -t upd"), ["update"])
+        self.assertIn("S0:", proposed("nodewise measure -w S"))
 
     def test_another_shell_is_refused(self):
         self.assertIn("bash, zsh or fish", self.expect(2, "internal", "completion", "csh").stderr)

@@ -3,15 +3,22 @@
 
 import json
 import os
+import re
+import resource
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from command import DENY, CommandTest, conforms, nodewise
+from command import DENY, CommandTest, conforms, nodewise, wait_until
 
 
 def by_name(findings):
     return {finding["name"]: finding for finding in findings}
+
+
+def without_figures(text):
+    return re.sub(r"\d[\d.]*", "#", text)
 
 
 class Doctor(CommandTest):
@@ -21,11 +28,16 @@ class Doctor(CommandTest):
         self.assertIsNone(conforms(json.loads(done.stdout), "doctor-1"))
 
     def test_the_exit_code_follows_the_verdict(self):
-        verdict = json.loads(nodewise("doctor", "--json").stdout)["verdict"]
-        plain = {"good": 0, "warning": 0, "bad": 4}[verdict]
-        strict = {"good": 0, "warning": 1, "bad": 4}[verdict]
-        self.assertEqual(self.expect(plain, "doctor", "--quiet").stdout, "")
-        self.expect(strict, "doctor", "--quiet", "--strict")
+        # Each by its own verdict: how much memory is free changes from one to the next.
+        for options, codes in (
+            ((), {"good": 0, "warning": 0, "bad": 4}),
+            (("--strict",), {"good": 0, "warning": 1, "bad": 4}),
+        ):
+            done = nodewise("doctor", "--json", *options)
+            self.assertEqual(done.returncode, codes[json.loads(done.stdout)["verdict"]], done.stdout)
+            quiet = nodewise("doctor", "--quiet", *options)
+            self.assertEqual(quiet.stdout, "")
+            self.assertIn(quiet.returncode, codes.values())
 
     def test_text_and_json_say_the_same(self):
         text = nodewise("doctor").stdout
@@ -34,8 +46,11 @@ class Doctor(CommandTest):
             self.assertTrue(result[section], section)
         for finding in sum((result[s] for s in ("calls", "findings", "state", "environment", "lab")), []):
             self.assertIn(finding["name"], text)
-            if "free_memory" not in finding["name"] and "fragmentation" not in finding["name"]:
+            if finding not in result["state"]:
                 self.assertIn(finding["found"], text)
+            elif "free_memory" not in finding["name"] and "fragmentation" not in finding["name"]:
+                # What a control group has left changes from one to the next.
+                self.assertIn(without_figures(finding["found"]), without_figures(text))
 
     def test_variables_that_contradict_each_other(self):
         variables = {"OMP_NUM_THREADS": "100000", "TBB_NUM_THREADS": "2", "HWLOC_XMLFILE": "no.xml"}
@@ -79,6 +94,98 @@ class Doctor(CommandTest):
             self.assertIn(os.uname().nodename, files[0].name)
             self.assertEqual(json.loads(files[0].read_text())["schema"], "nodewise/doctor/1")
             self.assertIn("mbind", text, "the text is printed beside the file")
+
+
+class Elsewhere(CommandTest):
+    """Another process, and machines of which there is only a file: nothing is tried."""
+
+    SECTIONS = ("calls", "findings", "state", "environment", "lab")
+
+    def examined(self, *arguments):
+        result = self.expect_json(0, "doctor", "--json", *arguments)
+        self.assertIsNone(conforms(result, "doctor-1"))
+        self.assertEqual({finding["verdict"] for finding in result["calls"]}, {"unavailable"})
+        return result
+
+    def test_a_process_is_examined_by_its_own_files(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env={"TBB_NUM_THREADS": "3", "PATH": "/usr/bin:/bin"},
+                              preexec_fn=lambda: (os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}),
+                                                  resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, 4096)))) as process:
+            wait_until(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "cat\n", "cat runs")
+            result = self.examined("-p", str(process.pid))
+            text = self.expect(0, "doctor", "--process", str(process.pid)).stdout
+            process.communicate()
+        found = by_name(result["findings"])
+        one = str(min(os.sched_getaffinity(0)))
+        self.assertEqual(found["process"]["found"], f"{process.pid} (cat)")
+        self.assertEqual(found["threads"]["found"], f"1 thread on processors {one}")
+        self.assertEqual(found["Cpus_allowed_list"]["found"].split()[0], one)
+        self.assertEqual(found["limit_locked_memory"]["found"], "4096 bytes")
+        self.assertIn("numa_balancing", found)
+        self.assertEqual(by_name(result["environment"])["TBB_NUM_THREADS"]["verdict"], "warning")
+        self.assertIn("default", by_name(result["state"])["memory_policy"]["found"])
+        self.assertIn("no call was tried", text)
+
+    def test_the_memory_policy_of_a_process_is_told(self):
+        for option, word in (("--interleave=all", "interleave"), ("--membind=0", "bind"), ("--preferred=0", "preferred"),
+                             ("--localalloc", "local"), ("--physcpubind=all", "default")):
+            with self.subTest(option), subprocess.Popen(["numactl", option, "cat"], stdin=subprocess.PIPE) as process:
+                wait_until(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "cat\n", "cat runs")
+                result = self.examined("-p", str(process.pid))
+                process.communicate()
+                self.assertEqual(re.split("[,:]", by_name(result["state"])["memory_policy"]["found"])[0], word)
+
+    def test_a_process_that_is_not_there_is_refused(self):
+        for pid in ("4194305", "0", "-1", "x", "99999999999999999999"):
+            with self.subTest(pid):
+                done = self.expect(2, "doctor", f"--process={pid}")
+                self.assertEqual(done.stdout, "")
+                self.assertIn("ps -e", done.stderr)
+        self.expect(2, "doctor", "-p", "1", "-p", "2")
+        self.expect(2, "doctor", "-p", "1", "-i", "4x2")
+
+    def test_what_a_machine_s_file_says_and_does_not_say(self):
+        result = self.examined("-i", "lab:memoryless0")
+        self.assertEqual(result["machine"]["name"], "memoryless0")
+        self.assertEqual(set(result["settings"].values()), {"unavailable"})
+        found = by_name(result["findings"])
+        self.assertEqual(found["nodes_online"]["found"].split(":")[0], "0-1")
+        self.assertEqual(found["nodes_has_memory"]["found"], "1")
+        self.assertEqual(found["Cpus_allowed_list"]["found"], "0-3")
+        for name in ("kernel", "numa_balancing", "seccomp", "memory_limit", "cpu_quota"):
+            self.assertEqual(found[name]["verdict"], "unavailable", name)
+        state = by_name(result["state"])
+        self.assertIn("which has no memory", state["memory_of_processors"]["found"])
+        self.assertEqual(state["distances"]["verdict"], "good")
+        for section in ("calls", "environment", "lab"):
+            self.assertTrue(all("a file does not say" in finding["found"] for finding in result[section]), section)
+        # What is bad on a file's machine is a warning of it: --strict counts it.
+        self.expect(1, "doctor", "--quiet", "--strict", "-i", "lab:memoryless0")
+
+    def test_every_form_of_a_machine_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            xml, topology = f"{folder}/m.xml", f"{folder}/m.json"
+            self.expect(0, "topo", "--xml", "-i", "4x2", "-o", xml)
+            self.expect(0, "topo", "--json", "-i", "4x2", "-o", topology)
+            for machine in (xml, topology, "4x2", "lab:cxl"):
+                self.assertTrue(self.examined("--input", machine)["state"], machine)
+        self.expect(3, "doctor", "-i", "nowhere.json")
+
+    def test_what_doctor_wrote_is_told_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/doctor.json"
+            nodewise("doctor", "--quiet", "-o", file)
+            written = json.loads(Path(file).read_text())
+            written["calls"][0] |= {"verdict": "bad", "found": "refused: EPERM", "errno": 1, "cure": "ask"}
+            written["verdict"] = "bad"
+            Path(file).write_text(json.dumps(written))
+            self.assertEqual(self.expect_json(4, "doctor", "--json", "-i", file), written)
+            text = self.expect(4, "doctor", "-i", file).stdout
+            self.assertIn("refused: EPERM", text)
+            self.assertIn("A call that nodewise needs is refused.", text)
+            del written["state"]
+            Path(file).write_text(json.dumps(written))
+            self.assertIn("'state'", self.expect(3, "doctor", "-i", file).stderr)
 
 
 class Denied(CommandTest):

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import BUILD, ROOT, environment
+from command import BUILD, PATIENCE, ROOT, environment
 
 EXAMPLES = BUILD / "examples"
 THREADS = {"OMP_NUM_THREADS": "8", "OMP_PLACES": "cores", "OMP_PROC_BIND": "spread"}
@@ -75,7 +75,7 @@ FORTRAN = {"sparse-matrix": ["1000", "2"], "static-arrays": ["2"]}
 
 def run(folder, program, *arguments, cwd=None):
     return subprocess.run([EXAMPLES / folder / program, *arguments], env=environment(**THREADS), cwd=cwd,
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 class Examples(unittest.TestCase):

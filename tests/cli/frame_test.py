@@ -2,10 +2,11 @@
 """The frame that all verbs share: help, errors, exit codes, colours, closed streams."""
 
 import os
+import select
 import subprocess
 import unittest
 
-from command import BUILD, CommandTest, nodewise
+from command import BUILD, PATIENCE, CommandTest, nodewise
 
 VERBS = ("topo", "run", "measure", "sweep", "profile", "pages", "model", "doctor", "lab", "help")
 
@@ -93,7 +94,10 @@ class Streams(CommandTest):
         try:
             done = nodewise("--version", "--help", stdout=slave)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(b"\x1b[", os.read(master, 100_000))
+            seen = b""
+            while b"\x1b[" not in seen and select.select([master], [], [], PATIENCE)[0]:
+                seen += os.read(master, 100_000)  # perhaps not all of it at once
+            self.assertIn(b"\x1b[", seen)
         finally:
             os.close(master)
             os.close(slave)

@@ -7,16 +7,33 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
-from command import COMMAND, CommandTest, conforms, environment
+from command import (
+    COMMAND,
+    PATIENCE,
+    CommandTest,
+    conforms,
+    environment,
+    handles,
+    processor_seconds,
+    wait_until,
+)
 
 BRIEF = ("--time", "0.01")
 SMALL = ("--size", "4M")
 MATRICES = ("--only", "bandwidth,latency")
 ALLOWED = os.sched_getaffinity(0)
+
+
+def interrupt_at_work(running):
+    """Ctrl-C once something is measured. The first visit of a point takes half a second at most, of two
+    processors at most here: who has used four has visited several, however long that took."""
+    processors = len(ALLOWED)
+    wait_until(lambda: handles(running, signal.SIGINT), "a handler of Ctrl-C")
+    wait_until(lambda: processor_seconds(running) >= 2 * processors, "work")
+    running.send_signal(signal.SIGINT)
 
 
 class Measure(CommandTest):
@@ -276,9 +293,8 @@ class Measure(CommandTest):
                 [COMMAND, "measure", form, "--full", "--size", "4M", "--time", "100"], text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**self.env),
             ) as running:  # fmt: skip
-                time.sleep(2)
-                running.send_signal(signal.SIGINT)
-                printed, errors = running.communicate(timeout=60)
+                interrupt_at_work(running)
+                printed, errors = running.communicate(timeout=PATIENCE)
             self.assertEqual((running.returncode, printed), (130, ""))
             self.assertIn(f"{form}: the measurement was stopped", errors)
             self.assertIn("Bandwidth, GB/s", errors)
@@ -289,9 +305,8 @@ class Measure(CommandTest):
             [COMMAND, "measure", "--full", "--size", "4M", "--time", "100", "-o", str(file)], text=True,
             stdout=subprocess.PIPE, env=environment(**self.env),
         ) as running:  # fmt: skip
-            time.sleep(2.5)
-            running.send_signal(signal.SIGINT)
-            printed = running.communicate(timeout=60)[0]
+            interrupt_at_work(running)
+            printed = running.communicate(timeout=PATIENCE)[0]
         self.assertEqual(running.returncode, 130)
         result = json.loads(file.read_text())
         self.assertIsNone(conforms(result, "measurement-1"))

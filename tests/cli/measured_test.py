@@ -126,6 +126,7 @@ class Weighted(MeasuredTest):
         self.assertIn(f"as measured: {file}", done.stderr)
         result = json.loads(Path(out).read_text())
         self.assertIsNone(conforms(result, "run-1"))
+        self.assertEqual(result["asked"]["memory"]["placement"], "weighted")
         told = result["asked"]["memory"]["measured_weights"]
         self.assertEqual([each["file"] for each in told], [file])
         with_memory = [node["id"] for node in machine["nodes"] if node["memory_bytes"]]

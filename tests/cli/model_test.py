@@ -57,6 +57,20 @@ class Loops(ModelTest):
         memory = next(one for one in answer["sensitivities"] if one["what"] == "memory bandwidth")
         self.assertEqual((memory["origin"], memory["source"]), ("published", "TBB20"))
 
+    def test_machines_with_nodes_without_memory_or_processors(self):
+        bandwidth = ("--set", "bandwidth=20", "--set", "core_bandwidth=8")
+        for machine in ("memoryless0", "gap", "cxl"):
+            for memory in ("local", "serial", "interleave", "weighted:auto", "blocked", "cyclic:64K", "bind:1"):
+                for schedule in ("static", "static,64", "dynamic,512", "guided"):
+                    with self.subTest(machine=machine, memory=memory, schedule=schedule):
+                        answer = self.predicted("-i", f"lab:{machine}", "--kernel", "triad", "--elements", "2^20",
+                                                "--memory", memory, "--schedule", schedule, *bandwidth)
+                        self.assertGreater(answer["seconds"], 0)
+                        self.assertEqual(len(answer["alternatives"]), 3)
+        # All of memoryless0's memory is on one node: there is one placement.
+        answer = self.predicted("-i", "lab:memoryless0", "--kernel", "triad", "--elements", "2^20", *bandwidth)
+        self.assertAlmostEqual(answer["ratio_to_best"], 1)
+
     def test_links_are_named_as_their_parameters_are(self):
         loop = ("--input", "lab:opteron-4x2", "--kernel", "load", "--memory", "serial", "--set", "link_bandwidth:1:0=1")
         loads = self.predicted(*loop)["loads"]

@@ -19,7 +19,7 @@ import time
 import unittest
 from pathlib import Path
 
-from command import BUILD, COMMAND, DENY, ROOT, CommandTest, conforms, environment, nodewise
+from command import BUILD, COMMAND, DENY, PATIENCE, ROOT, CommandTest, conforms, environment, nodewise, wait_until
 
 # Maps 512 pages: 0-99 written, 100-149 only read, 200-299 every other one written; then a huge page.
 TARGET = r"""
@@ -161,13 +161,21 @@ class Agent(CommandTest):
 
     LIBRARY = BUILD / "tests/agent_view/libnodewise-agent.so"
 
-    def look(self, **variables):
+    def look(self, has_begun, **variables):
+        """What is seen of a program with the agent, once that has begun."""
         process = subprocess.Popen(["sleep", "100"], env=environment(LD_PRELOAD=str(self.LIBRARY), **variables))
         try:
-            while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
-                time.sleep(0.01)
-            time.sleep(0.1)
-            return self.expect_json(0, "pages", "--json", str(process.pid))["samples"][0]["processes"][0]
+            wait_until(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "sleep\n", "it becomes sleep")
+            found = {}
+
+            def is_ready():
+                # From its first instruction until its libraries have begun it may be asked too early.
+                done = nodewise("pages", "--json", str(process.pid))
+                found.update(json.loads(done.stdout)["samples"][0]["processes"][0] if done.returncode == 0 else {})
+                return found and has_begun(found)
+
+            wait_until(is_ready, f"what is wanted in {found}")
+            return found
         finally:
             process.kill()
             process.wait()
@@ -175,12 +183,15 @@ class Agent(CommandTest):
     def test_an_array_is_named_by_the_line_that_allocated_it(self):
         source = (ROOT / "tests/support/agent_view.c").read_text().splitlines()
         line = next(i for i, text in enumerate(source, 1) if "is to name */" in text)
-        arrays = [a for a in self.look()["areas"] if a["kind"] == "array"]
+        def arrays_of(process):
+            return [a for a in process["areas"] if a["kind"] == "array"]
+
+        arrays = arrays_of(self.look(arrays_of))
         self.assertEqual([(a["name"], a["bytes"], a["resident"]) for a in arrays],
                          [(f"agent_view.c:{line}", 8 << 20, 1024)])
 
     def test_a_table_that_is_being_written_is_said_and_not_read(self):
-        process = self.look(AGENT_VIEW_BUSY="1")
+        process = self.look(lambda seen: any("the agent's table" in note for note in seen["notes"]), AGENT_VIEW_BUSY="1")
         self.assertFalse([a for a in process["areas"] if a["kind"] == "array"])
         self.assertIn("the agent's table", process["notes"][0])
 
@@ -207,7 +218,7 @@ class Programs(CommandTest):
         process = subprocess.Popen([COMMAND, "pages", "--quiet", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGUSR1)
-        self.assertEqual(process.wait(timeout=20), 9)
+        self.assertEqual(process.wait(timeout=PATIENCE), 9)
         process.stdout.close()
 
     def test_arrays_of_a_program_are_all_there_at_its_end(self):
@@ -221,19 +232,37 @@ class Programs(CommandTest):
         self.assertEqual(len(process["threads"]), 4, "also those that were gone at the end")
 
     def test_at_a_time_of_its_run(self):
-        done = self.expect(3, "pages", "--at", "0.2", "--", "sh", "-c", "sleep 0.5; exit 3")
-        self.assertIn("(process ", done.stderr)
-        done = self.expect(0, "pages", "--at", "30", "--", "true")
+        # It ends once it has been looked at.
+        command = [COMMAND, "pages", "--at", "0.2", "--", "sh", "-c", "read line; exit 3"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as watch:
+            for line in watch.stderr:
+                if "(process " in line:
+                    break
+            else:
+                self.fail("nobody looked at it")
+            watch.stdin.close()
+            watch.stderr.read()
+            self.assertEqual(watch.wait(PATIENCE), 3)
+        done = self.expect(0, "pages", "--at", "1000", "--", "true")
         self.assertIn("ended before", done.stderr)
-        self.expect(1, "pages", "--strict", "--at", "30", "--", "true")
+        self.expect(1, "pages", "--strict", "--at", "1000", "--", "true")
 
     def test_a_program_that_cannot_be_started(self):
         self.assertIn("no-such-program", self.expect(127, "pages", "--", "no-such-program").stderr)
         self.expect(126, "pages", "--", "/etc/passwd")
 
     def test_a_program_over_time(self):
-        done = self.expect(0, "pages", "--csv", "--interval", "0.1", "--", "sleep", "0.5")
-        self.assertGreaterEqual(len({row["time_s"] for row in csv.DictReader(done.stdout.splitlines())}), 3)
+        # It ends once it has been looked at three times.
+        command = [COMMAND, "pages", "--csv", "--interval", "0.1", "--", "sh", "-c", "read line; true"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()) as watch:
+            times = set()
+            for row in csv.DictReader(watch.stdout):
+                times.add(row["time_s"])
+                if len(times) == 3:
+                    break
+            watch.stdin.close()
+            watch.stdout.read()
+            self.assertEqual((len(times), watch.wait(PATIENCE)), (3, 0))
 
     def test_where_nothing_may_be_traced_the_cure_is_named(self):
         done = self.expect(4, "pages", "--", "true", before=(DENY, "ptrace", "EPERM", "--"))
@@ -244,10 +273,12 @@ class Watch(CommandTest):
     def test_into_a_pipe_it_repeats_plainly_until_the_process_ends(self):
         with Target() as target:
             watch = subprocess.Popen([COMMAND, "pages", "--watch=0.05", target.pid], stdout=subprocess.PIPE, text=True)
-            time.sleep(0.5)
+            out = ""
+            while out.count(f"(process {target.pid})") < 2 and (line := watch.stdout.readline()):
+                out += line
             target.process.kill()
             target.process.wait()
-            out, _ = watch.communicate(timeout=20)
+            out += watch.communicate(timeout=PATIENCE)[0]
             self.assertEqual(watch.returncode, 0)
             self.assertGreaterEqual(out.count(f"(process {target.pid})"), 2)
             self.assertNotIn("\x1b", out)
@@ -258,7 +289,7 @@ class Watch(CommandTest):
             if pid == 0:
                 os.execve(COMMAND, [COMMAND, "pages", "--watch=0.05", target.pid], environment())
             shown = b""
-            until = time.monotonic() + 20
+            until = time.monotonic() + PATIENCE
             while shown.count(b"\x1b[H") < 2 and time.monotonic() < until:
                 if select.select([terminal], [], [], 0.1)[0]:
                     shown += os.read(terminal, 65536)

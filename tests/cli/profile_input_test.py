@@ -331,9 +331,15 @@ class Files(InputTest):
 
     def test_what_to_profile_is_one_thing(self):
         file = self.file(profile())
-        for arguments in ((), (file, "-p", "1"), (file, "--", "true"), ("--duration", "1", "--", "true")):
+        for arguments in ((), (file, "-p", "1"), (file, "--", "true"), ("--duration", "1", "--", "true"),
+                          ("-p", "1", "-p", "2")):
             with self.subTest(arguments):
                 self.assertEqual(self.expect(2, "profile", *arguments).stdout, "")
+
+    def test_help_promises_no_more_processes_than_one(self):
+        said = " ".join(self.expect(0, "profile", "--help").stdout.split())
+        self.assertIn("-p, --process", said)
+        self.assertNotIn("several times", said.split("--process")[1].split(" --")[0])
 
 
 if __name__ == "__main__":

@@ -10,17 +10,42 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from command import COMMAND, DENY, CommandTest, conforms, environment, nodewise
+from command import (
+    COMMAND,
+    DENY,
+    PATIENCE,
+    CommandTest,
+    conforms,
+    environment,
+    handles,
+    nodewise,
+    small_faults,
+    wait_until,
+)
 from profile_programs import Programs
 
 MIB = 1 << 20
 ROOT_USER = os.geteuid() == 0
 NODES = len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
+
+
+# Of page faults, where they are asked for.
+SAMPLES = 1000
+
+
+def counters_of(process):
+    """Events of the kernel that a process has open."""
+    links = []
+    for each in Path(f"/proc/{process.pid}/fd").iterdir():
+        try:
+            links.append(os.readlink(each))
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return sum("perf_event" in link for link in links)
 
 
 def setUpModule():
@@ -179,7 +204,7 @@ class Processes(ProfileTest):
             port = int(server.stdout.readline())
 
             def ask(number):
-                with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
+                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
                     for turn in range(20):
                         text = f"{number}-{turn}-".encode() * 50
                         line.sendall(text)
@@ -192,7 +217,7 @@ class Processes(ProfileTest):
 
             with ThreadPoolExecutor(8) as pool:
                 self.assertTrue(all(pool.map(ask, range(clients))))
-            self.assertEqual(server.wait(timeout=60), 0)
+            self.assertEqual(server.wait(timeout=PATIENCE), 0)
         program = self.program(json.loads(file.read_text()), "server")
         self.assertEqual(len(program["threads"]), clients + 1)
 
@@ -202,7 +227,7 @@ class Processes(ProfileTest):
         with process.stdout:
             self.assertEqual(process.stdout.readline(), "ready\n")
             process.send_signal(signal.SIGUSR1)
-            self.assertEqual(process.wait(timeout=20), 9)
+            self.assertEqual(process.wait(timeout=PATIENCE), 9)
 
     def test_a_program_that_cannot_be_started(self):
         self.assertIn("no-such-program", self.expect(127, "profile", "--", "no-such-program").stderr)
@@ -257,11 +282,24 @@ class Running(ProfileTest):
         self.assertIn("stack", {o["kind"] for o in program["objects"]})
         if touches:
             self.assertIn(PROGRAMS.line("work.c", "touches a"), self.touch_lines(field, "work.c"))
-            self.assertGreater(document["evidence"]["fault_samples"], 1000)
+            self.assertGreater(self.samples(), SAMPLES)
         return document
 
+    def samples(self):
+        return json.loads(self.file.read_text())["evidence"]["fault_samples"]
+
+    def wait_until_heard(self, watching):
+        """Until the target is watched, and has had many more faults than samples are asked for."""
+        wait_until(lambda: handles(watching, signal.SIGINT) and counters_of(watching) > 0, "it watches")
+        before = small_faults(self.target)
+        wait_until(lambda: small_faults(self.target) > before + 5 * SAMPLES, "the target's page faults")
+
     def test_for_a_time(self):
-        done = self.expect(0, "profile", "-o", str(self.file), "-p", str(self.target.pid), "--duration", "1")
+        # The target touches a thousand pages in each of its rounds, and waits for a processor in between.
+        seconds, done = 1, None
+        while done is None or (self.samples() <= SAMPLES and seconds < PATIENCE):
+            done = self.expect(0, "profile", "-o", str(self.file), "-p", str(self.target.pid), "--duration", str(seconds))
+            seconds *= 2
         self.check()
         self.assertIn("field", done.stdout)
         self.assertIsNone(self.target.poll(), "it goes on")
@@ -275,9 +313,9 @@ class Running(ProfileTest):
     def test_ctrl_c_keeps_what_was_heard(self):
         watching = subprocess.Popen([COMMAND, "profile", "-o", str(self.file), "-p", str(self.target.pid)],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
-        time.sleep(1.5)
+        self.wait_until_heard(watching)
         watching.send_signal(signal.SIGINT)
-        out, said = watching.communicate(timeout=60)
+        out, said = watching.communicate(timeout=PATIENCE)
         self.assertEqual(watching.returncode, 0, said)
         self.assertIn("field", out)
         self.check()
@@ -285,9 +323,9 @@ class Running(ProfileTest):
     def test_it_may_end_meanwhile(self):
         watching = subprocess.Popen([COMMAND, "profile", "-o", str(self.file), "-p", str(self.target.pid)],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
-        time.sleep(1)
+        self.wait_until_heard(watching)
         self.target.kill()
-        out, said = watching.communicate(timeout=60)
+        out, said = watching.communicate(timeout=PATIENCE)
         self.assertEqual(watching.returncode, 0, said)
         self.assertIn("it ended while it was watched", out)
 

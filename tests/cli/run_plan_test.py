@@ -195,7 +195,7 @@ class Binaries(PlanTest):
 
 
 class Broken(PlanTest):
-    """The program runs as it is, and --strict starts nothing."""
+    """Nothing starts; with --plan-optional the program runs as it is, unless --strict is given."""
 
     CASES = (
         ("", "no JSON"),
@@ -215,31 +215,64 @@ class Broken(PlanTest):
     def test_the_field_is_named(self):
         for text, complaint in self.CASES:
             with self.subTest(complaint):
-                done = self.run_plan(0, text, program=("echo", "started"))
+                for options in ((), ("--quiet",), ("--strict",), ("--verify",), ("--dry-run",), ("--on", "lab:2x2")):
+                    done = self.run_plan(3, text, *options, program=("echo", "started"))
+                    self.assertEqual(done.stdout, "", options)
+                    self.assertRegex(done.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    cure: .+\n\Z")
+                    self.assertIn(complaint, done.stderr)
+
+    def optional(self, code, text, *options, program=("echo", "started")):
+        self.file.write_text(text)
+        return self.expect(code, "run", *options, "--plan-optional", str(self.file), "--", *program)
+
+    def test_an_optional_plan_that_is_broken_is_left_out(self):
+        for text, complaint in self.CASES:
+            with self.subTest(complaint):
+                done = self.optional(0, text)
                 self.assertEqual(done.stdout, "started\n")
-                self.assertRegex(done.stderr, r"\Anodewise: warning: the (plan|file) \S+p\.json: .*; it is left out \(.+\)\n\Z")
+                self.assertRegex(done.stderr, r"\Anodewise: warning: the (plan|file) \S+p\.json: .*; the program runs "
+                                              r"without the plan \(.+\)\n\Z")
                 self.assertIn(complaint, done.stderr)
-                strict = self.run_plan(3, text, "--strict", program=("echo", "started"))
+                strict = self.optional(3, text, "--strict")
                 self.assertEqual(strict.stdout, "")
                 self.assertRegex(strict.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    cure: .+\n\Z")
-                self.assertIn(complaint, strict.stderr)
+
+    def test_an_optional_plan_that_is_there_is_followed(self):
+        show = ("sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND")
+        text = json.dumps(plan(threads={"count": 1, "bind": "close"}))
+        self.assertEqual(self.optional(0, text, program=show).stdout, "1 close\n")
 
     def test_a_result_says_that_it_was_left_out(self):
-        result, _ = self.told(0, "{")
+        out = self.folder / "result.json"
+        self.optional(0, "{", "-o", str(out), program=(FIRST_TOUCH, "2", "1"))
+        result = json.loads(out.read_text())
         self.assertIn("no JSON", result["plan"]["problem"])
         self.assertFalse(result["as_asked"])
         self.assertEqual(result["plan"]["unnamed_objects"], 3)
-        self.assertIn("p.json: left out\n", self.run_plan(0, "{", "--verify").stderr)
+        self.assertIn("p.json: not followed, no JSON", self.optional(0, "{", "--verify", program=(FIRST_TOUCH, "2", "1")).stderr)
 
     def test_no_such_file(self):
-        for options, code in (((), 0), (("--strict",), 3)):
-            done = self.expect(code, "run", *options, "--plan", "/nonexistent.json", "--", "true")
-            self.assertIn("/nonexistent.json: the file cannot be read: ENOENT", done.stderr)
+        for file, answer in (("/nonexistent.json", "ENOENT"), ("", "ENOENT"), (str(self.folder), "EISDIR")):
+            for options in ((), ("--strict",), ("--quiet",), ("--verify",), ("--on", "lab:2x2"), ("-q", "--on", "lab:2x2")):
+                with self.subTest(file=file, options=options):
+                    done = self.expect(3, "run", *options, "--plan", file, "--", "echo", "started")
+                    self.assertEqual(done.stdout, "")
+                    self.assertIn(f"{file}: ", done.stderr)
+                    self.assertIn(answer, done.stderr)
+            done = self.expect(0, "run", "--plan-optional", file, "--", "echo", "started")
+            self.assertEqual(done.stdout, "started\n")
+            self.assertIn("runs without the plan", done.stderr)
+
+    def test_one_plan(self):
+        self.file.write_text(json.dumps(plan()))
+        both = ("--plan", str(self.file), "--plan-optional", str(self.file))
+        self.assertIn("one plan", self.expect(2, "run", *both, "--", "true").stderr)
 
     def test_a_virtual_machine_does_not_see_it(self):
         for file in ("/dev/stdin", "/proc/self/fd/0", "/run/x/p.json"):
-            done = self.expect(2, "run", "--on", "lab:2x2", "--plan", file, "--", "true")
-            self.assertIn("of its own", done.stderr)
+            for option in ("--plan", "--plan-optional"):
+                done = self.expect(2, "run", "--on", "lab:2x2", option, file, "--", "true")
+                self.assertIn("of its own", done.stderr)
 
 
 if __name__ == "__main__":

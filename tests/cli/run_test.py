@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import BUILD, COMMAND, DENY, CommandTest, conforms, environment, nodewise
+from command import BUILD, COMMAND, DENY, PATIENCE, CommandTest, conforms, environment, nodewise
 
 # Allocates and touches 8 MiB, as any program would: by malloc.
 BIG = [sys.executable, "-c", "b = bytearray(b'x') * (8 << 20); print(len(b))"]
@@ -51,7 +51,10 @@ class Start(CommandTest):
 
     def test_sizes_and_numbers_beyond_reason_are_usage_errors(self):
         self.assertIn("4K or more", self.expect(2, "run", "--threshold", "0", "--", "true").stderr)
-        self.assertIn("from 1 to 8192", self.expect(2, "run", "--threads", "8193", "--", "true").stderr)
+        for many in ("8193", "100000", "9223372036854775807"):
+            said = self.expect(2, "run", "--threads", many, "--", "true").stderr
+            self.assertIn(f"--threads {many}: at most 8192 can be given places: the kernel limits", said)
+            self.assertRegex(said, rf"this machine has {os.cpu_count()} processors?\n")
         many = self.expect(2, "run", "--bind", "close", "--", "true", env={"OMP_NUM_THREADS": "18446744073709551615"})
         self.assertIn("OMP_NUM_THREADS", many.stderr)
         self.expect(0, "run", "--threads", "8192", "--bind", "close", "-q", "--", "true")
@@ -97,6 +100,110 @@ class Start(CommandTest):
         self.assertRegex(blocked, r"LD_PRELOAD=\S+/lib/nodewise/libnodewise-agent.so NODEWISE_AGENT='v[0-9]+;.*blocked")
 
 
+class NotStarted(CommandTest):
+    """What is wrong with the program, with a shell's exit codes."""
+
+    CASES = (
+        ("folder", 126, "it is a directory"),
+        ("./", 126, "it is a directory"),
+        ("plain", 126, "it has no permission to be executed"),
+        ("pipe", 126, "it is not a file"),
+        ("missing", 127, "it was not found"),
+        ("bad", 127, "the interpreter or loader that it names was not found"),
+    )
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "folder").mkdir()
+        (self.folder / "plain").write_text("#!/bin/sh\n")
+        os.mkfifo(self.folder / "pipe", 0o755)
+        (self.folder / "bad").write_text("#!/no/such/interpreter\n")
+        (self.folder / "bad").chmod(0o755)
+
+    def test_as_a_shell_does(self):
+        for name, code, why in self.CASES:
+            path = f"./{name}"
+            if name != "pipe":  # which bash opens to look for an interpreter, and waits for ever
+                shell = subprocess.run(["bash", "-c", '"$0"', path], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, check=False)
+                self.assertEqual(shell.returncode, code, shell.stderr)
+            for verb in (("run",), ("run", "--verify", "-q"), ("run", "--memory", "blocked"), ("profile",), ("pages",)):
+                with self.subTest(name, verb=verb):
+                    done = self.expect(code, *verb, "--", path, cwd=self.folder)
+                    self.assertEqual(done.stdout, "")
+                    self.assertIn(f"nodewise: the program '{path}': ", done.stderr)
+                    self.assertIn(why, done.stderr)
+                    self.assertEqual(done.stderr.count("nodewise: the program"), 1, done.stderr)
+
+    def test_names_without_a_slash(self):
+        for verb in (("run",), ("run", "--verify", "-q"), ("run", "--memory", "blocked"), ("profile",), ("pages",)):
+            for name, code, why in ((".", 126, "it is a directory"), ("..", 126, "it is a directory"),
+                                    ("folder", 127, "is a directory here"), ("plain", 127, "cure: write ./plain"),
+                                    ("missing", 127, "it was not found"), ("", 127, "it was not found")):
+                with self.subTest(name, verb=verb):
+                    done = self.expect(code, *verb, "--", name, cwd=self.folder)
+                    self.assertIn(why, done.stderr)
+
+    def test_in_path(self):
+        done = self.expect(126, "run", "--", "plain", env={"PATH": str(self.folder)})
+        self.assertIn("what PATH has of this name may not be executed", done.stderr)
+
+
+class Leftovers(CommandTest):
+    """Temporary folders of a run that was killed are removed by the next one, and no others."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def left(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def killed(self, *verb):
+        self.expect(-signal.SIGKILL, *verb, "--", "sh", "-c", "kill -9 $PPID", env={"TMPDIR": str(self.folder)}, cwd=self.folder)
+        return self.left()
+
+    def test_the_next_run_removes_them(self):
+        for verb in (("run", "--verify", "-q"), ("profile", "-q")):
+            for following in (("run", "--verify", "-q"), ("profile", "-q")):
+                with self.subTest(verb, following=following):
+                    (name,) = self.killed(*verb)
+                    self.assertRegex(name, r"\Anodewise-[0-9]+-[0-9a-f]{8}-\w{6}\Z")
+                    self.expect(0, *following, "--", "true", env={"TMPDIR": str(self.folder)})
+                    self.assertEqual(self.left(), [])
+
+    def test_nothing_else_is_touched(self):
+        (name,) = self.killed("run", "--verify", "-q")
+        _, pid, place, letters = name.split("-")
+        (self.folder / name / "report").unlink()
+        (self.folder / name).rmdir()
+        others = [
+            f"nodewise-{os.getpid()}-{place}-{letters}",  # of a process that runs
+            f"nodewise-{pid}-00000000-{letters}",  # of another host or container
+            f"nodewise-{pid}-{letters}", f"nodewise-{pid}-{place}", f"nodewise-x-{place}-{letters}",
+            f"other-{pid}-{place}-{letters}",
+        ]
+        for other in others:
+            (self.folder / other).mkdir()
+            (self.folder / other / "report").write_text("kept")
+        full = self.folder / name
+        full.mkdir()
+        (full / "mine").write_text("kept")
+        target = self.folder / "target"
+        target.mkdir()
+        (target / "report").write_text("kept")
+        link = self.folder / f"nodewise-{pid}-{place}-link00"
+        link.symlink_to(target)
+        foreign = self.folder / f"nodewise-{pid}-{place}-other0"
+        foreign.mkdir()
+        if os.geteuid() == 0:
+            os.chown(foreign, 65534, 65534)
+            others.append(foreign.name)
+        self.expect(0, "run", "--verify", "-q", "--", "true", env={"TMPDIR": str(self.folder)})
+        self.assertEqual(self.left(), sorted([*others, name, "target"]))
+        self.assertTrue(all((self.folder / other / "report").exists() for other in others[:6]))
+        self.assertTrue((full / "mine").exists() and (target / "report").exists())
+
+
 class Supervised(CommandTest):
     def start(self, *arguments, **options):
         return subprocess.Popen([COMMAND, "run", "--verify", "--quiet", "--", *arguments], env=environment(),
@@ -121,11 +228,13 @@ class Supervised(CommandTest):
                 program = self.start("bash", "-c", script)
                 self.assertEqual(program.stdout.readline(), "ready\n")
                 program.send_signal(getattr(signal, "SIG" + name))
-                self.assertEqual(program.communicate(timeout=30)[0], f"{name}\n")
+                self.assertEqual(program.communicate(timeout=PATIENCE)[0], f"{name}\n")
                 self.assertEqual(program.returncode, 9)
 
     def test_ctrl_c_reaches_the_program_once(self):
-        script = "n=0; trap 'n=$((n+1))' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done; echo n=$n"
+        # Until it has come, and a second more for another.
+        script = ("n=0; trap 'n=$((n+1))' INT; echo ready; while [ $n = 0 ]; do sleep 0.05; done; "
+                  "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; echo n=$n")
         child, terminal = pty.fork()
         if child == 0:
             os.execve(COMMAND, [COMMAND, "run", "--verify", "--quiet", "--", "bash", "-c", script], environment())
@@ -146,7 +255,7 @@ class Supervised(CommandTest):
         self.assertTrue(os.WIFSTOPPED(status))
         self.assertRegex(Path(f"/proc/{inner}/stat").read_text(), r"\) T ")
         program.send_signal(signal.SIGCONT)
-        self.assertEqual(program.communicate(timeout=30)[0], "on\n")
+        self.assertEqual(program.communicate(timeout=PATIENCE)[0], "on\n")
         self.assertEqual(program.returncode, 0)
 
     def test_a_parent_that_ignores_its_children(self):
@@ -169,7 +278,28 @@ class Supervised(CommandTest):
     def test_a_report_cut_short_is_said(self):
         done = nodewise("run", "--verify", "--json", "--", TORTURE, before=["bash", "-c", 'ulimit -f 8; exec "$@"', "-"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"\d+ records of its report could not be written; is the disk")
+        self.assertRegex(done.stderr, r"\d+ records lost: the report file of 8 KiB is full; the limit of file sizes")
+        self.assertNotIn("TMPDIR", done.stderr)
+
+    def full_tmpfs(self, left, *command):
+        """Runs the command where TMPDIR is a file system of 256 KiB, and `left` of them are free."""
+        script = ('mount -t tmpfs -o size=256k none "$1" && head -c "$2" /dev/zero > "$1/rest"; '
+                  'export TMPDIR=$1; shift 2; exec "$@"')
+        namespace = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
+        if subprocess.run([*namespace, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False).returncode:
+            self.skipTest("no file system may be mounted here, even in a namespace of its own")
+        with tempfile.TemporaryDirectory() as folder:
+            return nodewise(*command, before=[*namespace, "sh", "-c", script, "-", folder, str((256 << 10) - left)])
+
+    def test_little_room_for_the_report_is_said(self):
+        done = self.full_tmpfs(64 << 10, "run", "--verify", "--", TORTURE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"\d+ records lost: the report file of \d+ KiB is full; TMPDIR has no room")
+
+    def test_no_room_for_the_report_is_said_before_the_program_starts(self):
+        done = self.full_tmpfs(0, "run", "--verify", "--", "echo", "started")
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("set TMPDIR to a directory with room", done.stderr)
 
 
 class Honesty(CommandTest):
@@ -177,7 +307,7 @@ class Honesty(CommandTest):
 
     def said(self, code, *arguments, program=BIG, **variables):
         done = subprocess.run([COMMAND, "run", *arguments, "--", *program], capture_output=True, text=True,
-                              env=environment() | variables, cwd="/tmp", timeout=60)
+                              env=environment() | variables, cwd="/tmp", timeout=PATIENCE)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
 
@@ -201,7 +331,7 @@ class Honesty(CommandTest):
     def test_a_result_that_cannot_be_written_is_said_before_the_program_starts(self):
         for verb in ("run", "pages"):
             done = subprocess.run([COMMAND, verb, "--json", "-o", "/nonexistent/x.json", "--", "echo", "started"],
-                                  capture_output=True, text=True, env=environment(), timeout=60)
+                                  capture_output=True, text=True, env=environment(), timeout=PATIENCE)
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn("/nonexistent/x.json", done.stderr)
             self.assertEqual(done.stdout, "")
@@ -272,7 +402,10 @@ class Report(CommandTest):
         replaced = self.expect(1, "run", *strict, sys.executable, "-S", "-c",
                                "import os; b = bytearray(8 << 20); os.execlp('true', 'true')")
         self.assertIn("became another program: what it had not freed is unknown", replaced.stderr)
-        self.expect(1, "run", *strict, "sh", "-c", '"$@" & sleep 0.5; kill -KILL $!; wait; true', "-", "sleep", "9")
+        # Killed once it sleeps, and so has become `sleep`.
+        kill = ('"$@" & until [ "$(cat /proc/$!/comm)" = sleep ] && grep -q "^State:.S" /proc/$!/status; do sleep 0.05; done; '
+                "sleep 0.5; kill -KILL $!; wait; true")
+        self.expect(1, "run", *strict, "sh", "-c", kill, "-", "sleep", "1000")
         self.expect(1, "run", "--strict", "--verify", "-m", "0", "--", *BIG,
                     before=[DENY, "move_pages,get_mempolicy", "EPERM", "--"])
 

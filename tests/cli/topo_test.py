@@ -3,12 +3,14 @@
 
 import json
 import os
+import re
 import subprocess
 import tarfile
 import tempfile
 import unittest
+from pathlib import Path
 
-from command import CommandTest
+from command import ROOT, CommandTest, nodewise
 
 DATA = os.path.join(os.path.dirname(__file__), "../data/topologies")
 
@@ -41,6 +43,51 @@ class Topo(CommandTest):
     def test_a_machine_file_has_no_xml_and_that_is_said(self):
         done = self.expect(2, "topo", "--xml", "-i", "lab:cxl")
         self.assertIn("take --json", done.stderr)
+
+    def test_a_node_without_memory_is_not_called_not_allowed(self):
+        # The kernel never lists such a node in Mems_allowed.
+        machine = json.loads(self.expect(0, "topo", "--json", "-i", "lab:memoryless0").stdout)
+        machine["allowed"]["nodes"] = "1"
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "machine.json")
+            Path(file).write_text(json.dumps(machine))
+            text = self.expect(0, "topo", "-i", file).stdout
+            again = self.expect_json(0, "topo", "--json", "-i", file)
+            machine["allowed"] = {"cpus": "0-3", "nodes": ""}
+            Path(file).write_text(json.dumps(machine))
+            refused = self.expect(0, "topo", "-i", file).stdout
+        self.assertIn("no memory", text)
+        self.assertIn("everything", text)
+        self.assertNotIn("not allowed", text)
+        self.assertEqual([node["allowed"] for node in again["nodes"]], [True, True])
+        self.assertEqual(refused.count("x memory not allowed"), 1)
+        self.assertIn("memory of 0 of 1 nodes (none)", refused)
+
+    def test_control_characters_of_a_file_are_never_printed(self):
+        bad = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\n\x7f\u202e"
+        machine = json.loads(Path(ROOT / "lab/machines/cxl.json").read_text())
+        machine |= {"name": "name" + bad, "title": "title" + bad, "source": "source" + bad, "notes": ["note" + bad]}
+        machine["devices"] = [{"name": "dev" + bad, "kind": "gpu", "bus": "bus" + bad, "nodes": "0"}]
+        machine["parameters"][0]["source"] = "by" + bad
+        machine["parameters"].append(dict(machine["parameters"][0], name="latency", unit="ns" + bad))
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "machine.json")
+            Path(file).write_text(json.dumps(machine))
+            xml = os.path.join(folder, "machine.xml")
+            self.expect(0, "topo", "--xml", "-i", "2x2", "-o", xml)
+            text = Path(xml).read_text()
+            named = re.sub('<object type="Machine"([^>]*)>', '<object type="Machine"\\1><info name="HostName" value="h\x1b[31m\x9b2Ju"/>', text, count=1)
+            self.assertNotEqual(named, text)
+            Path(xml).write_text(named)
+            commands = [("topo", "-i", file), ("topo", "-i", xml), ("doctor", "-i", file),
+                        ("model", "--kernel", "triad", "-i", file), ("topo", "--json", "-i", file)]
+            for command in commands:
+                with self.subTest(command=command[:2]):
+                    done = nodewise(*command)
+                    for character in done.stdout + done.stderr:
+                        # JSON is for programs: what only changes the direction of text is left in it.
+                        harmless = character == "\n" or character.isprintable() or "--json" in command and character == "\u202e"
+                        self.assertTrue(harmless, (command, ascii(character)))
 
     def test_a_machine_that_is_not_there_is_named(self):
         self.assertIn("there is no such file", self.expect(3, "topo", "-i", "nowhere.xml").stderr)

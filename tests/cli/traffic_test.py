@@ -4,6 +4,7 @@ for the virtual machine."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import BUILD, ROOT, CommandTest, conforms
+import profile_input_test
+from command import BUILD, PATIENCE, ROOT, CommandTest, conforms
 
 COUNTS = ROOT / "tests/data/counts"
 RUNNER = """
@@ -24,9 +26,14 @@ if "--count" in own:
 if "FAKE_WORDS" in os.environ:
     with open(os.environ["FAKE_WORDS"], "w") as file:
         json.dump(words, file)
+if "FAKE_PROFILE" in os.environ:
+    with open(os.environ["FAKE_PROFILE"]) as source, open(words[words.index("-o") + 1], "w") as to:
+        to.write(source.read())
 print("the program's own words", flush=True)
 status = int(os.environ.get("FAKE_STATUS", "0"))
 if status < 0:
+    if status == -signal.SIGINT:  # Python has a handler
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
 sys.exit(status)
 """
@@ -119,14 +126,14 @@ class Run(Counted):
         self.assertIn("25.0 % local", killed.stderr)
 
     def test_a_signal_reaches_the_runner(self):
-        slow = RUNNER.replace("print(", "import time; print(", 1).replace("status =", "time.sleep(60); status =", 1)
+        slow = RUNNER.replace("print(", "import time; print(", 1).replace("status =", "time.sleep(1000); status =", 1)
         (self.folder / "nodewise/libexec/nodewise/lab/nodewise_lab").write_text(slow)
         env = os.environ | {"FAKE_COUNTS": str(COUNTS / "first-touch-4x2.txt")}
         with subprocess.Popen([self.command, "run", "--on", "lab:4x2", "./a"], env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             self.assertEqual(running.stdout.readline(), "the program's own words\n")
             running.terminate()
-            _, errors = running.communicate(timeout=30)
+            _, errors = running.communicate(timeout=PATIENCE)
         self.assertEqual(running.returncode, -signal.SIGTERM)
         self.assertIn("25.0 % local", errors)
 
@@ -218,6 +225,39 @@ class Check(Counted):
         self.assertIn("passed", self.check(0, "--min-local", "0.25", "-o", str(file)).stdout)
         self.assertTrue(json.loads(file.read_text())["check"]["passed"])
 
+    def test_the_program_is_placed_as_by_run(self):
+        """Every option of `run` that places threads or memory, handed on as it is."""
+        plan = self.folder / "p.json"
+        plan.write_text(json.dumps({"schema": "nodewise/plan/1", "objects": []}))
+        placed = ["--cpunodebind=0", "--physcpubind=0-3", "--bind=close", "--threads=4", "--main=works", "--places=cores",
+                  "--smt=off", "--ranks-per=node", "--memory=blocked", "--rule=size>=1M:blocked", f"--plan={plan}",
+                  "--threshold=64K"]
+        self.check(0, "--min-local", "0.25", *placed)
+        words = self.words()
+        self.assertEqual(words[words.index("--") + 2 :], ["run", *placed, "--", "./a", "-x"])
+        for options in (["--pin=0,1", "--membind=0", "--balancing"], ["--interleave=all"], ["--weighted-interleave=0"],
+                        ["--preferred=0"], ["--preferred-many=0"], ["--localalloc"], [f"--plan-optional={plan}"]):
+            self.check(0, "-q", "--min-local", "0.25", *options)
+            words = self.words()
+            self.assertEqual(words[words.index("--") + 2 :], ["run", *options, "--quiet", "--", "./a", "-x"])
+
+    def test_all_of_runs_placement_is_taken(self):
+        of_run = {option for group in ("Where it runs", "Where its memory lives") for option in self.options("run", group)}
+        of_lab = {option for group in ("Where it runs", "Where its memory lives") for option in self.options("lab", group)}
+        self.assertEqual(of_run - of_lab, {"--all"})  # which is `cache remove --all` here
+
+    def options(self, verb, group):
+        text = self.expect(0, verb, "--help").stdout
+        part = text.partition(f"{group}:\n")[2].partition("\n\n")[0] or text.partition(f"{group}\n")[2].partition("\n\n")[0]
+        found = re.findall(r"^ +(?:-\w, )?(--[\w-]+)", part, re.MULTILINE)
+        self.assertTrue(found, text)
+        return found
+
+    def test_a_plan_that_cannot_be_followed_starts_nothing(self):
+        done = self.check(3, "--min-local", "0.25", "--plan", "/nonexistent.json")
+        self.assertIn("/nonexistent.json", done.stderr)
+        self.assertFalse(self.words_file.exists())
+
     def test_quiet_is_quiet_where_it_passes(self):
         done = self.check(0, "-q", "--min-local", "0.25")
         self.assertEqual((done.stdout, done.stderr), ("the program's own words\n", ""))
@@ -230,8 +270,44 @@ class Check(Counted):
         self.assertIn("machine is missing", self.go(2, "lab", "check", "--min-local", "1", "--", "./a").stderr)
         self.assertIn("program is missing", self.go(2, "lab", "check", "--on=lab:4x2", "--min-local=1").stderr)
         self.assertIn("only `lab check`", self.go(2, "lab", "list", "--min-local", "1").stderr)
+        self.assertIn("only `lab check`", self.go(2, "lab", "list", "--bind", "close").stderr)
         self.assertIn("starts no program", self.go(2, "lab", "list", "--", "./a").stderr)
         self.assertFalse(self.words_file.exists(), "nothing was started")
+
+
+class ProfileEnded(Counted):
+    """`profile --on` whose virtual machine is interrupted or reaches its time limit."""
+
+    def profile(self, code, status, seen, *options):
+        env = {"FAKE_COUNTS": str(self.given("")), "FAKE_STATUS": str(status), "FAKE_WORDS": str(self.words_file)}
+        if seen:
+            env["FAKE_PROFILE"] = str(self.folder / "seen.json")
+            (self.folder / "seen.json").write_text(json.dumps(profile_input_test.profile()))
+        done = self.expect(code, "profile", "--on", "lab:2x2", *options, "--", "./a", command=self.command, env=env,
+                           stdin=subprocess.DEVNULL, cwd=self.folder)
+        self.assertEqual([path.name for path in self.folder.glob(".nodewise*")], [])
+        return done.stderr
+
+    def test_what_was_seen_until_then_is_shown(self):
+        for code, status in ((-signal.SIGINT, -signal.SIGINT), (124, 124), (-signal.SIGTERM, -signal.SIGTERM), (130, 130)):
+            with self.subTest(code):
+                said = self.profile(code, status, True)
+                self.assertRegex(said, r"(?m)^ *solver\.c:20 +16\.0 MiB")
+                self.assertIn("the memory traffic: the virtual machine ended before it was written", said)
+
+    def test_without_any_profile_the_end_is_the_same(self):
+        for code, status in ((-signal.SIGINT, -signal.SIGINT), (124, 124)):
+            with self.subTest(code):
+                said = self.profile(code, status, False)
+                self.assertEqual(said, "nodewise: warning: nothing was seen: it ended before there was a profile\n")
+                self.assertEqual(self.profile(code, status, False, "--quiet"), "")
+
+    def test_the_command_has_time_to_write_after_the_limit(self):
+        self.profile(124, 124, True, "--on-timeout", "5")
+        words = self.words()
+        own = words[: words.index("--")]
+        self.assertEqual(own[own.index("--timeout") + 1], "5")
+        self.assertGreater(float(own[own.index("--grace") + 1]), 0)
 
 
 if __name__ == "__main__":

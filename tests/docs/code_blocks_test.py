@@ -40,7 +40,7 @@ class CodeBlocks(unittest.TestCase):
     def run_on(self, page: str, *options: str) -> subprocess.CompletedProcess:
         (self.root / "docs/page.md").write_text(page)
         command = [*COMMAND, "--root", self.root, *options]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def block(self, what: str) -> str:
         """What becomes of an empty block."""
@@ -58,7 +58,7 @@ class CodeBlocks(unittest.TestCase):
         return done.stderr
 
     def test_pages_are_as_their_sources(self):
-        done = subprocess.run([*COMMAND, "--check"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([*COMMAND, "--check"], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_the_library_and_the_migration_page_have_no_other_code(self):

@@ -33,7 +33,7 @@ class Generated(unittest.TestCase):
 
     def generate(self, root: Path) -> subprocess.CompletedProcess:
         command = [*COMMAND, "--root", root, "--to", self.folder / "pages"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def changed(self, header: str, before: str, after: str) -> Path:
         """A copy of the headers with one text changed."""

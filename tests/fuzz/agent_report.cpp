@@ -77,6 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   seal(bytes);
   const launch::run_report report = launch::read_agent_report(bytes);
   fuzz::require(report.damaged_bytes <= bytes.size());
+  (void)launch::losses_of(launch::read_agent_file(bytes), "");
   for (std::size_t i = 0; i < report.processes.size(); ++i) {
     (void)launch::completeness_of(report, i);
     for (const launch::object_report& object : report.processes[i].objects) {

@@ -2,6 +2,8 @@
 //
 // A machine's file, or a result that carries one: what is read is written as something that reads
 // the same.
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "fuzz/fuzz.hpp"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "cli/measure_compare.hpp"

@@ -3,6 +3,8 @@
 // Traffic files, as `nodewise model` reads and prices them.
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "cli/model_traffic.hpp"

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A plan: what is read is written as something that reads the same.
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "fuzz/fuzz.hpp"

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from lab import BUILD, LabTest
+from lines import in_guest
 
 NODEWISE = BUILD / "bin/nodewise"
 ARRAYS = BUILD / "tests/arrays"
@@ -18,12 +19,44 @@ CXX_ROWS = {"matrix", "grown_matrix"}
 FORTRAN = {"allocate", "matrix", "pointer", "save", "common"}
 
 
+# Lines by what they are for; what has a report prints it behind the program's own lines.
+BLOCKED = f"{NODEWISE} run --memory blocked --bind close"
+REPORT = "--json -o /tmp/report.json"
+LINES = {
+    "plain": f"{NODEWISE} run --bind close -- {ARRAYS}/arrays",
+    "C": f"{BLOCKED} -- {ARRAYS}/arrays",
+    "C++": f"{BLOCKED} -- {ARRAYS}/arrays-cxx",
+    "Fortran": f"{BLOCKED} -- {ARRAYS}/arrays-fortran",
+    "cyclic": f"{NODEWISE} run --memory cyclic:64K -- {ARRAYS}/arrays cyclic 4",
+    "report": f"{BLOCKED} {REPORT} -- {ARRAYS}/arrays",
+    "rules": f"{NODEWISE} run {REPORT} --bind close --rule symbol=in_bss:bind:3 --rule site=make_rows:bind:2"
+    f" --rule 'size<10M:local' --rule 'size>=10M:cyclic:256K:1,2' -- {ARRAYS}/arrays",
+    "weights": f"{NODEWISE} run {REPORT} --memory weighted:0=3,2=1 -- {ARRAYS}/arrays",
+}
+
+
 class Arrays(LabTest):
+    """All lines are run in one guest, but those that need another setting of the kernel or a file."""
+
+    @classmethod
+    def setUpClass(cls):
+        texts = [f"rm -f /tmp/report.json; {line} && if [ -e /tmp/report.json ]; then cat /tmp/report.json; fi"
+                 for line in LINES.values()]
+        cls.done = dict(zip(LINES, in_guest(texts), strict=True))
+
+    def together(self, name):
+        """The program's own lines as name -> share in percent, and the report or None."""
+        done = self.done[name]
+        self.assertEqual(done.status, 0, done)
+        own, brace, report = done.out.partition("{")
+        shares = {name: float(share) for name, share in map(str.split, own.splitlines())}
+        return shares, json.loads(brace + report) if brace else None
+
     def shares(self, *words, env=None):
-        """The program's own lines as name -> share in percent."""
+        """The same of a guest of its own, without a report."""
         done = subprocess.run(
             [NODEWISE, "run", *map(str, words)], capture_output=True, text=True, cwd=self.directory,
-            stdin=subprocess.DEVNULL, timeout=300, env=env,
+            stdin=subprocess.DEVNULL, timeout=900, env=env,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return {name: float(share) for name, share in map(str.split, done.stdout.splitlines())}
@@ -33,40 +66,37 @@ class Arrays(LabTest):
             with self.subTest(name):
                 self.assertGreaterEqual(found[name], least)
 
-    def blocked(self, program, *options):
-        return self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "blocked", "--bind", "close", *options,
-                           "--", ARRAYS / program)
-
     def test_without_the_agent_a_quarter_is_local(self):
-        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--bind", "close", "--", ARRAYS / "arrays")
+        found, _ = self.together("plain")
         self.assertEqual(set(found), C | C_ROWS)
         for name, share in found.items():
             self.assertLess(share, 30, name)
 
     def test_blocked_arrays_of_c(self):
-        found = self.blocked("arrays")
+        found, _ = self.together("C")
         self.assertEqual(set(found), C | C_ROWS)
         self.assert_shares(found, C, 99)
         self.assert_shares(found, C_ROWS, 95)
 
     def test_blocked_arrays_of_cxx(self):
-        found = self.blocked("arrays-cxx")
+        found, _ = self.together("C++")
         self.assertEqual(set(found), CXX | CXX_ROWS)
         self.assert_shares(found, CXX, 99)
         self.assert_shares(found, CXX_ROWS, 95)
 
     def test_blocked_arrays_of_fortran(self):
-        found = self.blocked("arrays-fortran")
+        found, _ = self.together("Fortran")
         self.assertEqual(set(found), FORTRAN)
         self.assert_shares(found, FORTRAN, 99)
 
     def test_blocked_with_huge_pages(self):
-        found = self.blocked("arrays", "--on-thp", "always")
+        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--on-thp", "always", "--memory", "blocked",
+                            "--bind", "close", "--", ARRAYS / "arrays")
         self.assert_shares(found, C, 99)
         self.assert_shares(found, C_ROWS, 95)
 
     def test_cyclic_places_every_granule(self):
-        found = self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "cyclic:64K", "--", ARRAYS / "arrays", "cyclic", 4)
+        found, _ = self.together("cyclic")
         self.assertEqual(set(found), C)
         self.assert_shares(found, C, 100)
 
@@ -76,10 +106,8 @@ class Arrays(LabTest):
         self.assert_shares(found, C, 100)
 
     def test_the_report_names_arrays_by_line_and_by_symbol(self):
-        report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--memory", "blocked", "--bind", "close", "--json", "-o", report,
-                    "--", ARRAYS / "arrays")
-        process = json.loads(report.read_text())["processes"][0]
+        _, report = self.together("report")
+        process = report["processes"][0]
         self.assertEqual(process["totals"]["placed"], len(process["objects"]))
         kinds = [found["kind"] for found in process["objects"]]
         self.assertEqual((kinds.count("static"), kinds.count("group"), kinds.count("map")), (2, 2, 2))
@@ -96,12 +124,8 @@ class Arrays(LabTest):
         self.assertEqual(len(on_node), 8)
 
     def test_rules_by_line_symbol_and_size(self):
-        report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--json", "-o", report, "--bind", "close",
-                    "--rule", "symbol=in_bss:bind:3", "--rule", "site=make_rows:bind:2",
-                    "--rule", "size<10M:local", "--rule", "size>=10M:cyclic:256K:1,2",
-                    "--", ARRAYS / "arrays")
-        objects = json.loads(report.read_text())["processes"][0]["objects"]
+        _, report = self.together("rules")
+        objects = report["processes"][0]["objects"]
         nodes = lambda found: {share["node"] for share in found["per_node"]}
         for found in objects:
             with self.subTest(found.get("name", found.get("site"))):
@@ -115,10 +139,8 @@ class Arrays(LabTest):
                     self.assertEqual((found["rule"], nodes(found), found["as_asked"]), (3, {1, 2}, 1))
 
     def test_weights_are_shares(self):
-        report = self.directory / "run.json"
-        self.shares("--on", "lab:opteron-4x2", "--on-no-count", "--json", "-o", report, "--memory", "weighted:0=3,2=1",
-                    "--", ARRAYS / "arrays")
-        for found in json.loads(report.read_text())["processes"][0]["objects"]:
+        _, report = self.together("weights")
+        for found in report["processes"][0]["objects"]:
             if found["kind"] != "group" and found["bytes"] >= 16 << 20:
                 pages = {share["node"]: share["pages"] / found["pages"] for share in found["per_node"]}
                 self.assertEqual(set(pages), {0, 2})
@@ -157,7 +179,7 @@ class Arrays(LabTest):
         command = [NODEWISE, "run", "--on", "lab:opteron-4x2", "--on-no-count", "--memory", "cyclic:4K", "--strict", "--json", "-o", report,
                    "--", "/usr/bin/python3", "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.directory,
-                              stdin=subprocess.DEVNULL, timeout=300)
+                              stdin=subprocess.DEVNULL, timeout=900)
         self.assertEqual(done.returncode, 1, done.stderr)
         result = json.loads(report.read_text())
         self.assertFalse(result["as_asked"])

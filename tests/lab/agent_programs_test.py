@@ -32,7 +32,7 @@ class Programs(LabTest):
         """Name -> what the program showed."""
         done = subprocess.run(
             [NODEWISE, "run", "--on", MACHINE, "--quiet", *map(str, options), "--", PYTHON, "-B", ACCEPTANCE, PROGRAMS, "1", *names],
-            capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=folder, timeout=300,
+            capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=folder, timeout=900,
         )
         if (done.returncode, done.stderr) != (0, ""):
             raise AssertionError(f"status {done.returncode}: {done.stderr}\n{done.stdout}")

@@ -5,6 +5,7 @@ Shares are the programs' own: they ask the kernel where their pages are (tests/a
 """
 
 import base64
+import gzip
 import re
 import sys
 import unittest
@@ -26,11 +27,11 @@ SCRIPT = f"""
 under() {{
   name=$1 settings=$2
   shift 2
-  : > /tmp/report
+  head -c 4194304 /dev/zero > /tmp/report
   echo "=== $name"
   env LD_PRELOAD={AGENT} "NODEWISE_AGENT=v3;threshold=1048576;$settings;report=/tmp/report" "$@" || echo "status $?"
   echo "--- report"
-  base64 /tmp/report
+  gzip -c /tmp/report | base64
 }}
 cd {PROGRAMS}
 under places 'pin={EVERY_PROCESSOR}' ./thread_places staying 8
@@ -52,7 +53,7 @@ class Agent(LabTest):
         output = done.stdout.decode()
         for name, body in re.findall(r"^=== (\w+)\n(.*?)(?=^===|\Z)", output, re.M | re.S):
             printed, report = body.split("--- report\n")
-            cls.parts[name] = (printed.splitlines(), agent_report.read(base64.b64decode(report)))
+            cls.parts[name] = (printed.splitlines(), agent_report.read(gzip.decompress(base64.b64decode(report))))
         cls.said = output + done.stderr.decode()
 
     def part(self, name):

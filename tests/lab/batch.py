@@ -32,19 +32,23 @@ class Fills:
 
 @dataclass
 class Counted:
-    """One program of a batch: fills in use, together, by object and by the memory's node; "" is what
-    no object covers. Lines that several processors write, as the result has them."""
+    """One program of a batch: fills in use, together, by object, and of each object by the memory's
+    node; "" is what no object covers. Lines that several processors write, as the result has them."""
 
     status: int
     output: str
     use: Fills = field(default_factory=Fills)
     objects: dict[str, Fills] = field(default_factory=lambda: defaultdict(Fills))
-    memories: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    memories: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
     shared: list[dict] = field(default_factory=list)
 
-    def imbalance(self, nodes: int) -> float:
-        """Fills from the busiest memory over the mean of all."""
-        return max(self.memories.values()) * nodes / sum(self.memories.values())
+    def imbalance(self, nodes: int, objects: tuple[str, ...] = ()) -> float:
+        """Of these objects, or of everything: fills from the busiest memory over the mean of all."""
+        fills = defaultdict(int)
+        for name, memories in self.memories.items():
+            for node, count in memories.items():
+                fills[node] += count if not objects or name in objects else 0
+        return max(fills.values()) * nodes / sum(fills.values())
 
     def arrays(self, least: float) -> dict[str, Fills]:
         """The objects with at least that share of the fills."""
@@ -104,7 +108,7 @@ def _count(document: dict, batch: dict[int, Counted]) -> None:
         for fills in (counted.use, counted.objects[site]):
             fills.local += pages["use"]["local_fills"]
             fills.remote += pages["use"]["remote_fills"]
-        counted.memories[pages["node"]] += sum(pages["use"].values())
+        counted.memories[site][pages["node"]] += sum(pages["use"].values())
     for line in document["shared"]:
         if line["pid"] in batch:
             batch[line["pid"]].shared.append(line)

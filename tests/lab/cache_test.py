@@ -37,7 +37,7 @@ class Cache(lab.LabTest):
             )
             for _ in range(2)
         ]
-        ended = [process.communicate(timeout=120) for process in both]
+        ended = [process.communicate(timeout=900) for process in both]
         self.assertEqual([out for out, _ in ended], ["ran\n"] * 2)
         self.assertEqual(sum("snapshot made" in errors for _, errors in ended), 1, ended)
         self.assertEqual(sum("restored in" in errors for _, errors in ended), 1, ended)

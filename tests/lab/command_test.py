@@ -35,10 +35,8 @@ class Ending(lab.LabTest):
         self.assertEqual(lab.run("/etc/passwd").returncode, 126)
 
     def test_what_the_command_leaves_running_does_not_hold_it_up(self):
-        started = time.monotonic()
-        result = lab.shell("sleep 100 & echo done")
-        self.assert_output(result, "done\n")
-        self.assertLess(time.monotonic() - started, 60)
+        # It would sleep for longer than the test has patience.
+        self.assert_output(lab.shell("sleep 1000 & echo done", timeout=500), "done\n")
 
     def test_running_out_of_memory_is_explained(self):
         grow = "held = [b'x' * (32 << 20) for _ in range(32)]"  # 1 GiB
@@ -83,8 +81,12 @@ class Circumstances(lab.LabTest):
         self.assert_output(limited, "777\n4096\n")
 
     def test_clock_is_the_hosts(self):
+        # Asked between two looks at the host's, however long that takes. A restored guest sets its clock
+        # by a time that the host sent it: late by what that took, early never but for rounding.
+        before = time.time()
         result = lab.run("date", "+%s.%N")
-        self.assertLess(abs(float(result.stdout) - time.time()), 2)
+        self.assertGreater(float(result.stdout), before - 2)
+        self.assertLess(float(result.stdout), time.time() + 2)
 
     def test_two_restored_machines_draw_different_random_numbers(self):
         drawn = [lab.run("od", "-An", "-N16", "-tx1", "/dev/urandom").stdout for _ in range(2)]

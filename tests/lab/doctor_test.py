@@ -97,7 +97,7 @@ class DoctorTest(LabTest):
 class Machines(DoctorTest):
     def doctor_on(self, machine):
         self.write_scripts()
-        done = shell("sh look.sh answer", machine=MACHINES / f"{machine}.json", cwd=self.directory, timeout=300)
+        done = shell("sh look.sh answer", machine=MACHINES / f"{machine}.json", cwd=self.directory, timeout=900)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         truth = self.truth("answer")
         return truth, truth.check(), by_name(truth.result["findings"] + truth.result["state"])
@@ -135,7 +135,7 @@ class Changed(DoctorTest):
         )
         command = [PYTHON, "-B", str(PRIVILEGED_LAB), "run", "--machine", str(FOUR_NODES)]
         done = subprocess.run([*command, "--", "sh", "changes.sh"], cwd=self.directory, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=600)  # fmt: skip
+                              stdin=subprocess.DEVNULL, timeout=900)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for name, more, status in (
             ("root", set(), 0),

@@ -2,12 +2,15 @@
 """Every example, usual and cured, counted on two and on four nodes: what it shows must be seen."""
 
 import statistics
+import tempfile
 import unittest
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import lab
-from batch import Fills, run_batch
-from traffic_counts import FOUR, NODES, TWO_SMALL, Count, TrafficTest
+from batch import Counted, Fills, run_batch
+from traffic_counts import FOUR, NODES, TWO, Count, TrafficTest
 
 EXAMPLES = lab.BUILD / "examples"
 
@@ -26,27 +29,27 @@ LOCAL = 0.0
 SPREAD = None
 
 ROWS = (
-    Row("file-read/file-read-cured", "cured.c:25", LOCAL),
-    Row("vector/vector-cured", "cured.cpp:33", LOCAL),
-    Row("new-array/new-array-cured", "cured.cpp:29", LOCAL),
-    Row("triangular/triangular-misplaced 2048", "misplaced.c:28", SPREAD, 0.03),
+    Row("file-read/file-read-cured 8", "cured.c:25", LOCAL),
+    Row("vector/vector-cured 8", "cured.cpp:33", LOCAL),
+    Row("new-array/new-array-cured 8", "cured.cpp:29", LOCAL),
+    Row("triangular/triangular-misplaced 2048 1", "misplaced.c:28", SPREAD, 0.03),
     Row("triangular/triangular-cured 2048", "cured.c:26", LOCAL),
     # Loop and first touch by the same schedule, and by others: chunks from 8 elements to 8 pages.
-    Row("schedules/schedules blocked static 32", "schedules.c:78", LOCAL),
-    Row("schedules/schedules pages static,512 32", "schedules.c:78", LOCAL),
-    Row("schedules/schedules blocked static,8 32", "schedules.c:78", SPREAD, 0.03),
-    Row("schedules/schedules blocked static,4096 32", "schedules.c:78", SPREAD, 0.03),
-    Row("schedules/schedules pages static,8 32", "schedules.c:78", SPREAD, 0.03),
-    Row("schedules/schedules pages static,64 32", "schedules.c:78", SPREAD, 0.03),
-    Row("schedules/schedules pages static,4096 32", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules blocked static 16", "schedules.c:78", LOCAL),
+    Row("schedules/schedules pages static,512 16", "schedules.c:78", LOCAL),
+    Row("schedules/schedules blocked static,8 16", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules blocked static,4096 16", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,8 16", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,64 16", "schedules.c:78", SPREAD, 0.03),
+    Row("schedules/schedules pages static,4096 16", "schedules.c:78", SPREAD, 0.03),
 )
 
 # In a virtual machine each: several processes, and shares that are exact only where physical pages lie side
 # by side. In memory that others had before, some sets of the modelled caches keep what they hold.
 ALONE = (
-    Row("file-read/file-read", "usual.c:26", SPREAD),
-    Row("vector/vector", "usual.cpp:25", SPREAD),
-    Row("new-array/new-array", "usual.cpp:25", SPREAD),
+    Row("file-read/file-read 8", "usual.c:26", SPREAD),
+    Row("vector/vector 8", "usual.cpp:25", SPREAD),
+    Row("new-array/new-array 8", "usual.cpp:25", SPREAD),
     Row("process-per-node/process-per-node", "usual.c:30", SPREAD),
     Row("process-per-node/process-per-node-cured", "usual.c:30", LOCAL),
 )
@@ -76,13 +79,13 @@ class Shares(ExampleTest):
                 self.check(machine, row, counted.arrays(0.05))
 
     def test_on_two_nodes(self) -> None:
-        self.check_all(TWO_SMALL)
+        self.check_all(TWO)
 
     def test_on_four_nodes(self) -> None:
         self.check_all(FOUR)
 
     def test_in_fresh_memory(self) -> None:
-        for machine in (TWO_SMALL, FOUR):
+        for machine in (TWO, FOUR):
             for row in ALONE:
                 found = self.counted(machine, row.command).arrays(0.05)
                 arrays = {
@@ -93,55 +96,93 @@ class Shares(ExampleTest):
                     self.check(machine, row, arrays)
 
 
+# In one virtual machine: what caches keep of memory that others had decides nothing here.
+SPREAD_THREADS = {"OMP_NUM_THREADS": "8", "OMP_PLACES": "cores", "OMP_PROC_BIND": "spread"}
+ON_BOTH = (
+    "few-threads/few-threads 1",
+    "few-threads/few-threads-cured 1",
+    "false-sharing/false-sharing",
+    "false-sharing/false-sharing-cured",
+)
+ON_FOUR = (
+    "schedules/schedules blocked guided 32",
+    "triangular/triangular 2048",
+    "triangular/triangular-cured 2048",
+    "nested/nested",
+    "nested/nested-cured",
+)
+
+
 class Others(ExampleTest):
     """Where the point is another one than the share, or the share is a chance."""
 
+    together: ClassVar[dict[tuple[str, str], Counted]] = {}
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        for machine, texts in ((TWO, ON_BOTH), (FOUR, ON_BOTH + ON_FOUR)):
+            commands = [[str(EXAMPLES / program), *rest] for program, *rest in map(str.split, texts)]
+            with tempfile.TemporaryDirectory(prefix="nodewise-lab-test-") as folder:
+                batch = run_batch(machine, commands, Path(folder), run=(), environment=SPREAD_THREADS)
+            cls.together.update(zip(((machine, text) for text in texts), batch))
+
+    def of(self, machine: str, command: str) -> Counted:
+        counted = self.together[machine, command]
+        self.assertEqual(counted.status, 0, counted.output)
+        return counted
+
     def test_dynamic_chunks_of_a_page_are_remote_by_chance(self) -> None:
         command = [str(EXAMPLES / "schedules/schedules"), *"blocked dynamic,512 32 8".split()]
-        for machine in (TWO_SMALL, FOUR):
+        for machine in (TWO, FOUR):
             shares = [each.use.share for each in run_batch(machine, [command] * 5, self.directory)]
             nodes = NODES[machine]
             with self.subTest(machine, shares=shares):
-                self.assertAlmostEqual(statistics.mean(shares), (nodes - 1) / nodes, delta=0.05)
+                # An emulated processor takes hundreds of chunks in a row while the host lets it run, some
+                # thousandths of a second: five runs are two hundred such turns or more. Of as many draws
+                # the mean has a deviation of 0.035 or less, and these are more than six.
+                self.assertAlmostEqual(statistics.mean(shares), (nodes - 1) / nodes, delta=0.22)
 
     def test_guided_chunks_are_somewhere_between(self) -> None:
-        remote = self.counted(FOUR, "schedules/schedules blocked guided 32").remote()
-        self.assertGreater(remote, 0.3)
+        # Chunks are an eighth of what is left. Threads that come in order, and find most of the first eight
+        # at home, still have 0.46 remote; where they come by chance it is 0.75, with a deviation of 0.11 or,
+        # where a thread takes all of a node's part in a row, of 0.22 in each of three sweeps.
+        self.assertGreater(self.of(FOUR, "schedules/schedules blocked guided 32").use.share, 0.15)
 
     def test_fewer_threads_than_nodes_leave_memories_idle(self) -> None:
-        for machine in (TWO_SMALL, FOUR):
-            usual = self.counted(machine, "few-threads/few-threads 1").document["use"]
-            cured = self.counted(machine, "few-threads/few-threads-cured 1").document["use"]
+        for machine in (TWO, FOUR):
+            usual = self.of(machine, "few-threads/few-threads 1")
+            cured = self.of(machine, "few-threads/few-threads-cured 1")
             with self.subTest(machine):
-                self.assertGreater(usual["imbalance"], 0.98 * NODES[machine])
-                self.assertLess(cured["imbalance"], 1.1)
+                self.assertGreater(usual.imbalance(NODES[machine]), 0.98 * NODES[machine])
+                self.assertLess(cured.imbalance(NODES[machine]), 1.1)
 
     def test_triangular_rows_in_equal_blocks_load_the_last_node_most(self) -> None:
-        usual = self.counted(FOUR, "triangular/triangular 2048").document["use"]
-        cured = self.counted(FOUR, "triangular/triangular-cured 2048").document["use"]
+        usual = self.of(FOUR, "triangular/triangular 2048")
+        cured = self.of(FOUR, "triangular/triangular-cured 2048")
         # 8 threads in blocks: the last two have (8^2 - 6^2) / 8^2 of the triangle, the mean is a quarter.
-        self.assertAlmostEqual(usual["imbalance"], 28 / 64 * 4, delta=0.15)
-        self.assertLess(cured["imbalance"], 1.1)
+        self.assertAlmostEqual(usual.imbalance(NODES[FOUR], ("usual.c:26",)), 28 / 64 * 4, delta=0.05)
+        # In chunks of 4 rows, those of the last node's two threads are 12 rows longer than the mean of 1024.
+        self.assertAlmostEqual(cured.imbalance(NODES[FOUR], ("cured.c:26",)), 1 + 12 / 1024, delta=0.03)
 
     def test_false_sharing_names_the_array_and_ends_by_padding(self) -> None:
-        for machine in (TWO_SMALL, FOUR):
-            usual = self.counted(machine, "false-sharing/false-sharing")
-            cured = self.counted(machine, "false-sharing/false-sharing-cured")
+        for machine in (TWO, FOUR):
+            usual = self.of(machine, "false-sharing/false-sharing")
+            cured = self.of(machine, "false-sharing/false-sharing-cured")
             with self.subTest(machine):
-                worst = usual.document["shared"][0]
+                worst = usual.shared[0]
                 self.assertEqual(
                     (worst["name"], worst["sharing"], worst["writers"]), ("counters", "false", "0-7")
                 )
                 # Each thread's million but the first one's, which nobody has looked at yet.
                 self.assertGreater(worst["rewrites"], 5_000_000)
-                names = [line["name"] for line in cured.document["shared"]]
+                names = [line["name"] for line in cured.shared]
                 self.assertNotIn("counters", names)
 
     def test_a_full_buffer_cache_pushes_pages_away(self) -> None:
         """The cache is really full: where the kernel frees some of it meanwhile, it is little."""
-        for machine in (TWO_SMALL, FOUR):
-            usual = self.counted(machine, "buffer-cache/buffer-cache 200 64")
-            cured = self.counted(machine, "buffer-cache/buffer-cache-cured 200 64")
+        for machine in (TWO, FOUR):
+            usual = self.counted(machine, "buffer-cache/buffer-cache 200 64 1")
+            cured = self.counted(machine, "buffer-cache/buffer-cache-cured 200 64 1")
             with self.subTest(machine):
                 (array,) = usual.arrays(0.05).values()
                 on = {share["node"]: share["pages"] for share in array["pages_per_node"]}
@@ -152,10 +193,8 @@ class Others(ExampleTest):
                 self.assertLess(cured.remote(), 0.005)
 
     def test_nested_teams_use_what_their_own_node_has(self) -> None:
-        usual = self.counted(FOUR, "nested/nested")
-        cured = self.counted(FOUR, "nested/nested-cured")
-        self.assertAlmostEqual(usual.remote(), 0.5, delta=0.02)
-        self.assertLess(cured.remote(), 0.01)
+        self.assertAlmostEqual(self.of(FOUR, "nested/nested").use.share, 0.5, delta=0.02)
+        self.assertLess(self.of(FOUR, "nested/nested-cured").use.share, 0.01)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,24 @@ class Elsewhere(lab.LabTest):
             self.assertEqual(os.listdir(other), ["file"])
 
 
+class SetuidFiles(lab.LabTest):
+    def test_root_finds_none_on_the_host_afterwards(self):
+        script = "cp /bin/true t; chmod 4755 t; install -m 6711 /bin/true u; mkdir d; chmod 2775 d; chmod 755 u; chmod 4711 u"
+        for options in ((), ("--overlay",)):
+            with self.subTest(options):
+                folder = self.directory / ("overlay" if options else "direct")
+                folder.mkdir()
+                result = lab.shell(script, options=options, cwd=folder)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                root = os.geteuid() == 0
+                expected = {"t": 0o755, "u": 0o711} if root else {"t": 0o4755, "u": 0o4711}
+                found = {name: stat.S_IMODE((folder / name).stat().st_mode) for name in expected}
+                self.assertEqual(found, expected)
+                self.assertEqual(stat.S_IMODE((folder / "d").stat().st_mode), 0o2775)
+                warnings = (1 if options else 2) if root else 0  # of copied files by folder
+                self.assertEqual(result.stderr.count(b"written without"), warnings, result.stderr)
+
+
 class Overlay(lab.LabTest):
     def test_changes_arrive_at_the_end(self):
         (self.directory / "kept").write_text("kept\n")
@@ -73,6 +91,25 @@ class Overlay(lab.LabTest):
         self.assertEqual(stat.S_IMODE((self.directory / "tool").stat().st_mode), 0o750)
         self.assertEqual((self.directory / "old").stat().st_mtime, 1577836800)
         self.assertEqual((self.directory / "deep/er/file").stat().st_uid, os.getuid())
+
+    def test_files_of_others_are_left_alone_while_changes_arrive(self):
+        """Another run's unfinished file, and a link that somebody has laid out."""
+        name = ".nodewise-unfinished"
+        (self.directory / "sub").mkdir()
+        with tempfile.TemporaryDirectory() as other:
+            victim = Path(other, "victim")
+            victim.write_text("victim\n")
+            (self.directory / "sub" / name).symlink_to(victim)
+            (self.directory / name).write_text("another run's\n")
+            result = lab.shell("echo 1 > first; echo 2 > sub/second", options=("--overlay",), cwd=self.directory)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(victim.read_text(), "victim\n")
+        self.assertEqual((self.directory / name).read_text(), "another run's\n")
+        self.assertTrue((self.directory / "sub" / name).is_symlink())
+        self.assertEqual((self.directory / "first").read_text(), "1\n")
+        self.assertEqual((self.directory / "sub/second").read_text(), "2\n")
+        self.assertFalse((self.directory / "sub/second").is_symlink())
+        self.assertEqual(sorted(os.listdir(self.directory)), [name, "first", "sub"])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class OrdinaryUser(lab.LabTest):
             "id -u > mine; id -u; grep CapEff /proc/self/status | cut -f2; [ -r /etc/shadow ] || echo shut",
         ]
         result = subprocess.run(
-            command, capture_output=True, stdin=subprocess.DEVNULL, cwd=work, timeout=120,
+            command, capture_output=True, stdin=subprocess.DEVNULL, cwd=work, timeout=900,
             user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(work), "NODEWISE_CACHE": str(cache)},
         )  # fmt: skip

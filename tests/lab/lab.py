@@ -5,6 +5,9 @@ The tests run against a build tree (NODEWISE_BUILD, which ctest sets). Nothing i
 QEMU or a kernel they fail and say what is missing.
 """
 
+import atexit
+import functools
+import json
 import os
 import shutil
 import subprocess
@@ -44,12 +47,49 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Runs a command in the guest; stdin is empty unless given."""
     popen.setdefault("stdin", subprocess.DEVNULL) if "input" not in popen else None
-    popen.setdefault("timeout", 120)
+    # Longer than the runner has patience: what it says is of more use.
+    popen.setdefault("timeout", 900)
     return subprocess.run(on(machine, *command, options=options), capture_output=True, **popen)
 
 
 def shell(script: str, **rest: object) -> subprocess.CompletedProcess[bytes]:
     return run("sh", "-c", script, **rest)
+
+
+# Of each core, and small: a thread that is bound shares them with nobody, and small arrays are
+# large for them. What a cache of a whole node keeps depends on who ran when: where one of its
+# threads works while the others wait, as emulated processors do, its part stays in the cache until
+# its next sweep.
+OWN_CACHES = [
+    {"line_bytes": 64, "shared_by": "core", **cache}
+    for cache in (
+        {"level": 1, "kind": "data", "size_bytes": 32 << 10, "ways": 8},
+        {"level": 2, "kind": "unified", "size_bytes": 256 << 10, "ways": 16},
+    )
+]
+
+
+@functools.cache
+def with_own_caches(name: str) -> str:
+    """A machine of the lab with these caches instead of its own: the file, for `--on lab:`."""
+    described = subprocess.run(
+        [BUILD / "bin/nodewise", "lab", "describe", name, "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    file = _files() / f"{name}.json"
+    file.write_text(json.dumps({**json.loads(described.stdout), "caches": OWN_CACHES}))
+    return str(file)
+
+
+@functools.cache
+def _files() -> Path:
+    """A folder for as long as the tests run, which every guest can read."""
+    folder = tempfile.TemporaryDirectory(prefix="nodewise-lab-machines-")
+    atexit.register(folder.cleanup)
+    Path(folder.name).chmod(0o755)
+    return Path(folder.name)
 
 
 def cache_directory() -> Path:

@@ -27,7 +27,7 @@ def in_guest(lines: list[str], machine: Path = FOUR_NODES) -> list[Done]:
     server = ROOT / "tests/lab/lines_in_guest.py"
     path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
     result = run(PYTHON, "-IB", str(server), input=json.dumps(lines).encode(), machine=machine,
-                 env=os.environ | {"PATH": path}, timeout=400)
+                 env=os.environ | {"PATH": path}, timeout=900)
     if result.returncode != 0:
         raise AssertionError(f"{result.returncode}: {result.stdout!r} {result.stderr.decode()}")
     return [Done(line, *done) for line, done in zip(lines, json.loads(result.stdout), strict=True)]

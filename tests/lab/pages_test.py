@@ -76,7 +76,7 @@ class GuestTest(LabTest):
         with tempfile.TemporaryDirectory(prefix="nodewise-pages-test-") as folder:
             Path(folder).chmod(0o777)
             done = subprocess.run([*command, "--", "sh", "-c", script], cwd=folder, capture_output=True, text=True,
-                                  timeout=300, stdin=subprocess.DEVNULL)
+                                  timeout=900, stdin=subprocess.DEVNULL)
             if done.returncode != 0:
                 raise AssertionError(f"status {done.returncode}\n{done.stdout}{done.stderr}")
             cls.files = {p.name: p.read_text() for p in Path(folder).iterdir() if p.suffix != ".dat"}

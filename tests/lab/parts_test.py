@@ -2,15 +2,28 @@
 """Parts of the runner that need no virtual machine."""
 
 import ast
+import errno
 import gzip
+import io
+import os
 import re
+import signal
+import socket
 import struct
+import subprocess
+import threading
+import time
+import types
 import unittest
+from pathlib import Path
 
 import lab
-from nodewise_lab import bzimage, counting, initrd, job, machine, modules, protocol, qemu, quirks
+from nodewise_lab import bzimage, cli, counting, initrd, job, machine, modules, protocol, qemu, quirks, relay, vm
+from nodewise_lab.errors import LabError, Reporter, printable
 from nodewise_lab.layout import Slot, layout_of
 from nodewise_lab.machine import Machine, Node
+from nodewise_lab.modes import ModeGuard
+from nodewise_lab.progress import Progress
 
 
 class Protocol(unittest.TestCase):
@@ -105,6 +118,194 @@ class Board(unittest.TestCase):
         )
 
 
+class Unwritable(unittest.TestCase):
+    """One line that names the variable to set, whichever folder cannot be written."""
+
+    PLACES = (
+        {"HOME": "/dev/null"},
+        {"HOME": "/proc/no-such"},
+        {"HOME": "/root", "XDG_CACHE_HOME": "/dev/null/cache"},
+        {"HOME": "/root", "NODEWISE_CACHE": "/dev/null/cache"},
+    )
+    KERNELS = ({}, {"NODEWISE_KERNEL_DEB": __file__})
+    VERBS = (("run", "--machine", lab.TWO_NODES, "--", "true"), ("selftest", "--machine", lab.TWO_NODES), ("kernel", "fetch"))
+
+    def refused(self, variables: dict[str, str], *verb: object) -> str:
+        left = {"HOME", "XDG_CACHE_HOME", "NODEWISE_CACHE", "NODEWISE_KERNEL", "NODEWISE_KERNEL_DEB"}
+        plain = {name: value for name, value in os.environ.items() if name not in left}
+        done = subprocess.run(
+            lab.runner(*verb), capture_output=True, text=True, env=plain | variables, stdin=subprocess.DEVNULL
+        )
+        self.assertEqual((done.returncode, done.stdout), (125, ""), (variables, verb, done.stderr))
+        return done.stderr
+
+    def test_the_cache(self):
+        for place in self.PLACES:
+            for kernel in self.KERNELS:
+                for verb in self.VERBS if not kernel else self.VERBS[:2]:
+                    with self.subTest(place=place, kernel=kernel, verb=verb):
+                        said = self.refused(place | kernel, *verb)
+                        self.assertRegex(said, r"\Anodewise: lab: asked .*; system answered .*; cure: .*export NODEWISE_CACHE=DIR.*\n\Z")
+
+    def test_a_file_in_place_of_a_folder_of_the_cache(self):
+        folder = Path(self.enterContext(lab.tempfile.TemporaryDirectory()))
+        (folder / "locks").write_text("")
+        said = self.refused({"NODEWISE_CACHE": str(folder)} | self.KERNELS[1], *self.VERBS[0])
+        self.assertRegex(said, r"\Anodewise: lab: asked .*; cure: .*export NODEWISE_CACHE=DIR.*\n\Z")
+
+    def test_temporary_files(self):
+        none = FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+        self.assertIn("export TMPDIR=DIR", str(cli._failure(none)))
+        full = OSError(errno.ENOSPC, "No space left on device")
+        self.assertIn("TMPDIR", str(cli._failure(full)))
+
+
+class Modes(unittest.TestCase):
+    """What QEMU of root's may not leave on the host, tried with another program in QEMU's place."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.enterContext(lab.tempfile.TemporaryDirectory()))
+
+    def guarded(self, script: str) -> ModeGuard:
+        guard = ModeGuard()
+        program = subprocess.Popen([lab.PYTHON, "-c", "import os, stat\n" + script], cwd=self.folder, preexec_fn=guard.install)
+        guard.watch()
+        self.addCleanup(guard.end)
+        self.assertEqual(program.wait(), 0)
+        guard.end()
+        self.assertEqual(guard.missing, "")
+        return guard
+
+    def mode(self, name: str) -> int:
+        return (self.folder / name).stat().st_mode & 0o7777
+
+    def test_files_lose_their_setuid_and_setgid_bits(self):
+        guard = self.guarded(
+            "for name, mode in (('a', 0o4755), ('b', 0o2750), ('c', 0o6711), ('d', 0o755), ('e', 0o1644)):\n"
+            "    open(name, 'w').close(); os.chmod(name, mode)\n"
+            "f = open('f', 'w'); os.fchmod(f.fileno(), 0o4700)\n"
+            "g = os.open('g', os.O_CREAT); os.chmod(f'/proc/self/fd/{g}', 0o4777)\n"
+            "here = os.open('.', os.O_PATH); os.chmod('b', 0o6770, dir_fd=here)\n"
+        )
+        modes = {name: self.mode(name) for name in "abcdefg"}
+        self.assertEqual(modes, {"a": 0o755, "b": 0o770, "c": 0o711, "d": 0o755, "e": 0o1644, "f": 0o700, "g": 0o777})
+        self.assertEqual({Path(name).name for name in guard.stripped}, set("abcfg"))
+
+    def test_directories_keep_their_setgid_bit(self):
+        guard = self.guarded("os.mkdir('shared'); os.chmod('shared', 0o2775)")
+        self.assertEqual((self.mode("shared"), guard.stripped), (0o2775, []))
+
+    def test_no_file_is_made_with_them(self):
+        self.guarded(
+            "for make in (lambda: os.open('a', os.O_CREAT | os.O_WRONLY, 0o4755), lambda: os.mknod('b', 0o6755 | stat.S_IFREG)):\n"
+            "    try:\n        make()\n    except PermissionError:\n        continue\n    raise SystemExit(1)\n"
+        )
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_errors_are_the_systems(self):
+        self.guarded("try:\n    os.chmod('missing', 0o4755)\nexcept FileNotFoundError:\n    pass\nelse:\n    raise SystemExit(1)")
+
+
+class TimeLimit(unittest.TestCase):
+    """After the time limit the command is asked to end, where it has time for that."""
+
+    class Machine:
+        def __init__(self) -> None:
+            self.port, self.guest = socket.socketpair()
+            self.decoder = protocol.Decoder()
+
+        def console_text(self) -> str:
+            return ""
+
+    def relay(self, grace: float) -> tuple["TimeLimit.Machine", relay.Relay]:
+        machine = self.Machine()
+        self.addCleanup(machine.port.close)
+        self.addCleanup(machine.guest.close)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        self.addCleanup(os.close, nothing)
+        inbox = types.SimpleNamespace(fd=os.eventfd(0), take=list)
+        self.addCleanup(os.close, inbox.fd)
+        gone = time.monotonic() - 1
+        return machine, relay.Relay(machine, inbox, Reporter(), gone, (nothing, nothing, nothing), grace)
+
+    def test_without_grace_it_ends_at_once(self):
+        _, started = self.relay(0)
+        with self.assertRaises(LabError) as caught:
+            started.run(b"")
+        self.assertEqual(caught.exception.status, 124)
+
+    def test_with_grace_the_command_gets_a_signal_and_may_write(self):
+        machine, started = self.relay(600)
+        got = []
+
+        def guest() -> None:
+            decoder = protocol.Decoder()
+            while not any(frame == protocol.FrameType.SIGNAL for frame, _ in got):
+                got.extend(decoder.feed(machine.guest.recv(4096)))
+            machine.guest.send(protocol.encode_integers(protocol.FrameType.EXIT, 0))
+
+        thread = threading.Thread(target=guest)
+        thread.start()
+        with self.assertRaises(LabError) as caught:
+            started.run(b"")
+        thread.join()
+        self.assertEqual(caught.exception.status, 124)
+        signals = [payload for frame, payload in got if frame == protocol.FrameType.SIGNAL]
+        self.assertEqual([protocol.integers(each, 1)[0] for each in signals], [signal.SIGTERM])
+
+
+class Waiting(unittest.TestCase):
+    """What takes long shows a line on a terminal, and nothing elsewhere."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def written(self, stream: io.StringIO, reporter: Reporter, *moments: float) -> str:
+        clock = [0.0]
+        with Progress("starting", reporter, stream, lambda: clock[0]) as shown:
+            for clock[0] in moments:
+                shown.tick()
+        return stream.getvalue()
+
+    def test_on_a_terminal_after_two_seconds(self):
+        erase = "\r\x1b[K"
+        self.assertEqual(self.written(self.Terminal(), Reporter(), 0.5, 1.9), "")
+        shown = self.written(self.Terminal(), Reporter(), 1.9, 2.0, 2.1, 3.0)
+        self.assertEqual(shown, f"{erase}starting  2 s{erase}starting  3 s{erase}")
+
+    def test_elsewhere_and_in_quiet_nothing(self):
+        self.assertEqual(self.written(io.StringIO(), Reporter(), 5, 10), "")
+        self.assertEqual(self.written(self.Terminal(), Reporter(quiet=True), 5, 10), "")
+
+    def test_a_boot_ticks(self):
+        machine = vm.VirtualMachine.__new__(vm.VirtualMachine)
+        machine.port, guest = socket.socketpair()
+        machine.decoder = protocol.Decoder()
+        self.addCleanup(machine.port.close)
+        self.addCleanup(guest.close)
+        ticks = []
+
+        def tick() -> None:
+            ticks.append(1)
+            if len(ticks) == 2:  # after a wait
+                guest.send(protocol.encode(protocol.FrameType.READY))
+
+        machine.wait_until_ready(tick)
+        self.assertGreaterEqual(len(ticks), 2)
+
+
+class Messages(unittest.TestCase):
+    def test_control_characters_become_escapes(self):
+        self.assertEqual(printable("a\tb\nä日"), "a\tb\nä日")
+        self.assertEqual(printable("\x1b[2J\x07\x7f\x9b\r\u202e\udc9b"),
+                         r"\x1b[2J\x07\x7f\xc2\x9b\r\xe2\x80\xae\x9b".replace(r"\r", r"\x0d"))
+
+    def test_the_runner_prints_none(self):
+        done = subprocess.run(lab.runner("run", "--machine", "/no/\x1b[2J.json", "--", "true"), capture_output=True)
+        self.assertIn(rb"/no/\x1b[2J.json", done.stderr)
+
+
 class Kernel(unittest.TestCase):
     def test_modules_in_the_order_of_their_dependencies(self):
         needs = {"virtio_pci": "virtio", "virtio_console": "virtio", "9p": "9pnet", "9pnet_virtio": "9pnet,virtio",
@@ -196,6 +397,36 @@ class Counting(unittest.TestCase):
             said = re.search(rf"NODEWISE_MARKER_{name} (0x\w+)", header)[1]
             heard = re.search(rf"\bMARK_{name} = (0x\w+)", counter)[1]
             self.assertEqual(said, heard, name)
+
+
+class Ends(unittest.TestCase):
+    """A machine that is a socket, and a caller without streams."""
+
+    def relay(self, *frames: bytes) -> relay.Relay:
+        port, guest = socket.socketpair()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        self.addCleanup(os.close, nothing)
+        for end in (port, guest):
+            self.addCleanup(end.close)
+        guest.sendall(b"".join(frames))
+        virtual = types.SimpleNamespace(port=port, decoder=protocol.Decoder(), console_text=lambda: b"")
+        inbox = types.SimpleNamespace(fd=self.silent(), take=list)
+        return relay.Relay(virtual, inbox, Reporter(), 0.0, (nothing,) * 3)
+
+    def silent(self) -> int:
+        """A pipe that nothing comes through."""
+        ends = os.pipe()
+        for end in ends:
+            self.addCleanup(os.close, end)
+        return ends[0]
+
+    def test_an_end_that_comes_when_time_is_up_is_no_timeout(self):
+        ended = protocol.encode_integers(protocol.FrameType.EXIT, 3 << 8)
+        self.assertEqual(self.relay(ended).run(b""), 3)
+
+    def test_time_is_up_where_no_end_has_come(self):
+        with self.assertRaisesRegex(LabError, "not finished when its time was up"):
+            self.relay().run(b"")
 
 
 if __name__ == "__main__":

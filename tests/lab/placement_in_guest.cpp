@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <nodewise/region.hpp>
 #include <nodewise/topology.hpp>
@@ -134,6 +135,14 @@ TEST(InGuest, PlacingMemoryInUseMovesIt) {
   for (const int node : pages_of(memory)) {
     ASSERT_EQ(node, to_int(nodes.back()));
   }
+}
+
+// As NUMA balancing leaves pages for a moment, to see who uses them.
+TEST(InGuest, PagesThatCannotBeUsedForAMomentAreStillThere) {
+  const region memory(1 << 20, bound(memory_nodes().front()), {strictness::must, page_size::base});
+  std::memset(memory.data(), 1, memory.size_bytes() / 2);
+  ASSERT_EQ(::mprotect(memory.data(), memory.size_bytes(), PROT_NONE), 0);
+  EXPECT_EQ(memory.where().resident, memory.placed().pages / 2);
 }
 
 TEST(InGuest, ANodeThatIsNotThereIsRefusedByNameAndErrno) {

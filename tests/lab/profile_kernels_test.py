@@ -17,7 +17,10 @@ from profile_patterns_test import Table, remote_share
 PRICED_ON = "lab:opteron-4x2"
 # By the kernel's balancing too, in bench/placements.py: what it moves is by chance.
 OTHERS = {"plain": (), "interleave": ("-i", "all"), "blocked": ("--memory", "blocked")}
-AS_GOOD, LEAST_REMOTE, RUNS = 1.02, 0.005, 4
+LEAST_REMOTE, RUNS = 0.005, 4
+# Counts of one placement have a deviation of about a hundredth from run to run, and the difference of
+# two means of four runs one of 0.7 hundredths: five hundredths are seven of them.
+AS_GOOD = 1.05
 FEW = {"stencil", "cg"}
 
 

@@ -20,7 +20,7 @@ class Published(unittest.TestCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nodewise-published-")))
         done = subprocess.run(
             [sys.executable, "-B", TABLE, "--build", lab.BUILD, "--output", cls.folder, "--quiet"],
-            capture_output=True, text=True, timeout=560, stdin=subprocess.DEVNULL, check=False,
+            capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
@@ -70,7 +70,11 @@ class Published(unittest.TestCase):
             with self.subTest(case):
                 (named,) = self.readings(case, named=True)
                 self.assertEqual(named["limit"], limit)
-                self.assert_within(self.number(named, "usual"), 0.06)
+                usual = self.number(named, "usual")
+                # Each thread keeps its share, and half of the threads are on the node with the
+                # data: what is no line of the arrays is less than one in a hundred.
+                self.assertAlmostEqual(usual["local_seen"], 0.5, delta=0.01)
+                self.assert_within(usual, 0.06)
                 other = "memory" if limit == "processors" else "processors"
                 self.assertTrue(self.readings(case, limit=other), "both hypotheses are shown")
 

@@ -8,7 +8,7 @@ import unittest
 
 from lab import BUILD, LabTest, run
 
-RECORDER_TEST = BUILD / "tests/nodewise_recorder_test"
+RECORDER_TEST = BUILD / "tests/system_test"
 
 
 BALANCED = "Recorder.WhereTheKernelBalancesNodesAccessesAreSampled"
@@ -19,7 +19,7 @@ class Recorder(LabTest):
         result = run(str(RECORDER_TEST), f"--gtest_filter={tests}", options=("--numa-balancing", balancing))
         said = result.stdout.decode()
         self.assertEqual(result.returncode, 0, said + result.stderr.decode())
-        self.assertIn("[  PASSED  ]", said)
+        self.assertRegex(said, r"\[  PASSED  \] [1-9]")
         self.assertNotIn("SKIPPED", said)
 
     def test_page_faults_are_recorded_as_on_the_host(self):

@@ -80,7 +80,7 @@ class Specs(LabTest):
         file.write_text("\n".join(script) + "\n")
         command = [NODEWISE, "run", "--on", f"lab:{machine}", "--on-no-count", "--", "bash", str(file)]
         result = subprocess.run(
-            command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL
         )
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         parts = result.stdout.split("\n@@@ ")[1:]

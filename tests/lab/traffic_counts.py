@@ -11,10 +11,8 @@ import lab
 NODEWISE = lab.BUILD / "bin/nodewise"
 PROGRAMS = lab.BUILD / "tests/traffic"
 FIRST_TOUCH = lab.BUILD / "examples/first-touch"
-TWO, FOUR, EIGHT = "nehalem-2x4", "opteron-4x2", "8x1"
-# Where the file names no caches, small ones are assumed: small arrays are large for them.
-TWO_SMALL = "2x4"
-NODES = {TWO: 2, TWO_SMALL: 2, FOUR: 4, EIGHT: 8}
+TWO, FOUR, EIGHT = (lab.with_own_caches(name) for name in ("2x4", "opteron-4x2", "8x1"))
+NODES = {TWO: 2, FOUR: 4, EIGHT: 8}
 
 
 class Count:
@@ -58,7 +56,7 @@ class TrafficTest(lab.LabTest):
         self.result.unlink(missing_ok=True)
         return subprocess.run(
             [NODEWISE, "run", *options, "--", *map(str, command)],
-            capture_output=True, text=True, env=environment, cwd=self.directory, timeout=300,
+            capture_output=True, text=True, env=environment, cwd=self.directory, timeout=900,
             stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
 

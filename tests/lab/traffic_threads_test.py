@@ -40,7 +40,7 @@ class Threads(lab.LabTest):
         done = subprocess.run(
             lab.runner("run", "--machine", lab.FOUR_NODES, "--count", file, "--count-when-told", "--",
                        NODEWISE, "run", "--bind", "close", "--", *command),
-            capture_output=True, text=True, cwd=self.directory, timeout=300, check=False,
+            capture_output=True, text=True, cwd=self.directory, timeout=900, check=False,
             env=os.environ | {"OMP_NUM_THREADS": str(THREADS)}, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include "../support/kept_variables.hpp"
+#include "topology/hwloc_machine.hpp"
+
 namespace nodewise::test {
 
 namespace {
@@ -100,19 +105,53 @@ TEST(HwlocReader, NotesAMemorySideCache) {
 }
 
 TEST(HwlocReader, LeavesTheEnvironmentAsItWas) {
+  const kept_variables kept{"HWLOC_COMPONENTS", "HWLOC_FSROOT", "HWLOC_HIDE_ERRORS"};
+  ::unsetenv("HWLOC_HIDE_ERRORS");
   ::setenv("HWLOC_COMPONENTS", "linux", 1);
   ::unsetenv("HWLOC_FSROOT");
   (void)load_recorded("48amd64-4d2n6c-sparse");
   EXPECT_STREQ(std::getenv("HWLOC_COMPONENTS"), "linux");
   EXPECT_EQ(std::getenv("HWLOC_FSROOT"), nullptr);
   EXPECT_EQ(std::getenv("HWLOC_HIDE_ERRORS"), nullptr);
-  ::unsetenv("HWLOC_COMPONENTS");
+}
+
+// Another thread may be reading the environment: whoever sets a variable moves or changes it.
+TEST(HwlocReader, DoesNotWriteToTheEnvironmentOfThisProcess) {
+  char value[] = "A=1";
+  char* own[] = {value, nullptr};
+  char** const before = environ;
+  environ = own;
+  (void)topology::system();
+  (void)topology::synthetic("2x2");
+  (void)topology::from_xml(NODEWISE_TEST_DATA "/24em64t-2n6c2t-pci.xml");
+  char** const after = environ;
+  environ = before;
+  EXPECT_EQ(after, own);
+  EXPECT_EQ(own[0], value);
+  EXPECT_EQ(own[1], nullptr);
+}
+
+TEST(HwlocReader, AddsTheNodesThatHwlocLeavesOut) {
+  machine all;
+  all.nodes = {{node_id{0}, {cpu_id{0}}, 100, memory_kind::dram, 0}};
+  all.distances = {{10}};
+  machine kernel;
+  kernel.nodes = {{node_id{0}, {cpu_id{0}}, 100, memory_kind::unknown, -1},
+                  {node_id{252}, {}, 50, memory_kind::unknown, -1}};
+  kernel.distances = {{10, 40}, {40, 10}};
+  topology_detail::add_nodes_left_out(all, kernel);
+  ASSERT_EQ(all.nodes.size(), 2U);
+  EXPECT_EQ(all.nodes[0].kind, memory_kind::dram);
+  EXPECT_EQ(all.nodes[1].id, node_id{252});
+  EXPECT_EQ(all.nodes[1].kind, memory_kind::gpu);
+  EXPECT_EQ(all.nodes[1].memory_bytes, 50U);
+  EXPECT_EQ(all.distance(node_id{0}, node_id{252}), 40);
 }
 
 TEST(HwlocReader, SaysWhenAVariablePutsAnotherMachineInPlaceOfThisOne) {
+  const kept_variables kept{"HWLOC_XMLFILE"};
   ::setenv("HWLOC_XMLFILE", NODEWISE_TEST_DATA "/24em64t-2n6c2t-pci.xml", 1);
   const topology read = topology::system();
-  ::unsetenv("HWLOC_XMLFILE");
   EXPECT_EQ(read.machine().cpus().size(), 24U);
   EXPECT_EQ(read.allowed_cpus().size(), 24U);
   ASSERT_FALSE(read.machine().notes.empty());

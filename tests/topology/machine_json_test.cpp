@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "topology/machine_json.hpp"
 
 namespace nodewise::test {

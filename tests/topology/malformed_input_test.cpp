@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "topology/machine_json.hpp"
@@ -33,6 +35,17 @@ void PrintTo(const broken& each, std::ostream* out) {
   *out << each.name;
 }
 
+void expect_xml_refused(const std::filesystem::path& file, const char* complaint) {
+  try {
+    (void)topology::from_xml(file);
+    FAIL() << "accepted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.kind(), error_kind::input);
+    EXPECT_NE(e.answered().find(complaint), std::string::npos) << e.what();
+    EXPECT_NE(e.asked().find(file.string()), std::string::npos) << e.what();
+  }
+}
+
 std::string machine_with(const std::string& fields) {
   return R"({"schema": "nodewise/machine/1", "nodes": [{"id": 0, "cpus": "0-3", "memory_bytes": 1}, )"
          R"({"id": 1, "cpus": "4-7", "memory_bytes": 0}])" +
@@ -48,6 +61,23 @@ std::string topology_with(const std::string& fields) {
          "}";
 }
 
+/// "_0": 0, "_1": 0, ...
+std::string many_fields(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i == 0 ? "\"_" : ", \"_") + std::to_string(i) + "\": 0";
+  }
+  return text;
+}
+
+std::string list_of(int count, const std::string& element) {
+  std::string text = "[" + element;
+  for (int i = 1; i < count; ++i) {
+    text += "," + element;
+  }
+  return text + "]";
+}
+
 std::vector<broken> broken_machine_files() {
   return {
       {"empty", "", "no JSON"},
@@ -61,6 +91,11 @@ std::vector<broken> broken_machine_files() {
       {"deep_objects", machine_with("\"_x\": " + std::string(200, '[') + std::string(200, ']')),
        "64 levels"},
       {"field_twice", machine_with(R"("name": "a", "name": "b")"), "'name' is given twice"},
+      {"field_twice_among_many", machine_with(many_fields(100) + R"(, "_17": 0)"),
+       "'_17' is given twice"},
+      {"too_many_nodes", nodes(list_of(1025, "0")), "nodes: a list of 1025"},
+      {"too_many_parts", machine_with("\"devices\": " + list_of(65537, "{}")),
+       "devices: a list of 65537"},
       {"no_schema", R"({"nodes": []})", "'schema'"},
       {"schema_is_no_text", R"({"schema": 1, "nodes": []})", "schema: the number 1"},
       {"other_schema", R"({"schema": "nodewise/plan/1", "nodes": []})",
@@ -92,6 +127,8 @@ std::vector<broken> broken_machine_files() {
       {"cpus_no_list", nodes(R"([{"id": 0, "cpus": "0-"}])"), "nodes[0].cpus: a number is missing"},
       {"cpus_too_high", nodes(R"([{"id": 0, "cpus": "0-99999999"}])"),
        "nodes[0].cpus: a number above"},
+      {"cpus_above_all_machines", nodes(R"([{"id": 0, "cpus": "65536", "memory_bytes": 1}])"),
+       "nodes[0].cpus: a number above 65535"},
       {"cpus_a_number", nodes(R"([{"id": 0, "cpus": 4}])"), "nodes[0].cpus: the number 4"},
       {"memory_negative", nodes(R"([{"id": 0, "cpus": "0", "memory_bytes": -5}])"),
        "nodes[0].memory_bytes"},
@@ -192,7 +229,30 @@ TEST_P(BrokenMachineFile, IsRefusedByName) {
 TEST(BrokenMachineFile, ThatIsNoFileIsRefused) {
   EXPECT_THROW((void)topology::from_json("/nonexistent/machine.json"), error);
   EXPECT_THROW((void)topology::from_json("/"), error);
-  EXPECT_THROW((void)topology::from_json("/dev/zero"), error); // 100 MiB are enough of it
+  EXPECT_THROW((void)topology::from_json("/dev/zero"), error); // 16 MiB are enough of it
+}
+
+/// The time goes with the size. By its square these two would take minutes.
+TEST(LargeMachineFile, OfManyPartsIsReadAtOnce) {
+  constexpr int most = 65536;
+  const scratch_folder scratch;
+  const auto file = scratch.write(
+      "large.json", machine_with("\"caches\": " + list_of(most, R"({"level": 1, "cpus": "0"})") +
+                                 ", " + many_fields(400'000)));
+  EXPECT_EQ(topology::from_json(file).machine().caches.size(), most);
+}
+
+TEST(LargeMachineFile, OfMoreThanSixteenMebibytesIsRefused) {
+  const scratch_folder scratch;
+  const std::string blanks(std::size_t{16} << 20, ' ');
+  try {
+    (void)topology::from_json(scratch.write("large.json", machine_with("") + blanks));
+    FAIL() << "accepted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.answered(), "more than 16 MiB");
+  }
+  expect_xml_refused(scratch.write("large.xml", "<?xml version=\"1.0\"?>" + blanks),
+                     "more than 16 MiB");
 }
 
 /// No input may crash the reader: each either reads or is refused.
@@ -226,17 +286,6 @@ INSTANTIATE_TEST_SUITE_P(
                            "cannot read"},
                     broken{"zero_bytes", std::string(100, '\0'), "cannot read"}),
     test_name<testing::TestParamInfo<broken>>);
-
-void expect_xml_refused(const std::filesystem::path& file, const char* complaint) {
-  try {
-    (void)topology::from_xml(file);
-    FAIL() << "accepted";
-  } catch (const error& e) {
-    EXPECT_EQ(e.kind(), error_kind::input);
-    EXPECT_NE(e.answered().find(complaint), std::string::npos) << e.what();
-    EXPECT_NE(e.asked().find(file.string()), std::string::npos) << e.what();
-  }
-}
 
 TEST_P(BrokenXml, IsRefused) {
   const scratch_folder scratch;

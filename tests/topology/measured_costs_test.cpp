@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "topology/export_xml.hpp"

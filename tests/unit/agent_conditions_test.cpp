@@ -152,7 +152,7 @@ class AgentAbove : public testing::Test {
     seen.asked = asked;
     seen.above = {};
     seen.here = here;
-    char* const stack = map(bytes, 1);
+    char* const stack = map_behind_page(bytes, 1);
     pthread_attr_t attributes;
     pthread_t thread{};
     ASSERT_NE(stack, nullptr);
@@ -161,7 +161,7 @@ class AgentAbove : public testing::Test {
     ASSERT_EQ(pthread_create(&thread, &attributes, walk_there, &seen), 0);
     ASSERT_EQ(pthread_join(thread, nullptr), 0);
     pthread_attr_destroy(&attributes);
-    unmap(stack, bytes);
+    unmap(stack - page_bytes(), page_bytes() + bytes);
   }
   [[nodiscard]] std::string rule_with(const std::vector<const void*>& above) const {
     std::string text = ";rule=code=" + place(seen.caller);

@@ -133,7 +133,7 @@ TEST(AgentExtents, AMapOfThousandsOfPartsIsMadeToFitTheMappings) {
   const std::size_t bytes = NODEWISE_AGENT_MAX_RUNS * page_bytes();
   object what = large(bytes, all.read.standard, page_bytes());
   EXPECT_EQ(count_extents(what), std::size_t{NODEWISE_AGENT_MAX_RUNS});
-  what.start = map(bytes, 1);
+  what.start = map_behind_page(bytes, 1);
   ASSERT_NE(what.start, nullptr);
   place(what, present_pages::stay); // where there is one node, it is refused after the first part
   EXPECT_NE(what.flags & NODEWISE_AGENT_COARSER, 0U);
@@ -142,7 +142,7 @@ TEST(AgentExtents, AMapOfThousandsOfPartsIsMadeToFitTheMappings) {
   EXPECT_LT(count_extents(what), std::size_t{NODEWISE_AGENT_MAX_RUNS} / 2);
   EXPECT_TRUE((what.flags & NODEWISE_AGENT_PLACED) != 0 || what.refused_errno == EINVAL);
   reset(what);
-  unmap(what.start, bytes);
+  unmap(what.start - page_bytes(), page_bytes() + bytes);
   // A small object has but as many parts as pages.
   EXPECT_EQ(count_extents(large(3 * page_bytes(), all.read.standard, page_bytes())), 3U);
 }

@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,20 @@ TEST(AgentSettings, AreRead) {
   EXPECT_TRUE(read.main_works);
   EXPECT_TRUE(read.quiet);
   EXPECT_STREQ(read.report, "/tmp/a;b=c");
+}
+
+TEST(AgentSettings, NothingIsLeftOfSettingsThatAreReadAnew) {
+  const auto owned = std::make_unique<settings>();
+  const std::string all =
+      "v3;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;pin=0|1;main;"
+      "rule=least=1,code=a+1-2,above=b+1-2:blocked;observe;witness;hold;quiet;announce;report=/a";
+  ASSERT_EQ(parse(all.c_str(), *owned), nullptr);
+  ASSERT_TRUE(owned->hold);
+  ASSERT_NE(parse("nonsense", *owned), nullptr);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(owned.get());
+  for (std::size_t at = 0; at < offsetof(settings, rules); ++at) {
+    ASSERT_EQ(bytes[at], 0) << "byte " << at;
+  }
 }
 
 TEST(AgentSettings, OnlyWatchingNeedsNoOwners) {

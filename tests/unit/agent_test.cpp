@@ -18,20 +18,21 @@ namespace {
 
 TEST(AgentPlacement, MapsWithTheAlignmentAsked) {
   for (std::size_t alignment = 1; alignment <= std::size_t{1} << 30; alignment *= 2) {
-    char* const start = map(3 * page_bytes() + 1, alignment);
+    char* const start = map_behind_page(3 * page_bytes() + 1, alignment);
     ASSERT_NE(start, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(start) % alignment, 0U);
     start[3 * page_bytes()] = 1;
-    unmap(start, 4 * page_bytes());
+    start[-static_cast<std::ptrdiff_t>(page_bytes())] = 1;
+    unmap(start - page_bytes(), 5 * page_bytes());
   }
-  EXPECT_EQ(map(PTRDIFF_MAX, 1), nullptr);
-  EXPECT_EQ(map(1, std::size_t{1} << 63), nullptr);
+  EXPECT_EQ(map_behind_page(PTRDIFF_MAX, 1), nullptr);
+  EXPECT_EQ(map_behind_page(1, std::size_t{1} << 63), nullptr);
 }
 
 TEST(AgentPlacement, FreeingLeavesErrnoAlone) {
-  char* const start = map(page_bytes(), 1);
+  char* const start = map_behind_page(page_bytes(), 1);
   errno = 42;
-  unmap(start, page_bytes());
+  unmap(start - page_bytes(), 2 * page_bytes());
   EXPECT_EQ(errno, 42);
 }
 

@@ -1,12 +1,22 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which results of `nodewise measure` others compute with.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/measure_flags.hpp"
 #include "cli/measure_keep.hpp"
+#include "cli/measured_costs.hpp"
+#include "topology/machine_json.hpp"
+#include "topology/measured_machine.hpp"
 
 namespace nodewise::cli {
 namespace {
@@ -85,6 +95,31 @@ TEST(Kept, IsNothingOfAPartOfTheMachine) {
   }
 }
 
+TEST(Kept, IsTheBetterOfTwo) {
+  measure::measurement sure = whole();
+  for (measure::record& each : sure.records) {
+    each.found.samples = {10, 10, 10, 10, 10, 10};
+  }
+  EXPECT_EQ(why_worse(sure, sure), "");
+  EXPECT_EQ(why_worse(sure, whole()), "");
+  EXPECT_EQ(why_worse(whole(), sure), "fewer figures were visited often enough");
+
+  for (const measure::disturbance by :
+       {measure::disturbance{.others = 0.5}, {.stolen = 0.5}, {.elsewhere = 0.5}}) {
+    measure::measurement disturbed = sure;
+    disturbed.records[7].found.disturbed = by; // one of twelve
+    EXPECT_EQ(why_worse(disturbed, sure), "more of it was disturbed");
+    EXPECT_EQ(why_worse(disturbed, disturbed), "");
+    EXPECT_EQ(why_worse(sure, disturbed), "");
+  }
+
+  measure::measurement more = sure;
+  more.records.push_back(figure(experiment::contention, 0, 0));
+  EXPECT_EQ(why_worse(sure, more), "it has fewer figures");
+  more.records.back().of = experiment::touch; // which nobody computes with
+  EXPECT_EQ(why_worse(sure, more), "");
+}
+
 TEST(Kept, IsNothingThatWasDoubtfulBeforeItBegan) {
   EXPECT_EQ(why_not_kept(whole(), topology(three_memories()), {"buffers are small"}, {}),
             "buffers are small");
@@ -96,6 +131,54 @@ TEST(Kept, IsNothingOfOtherBuffers) {
               HasSubstr("--size 1M"));
   EXPECT_THAT(why_not_kept(whole(), all, {}, with(flags::buffer_pages, "base")),
               HasSubstr("--pages base"));
+}
+
+/// What `weighted:auto` takes of a measurement, of two nodes, whose records these are.
+std::string weights_or_refusal(const measure::measurement& what, const node_set& nodes) {
+  const topology here = topology::synthetic("2x1");
+  const std::string file = testing::TempDir() + "nodewise-measured-" + std::to_string(::getpid());
+  std::ofstream(file) << machine_json(
+      measure::with_parameters(here.machine(), measure::parameters_of(what)));
+  ::setenv("NODEWISE_MEASURED", file.c_str(), 1);
+  std::string told;
+  try {
+    for (const auto& each : make_weight_source()(here, nodes).weights) {
+      told += (told.empty() ? "" : " ") + std::to_string(each.weight);
+    }
+  } catch (const error& e) {
+    told = e.answered() + "; " + e.cure();
+  }
+  ::unsetenv("NODEWISE_MEASURED");
+  std::filesystem::remove(file);
+  return told;
+}
+
+TEST(Weights, AreNotMadeOfDisturbedFigures) {
+  measure::measurement what;
+  for (const int from : {0, 1}) {
+    for (const int to : {0, 1}) {
+      what.records.push_back(figure(experiment::bandwidth, from, to));
+    }
+  }
+  const node_set both = {node_id{0}, node_id{1}};
+  EXPECT_EQ(weights_or_refusal(what, both), "1 1");
+  what.records[1].found.disturbed = measure::disturbance{.others = 0.5}; // from 0 to 1: no weight
+  EXPECT_EQ(weights_or_refusal(what, both), "1 1");
+  what.records[3].found.disturbed = measure::disturbance{.others = 0.5};
+  EXPECT_THAT(weights_or_refusal(what, both), HasSubstr("measurement of node 1"));
+  EXPECT_THAT(weights_or_refusal(what, both), HasSubstr("nodewise measure"));
+  EXPECT_EQ(weights_or_refusal(what, {node_id{0}}), "1");
+  EXPECT_EQ(weights_or_refusal(what, {node_id{1}}), "1") << "one node has any weight";
+}
+
+TEST(Parameters, AreMarkedWhereOtherWorkDisturbedThem) {
+  measure::measurement what = whole();
+  what.records[0].found.disturbed = measure::disturbance{.stolen = 0.5};
+  const auto found = measure::parameters_of(what);
+  ASSERT_EQ(found.size(), what.records.size()) << "every figure is kept";
+  EXPECT_TRUE(measured::was_disturbed(found[0]));
+  EXPECT_TRUE(found[0].source.starts_with("measured"));
+  EXPECT_FALSE(measured::was_disturbed(found[1]));
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/model_traffic.hpp"
 #include "cli/traffic_predicted.hpp"
 #include "model/costs.hpp"

@@ -33,6 +33,8 @@ class fake_kernel : public sys::kernel {
   std::set<std::uintptr_t> stuck;            ///< pages that cannot be moved: EBUSY
   std::set<std::uintptr_t> zeros;            ///< pages that stand for memory nobody has written
   std::set<std::uintptr_t> called_busy;      ///< pages that move, while EBUSY is answered
+  std::size_t mapped_page_bytes = 4096;      ///< of all mappings: larger for reserved huge pages
+  std::vector<std::pair<std::uintptr_t, std::size_t>> unmapped; ///< start and bytes
   std::size_t mbind_calls = 0;
   std::size_t largest_batch = 0;
 
@@ -46,8 +48,20 @@ class fake_kernel : public sys::kernel {
   }
 
   sys::answer<void*> map(std::size_t, sys::access, int) override { return {nullptr, ENOMEM}; }
-  int unmap(void*, std::size_t) override { return 0; }
+  int unmap(void* start, std::size_t bytes) override {
+    if (refuses("munmap")) {
+      return refuse["munmap"];
+    }
+    if (bytes % mapped_page_bytes != 0) {
+      return EINVAL; // a reserved huge page would be cut
+    }
+    unmapped.emplace_back(reinterpret_cast<std::uintptr_t>(start), bytes);
+    return 0;
+  }
   int madvise(void* start, std::size_t bytes, int advice) override {
+    if (advice == MADV_DONTNEED) {
+      for_each_page(start, bytes, [&](std::uintptr_t page) { page_nodes.erase(page); });
+    }
     if (refuses("madvise")) {
       return refuse["madvise"];
     }

@@ -200,6 +200,80 @@ TEST(AgentReport, AProcessThatWasKilledHasItsBirths) {
   EXPECT_EQ(process.writes[1].calls, 10U);
 }
 
+std::string head(std::uint64_t used, std::uint64_t lost) {
+  return bytes_of<nodewise_agent_head>({{used, lost, {}}});
+}
+
+TEST(AgentReport, TheHeadSaysWhereItEnds) {
+  const std::string records = start(7, "solver") + object(7, 0) + end(7);
+  const std::size_t whole = sizeof(nodewise_agent_head) + records.size();
+  const auto report = read_agent_file(head(whole, 3) + records + std::string(1000, '\0'));
+  ASSERT_EQ(report.processes.size(), 1U);
+  EXPECT_EQ(report.processes[0].objects.size(), 1U);
+  EXPECT_EQ(report.damaged_bytes, 0U);
+  EXPECT_EQ(report.lost, 3U);
+  for (const std::uint64_t lie : {std::uint64_t{0}, std::uint64_t{63}, whole + 1, UINT64_MAX}) {
+    const auto found = read_agent_file(head(lie, 0) + records);
+    EXPECT_EQ(found.processes.size(), lie > whole ? 1U : 0U);
+    EXPECT_EQ(found.damaged_bytes, 0U);
+  }
+  EXPECT_THAT(read_agent_file("short").processes, IsEmpty());
+}
+
+TEST(AgentReport, ARecordThatWasNotFinishedIsSkipped) {
+  std::string unfinished = object(7, 0);
+  unfinished.replace(0, sizeof(std::uint32_t), sizeof(std::uint32_t), '\0'); // the magic comes last
+  const auto report = read_agent_report(start(7, "solver") + unfinished + object(7, 1) + end(7));
+  ASSERT_EQ(objects_in(report), 1U);
+  EXPECT_EQ(report.processes[0].objects[0].sequence, 1U);
+  EXPECT_EQ(report.damaged_bytes, unfinished.size());
+  EXPECT_THAT(losses_of(report, "remedy"), testing::ElementsAre(testing::HasSubstr("was killed")));
+}
+
+TEST(AgentReport, ProcessesOfTheAgentsOwnAreNoPrograms) {
+  struct {
+    nodewise_agent_header header;
+  } helper{};
+  std::string record = sealed(helper, NODEWISE_AGENT_HELPER, 7);
+  auto& header = *reinterpret_cast<nodewise_agent_header*>(record.data());
+  header.tid = 70;
+  header.checksum = nodewise_agent_checksum(record.data(), record.size());
+  const auto report = read_agent_report(start(7, "solver") + record + end(7));
+  ASSERT_EQ(report.processes.size(), 1U);
+  EXPECT_THAT(report.processes[0].helpers, testing::ElementsAre(70));
+  EXPECT_EQ(report.damaged_bytes, 0U);
+}
+
+TEST(AgentReport, LossesNameTheirCause) {
+  using testing::AllOf;
+  using testing::ElementsAre;
+  using testing::HasSubstr;
+  using testing::Not;
+  run_report report;
+  EXPECT_THAT(losses_of(report, "remedy"), IsEmpty());
+  report.room_bytes = 8192;
+  report.processes.resize(2); // the second one was killed
+  report.processes[0].program = "solver";
+  report.processes[0].pid = 7;
+  report.processes[0].totals.emplace();
+  report.processes[0].totals->lost = report.lost = 2;
+  EXPECT_THAT(losses_of(report, "remedy"),
+              ElementsAre("solver[7]: 2 records lost: the report file of 8 KiB is full; remedy"));
+  report.lost = 3;
+  report.limit = room_limit::file_size;
+  EXPECT_THAT(losses_of(report, "remedy"),
+              ElementsAre(AllOf(HasSubstr("ulimit -f"), Not(HasSubstr("TMPDIR"))),
+                          HasSubstr("1 record of processes without totals lost")));
+  report.lost = 2;
+  report.limit = room_limit::disk;
+  EXPECT_THAT(losses_of(report, "remedy"), ElementsAre(HasSubstr("TMPDIR")));
+  report.processes[0].totals->lost = report.lost = 0;
+  report.processes[0].totals->no_memory = 1;
+  EXPECT_THAT(losses_of(report, "remedy"),
+              ElementsAre(AllOf(HasSubstr("had no memory"), Not(HasSubstr("TMPDIR")))));
+  EXPECT_EQ(completeness_of(report, 0), completeness::cut_off);
+}
+
 TEST(AgentReport, LocalityNeedsALocatedPage) {
   object_report object;
   EXPECT_EQ(object.locality(), std::nullopt);

@@ -99,6 +99,17 @@ TEST(MemoryRules, SizesAreInWholeBytes) {
   EXPECT_EQ(rule("size=4K:local").least_bytes, 4096U);
   EXPECT_EQ(rule("size=4K:local").most_bytes, 4096U);
   EXPECT_EQ(rule("size>=1M,size<2M:local").most_bytes, (2U << 20) - 1);
+  for (const char* text : {"size>=8M,size>=1M:local", "size>=1M,size>=8M:local"}) {
+    EXPECT_EQ(rule(text).least_bytes, 8U << 20) << text;
+  }
+  for (const char* text :
+       {"size<=8M,size<=9M:local", "size<9M,size<=8M:local", "size=8M,size<1G:local"}) {
+    EXPECT_EQ(rule(text).most_bytes, 8U << 20) << text;
+  }
+  EXPECT_EQ(rule("site=a,site=b:local").sites, (std::vector<std::string>{"a", "b"}));
+  EXPECT_THROW((void)rule("size>=8M,size<8M:local"), error);
+  EXPECT_THROW((void)rule("size=1M,size=2M:local"), error);
+  EXPECT_THROW((void)rule("symbol=a,symbol=b:local"), error);
 }
 
 TEST(MemoryRules, NonsenseNamesTheOption) {

@@ -13,6 +13,7 @@
 
 #include "launch/not_started.hpp"
 #include "launch/start.hpp"
+#include "support/kept_variables.hpp"
 #include "unit/fake_kernel.hpp"
 #include "unit/grid_machine.hpp"
 
@@ -379,12 +380,12 @@ TEST_F(Apply, RefusalsNameTheCallTheErrnoAndACure) {
 }
 
 TEST_F(Apply, SetsAndRemovesVariables) {
+  const test::kept_variables kept{"NODEWISE_TEST_OLD", "NODEWISE_TEST_NEW"};
   ::setenv("NODEWISE_TEST_OLD", "1", 1);
   what.variables = {{"NODEWISE_TEST_OLD", std::nullopt}, {"NODEWISE_TEST_NEW", "2"}};
   apply(what, "", kernel);
   EXPECT_EQ(std::getenv("NODEWISE_TEST_OLD"), nullptr);
   EXPECT_STREQ(std::getenv("NODEWISE_TEST_NEW"), "2");
-  ::unsetenv("NODEWISE_TEST_NEW");
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include <nodewise/error.hpp>
 
 #include "measure/measurement_json.hpp"

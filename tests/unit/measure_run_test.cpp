@@ -133,11 +133,17 @@ TEST(Run, TellsWhatTheOthersDidBesideAChase) {
     GTEST_SKIP() << "one core: nobody could load";
   }
   points.resize(1);
-  const measurement found = measure_points(on, points, quick(), once, untold);
-  ASSERT_THAT(found.records, SizeIs(1));
-  EXPECT_THAT(found.records[0].found.beside, SizeIs(found.records[0].found.samples.size()));
-  // Where processors are many tasks', nobody may have been at work in some of them.
-  EXPECT_THAT(found.records[0].found.beside, Contains(Gt(0)));
+  // On a loaded machine the other thread may not have run during the chase: repeat until it has.
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  std::vector<double> beside;
+  do {
+    const measurement found = measure_points(on, points, quick(), once, untold);
+    ASSERT_THAT(found.records, SizeIs(1));
+    beside = found.records[0].found.beside;
+    EXPECT_THAT(beside, SizeIs(found.records[0].found.samples.size()));
+  } while (std::ranges::none_of(beside, [](double moved) { return moved > 0; }) &&
+           std::chrono::steady_clock::now() < give_up);
+  EXPECT_THAT(beside, Contains(Gt(0)));
 }
 
 TEST(Run, KeepsWhatWasMeasuredWhenItIsStopped) {

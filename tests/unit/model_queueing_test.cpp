@@ -41,7 +41,9 @@ TEST(Queueing, Problem81InBothReadings) {
   }
 }
 
-/// Memories at random, a page at a time, until all is done.
+/// Memories at random, a page at a time, until all is done. Of 400000 services the mean has a
+/// deviation of about 1 / sqrt(400000) = 0.16 %: a hundredth is six of them (2e-9), and the numbers
+/// are the same everywhere.
 double played(std::size_t nodes, pace how) {
   const machine_costs on = costs_of(test::equal_nodes(static_cast<int>(nodes), 1, 1));
   model::loop of = test::loop_on(on, "load", test::in_turn_over(nodes), std::size_t{1} << 28);
@@ -71,6 +73,8 @@ TEST(Queueing, MeanOverConfigurationsAgreesWithDice) {
       }
       sum += static_cast<double>(std::ranges::count(busy, true));
     }
+    // A tick's count has a deviation of 0.33 to 0.17 of its mean for n = 2 to 8: that of the mean
+    // of all is 0.08 % or less, and a hundredth thirteen of them.
     EXPECT_NEAR(sum / ticks / configuration_mean_rate(even(n), ones(n), n), 1, 0.01) << n;
   }
 }

@@ -25,6 +25,7 @@ class fake_process : public sys::process {
   static constexpr std::uint64_t zero_frame = 7;
 
   std::map<std::uint64_t, int> nodes; ///< page number -> node, or -1 for the page of zeros
+  std::set<std::uint64_t> unmapped;   ///< of these, by NUMA balancing
   std::set<std::uint64_t> huge;       ///< first pages of transparent huge pages
   int refuse_query = 0;
   bool has_scan = false;
@@ -42,6 +43,10 @@ class fake_process : public sys::process {
     asked += pages.size();
     for (std::size_t i = 0; i < pages.size(); ++i) {
       const auto at = nodes.find(pages[i] / page_bytes);
+      if (unmapped.contains(pages[i] / page_bytes)) {
+        status[i] = -ENOENT;
+        continue;
+      }
       status[i] = at == nodes.end() ? -absent_errno : at->second < 0 ? -EFAULT : at->second;
     }
     return 0;
@@ -278,6 +283,23 @@ TEST(Locate, what_is_on_one_node_is_counted_and_not_asked) {
     // A page of zeros is present and was not counted.
     process.nodes[start / page_bytes + 999] = -1;
     EXPECT_EQ(owners(where.locate(facts))[999], zero_page);
+  }
+}
+
+TEST(Locate, a_page_that_balancing_has_unmapped_is_not_absent) {
+  fake_process process;
+  process.has_frames = false;
+  process.nodes[start / page_bytes] = 2;
+  process.nodes[start / page_bytes + 1] = 2;
+  process.unmapped = {start / page_bytes + 1};
+  const locator::system on = system_of(false);
+  locator where(process, on);
+  for (const bool is_private : {true, false}) {
+    range_facts facts = range_of(3);
+    facts.private_memory = is_private;
+    EXPECT_EQ(where.locate(facts),
+              (std::vector<page_run>{
+                  {1, node_id{2}, false}, {1, unknown_node, false}, {1, absent_page, false}}));
   }
 }
 

@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <vector>
 
 #include <omp.h>
@@ -10,9 +11,9 @@
 namespace nodewise::test {
 
 /// Where the threads of a plain parallel region may run, by thread.
-std::vector<cpu_set> plain_places() {
-  std::vector<cpu_set> places(static_cast<std::size_t>(omp_get_max_threads()));
-#pragma omp parallel
+std::vector<cpu_set> plain_places(int threads = omp_get_max_threads()) {
+  std::vector<cpu_set> places(static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
   places[static_cast<std::size_t>(omp_get_thread_num())] = thread_affinity();
   return places;
 }
@@ -35,6 +36,33 @@ TEST(OpenMPTeams, PlainRegionsHaveTheirThreadsWhileTheyAreHeld) {
   }
   EXPECT_EQ(omp_get_max_threads(), threads_before);
   EXPECT_EQ(thread_affinity(), before);
+}
+
+// Started with OMP_THREAD_LIMIT too, where a thread is several workers in turn.
+TEST(OpenMPTeams, ThreadsHaveTheirProcessorsBackAfterwards) {
+  const auto before = plain_places(5);
+  for (int round = 0; round < 2; ++round) {
+    openmp_teams teams(topology::from_sysfs(), {.threads = 5});
+    teams.on_each_worker([](const worker&) {});
+    {
+      const auto held = teams.runtime().hold();
+      openmp_teams inside(topology::from_sysfs(), {.threads = 3});
+      inside.on_each_worker([](const worker&) {});
+    }
+    teams.on_each_worker([](const worker&) {});
+  }
+  EXPECT_EQ(plain_places(5), before);
+}
+
+// A team that is gone must not be taken for the next one, which lies where it has lain.
+TEST(OpenMPTeams, ATeamInTheSamePlaceIsAnother) {
+  std::optional<openmp_teams> teams;
+  for (const std::size_t threads : {2U, 1U, 3U}) {
+    teams.emplace(topology::from_sysfs(), layout_options{.threads = threads});
+    teams->on_each_worker([&](const worker& me) {
+      EXPECT_EQ(thread_affinity(), teams->who().places()[me.number].place);
+    });
+  }
 }
 
 } // namespace nodewise::test

@@ -205,6 +205,30 @@ TEST(Place, TakesBasePagesWhereAHugePageWouldSwallowBlocks) {
                error);
 }
 
+TEST(GiveBack, UnmapsWhatWasMappedWhateverPagesItHas) {
+  const auto range = fake_range(4 * kib);
+  const auto start = reinterpret_cast<std::uintptr_t>(range.data());
+  for (const std::size_t page : {4 * kib, 2 * mib, 1024 * mib}) {
+    for (const std::size_t bytes : {std::size_t{1}, 4 * kib, 3 * mib + 1, 4 * mib, 1025 * mib}) {
+      fake_kernel kernel({node_id{0}});
+      kernel.mapped_page_bytes = page;
+      EXPECT_EQ(engine::give_back(kernel, range.data(), bytes), 0);
+      const std::size_t mapped = (bytes + page - 1) / page * page;
+      EXPECT_THAT(kernel.unmapped, ::testing::ElementsAre(std::pair(start, mapped)))
+          << bytes << " bytes in pages of " << page;
+    }
+  }
+}
+
+TEST(GiveBack, GivesThePagesBackWhereTheAddressesStay) {
+  fake_kernel kernel({node_id{0}});
+  const auto range = fake_range(64 * kib);
+  kernel.touch(range.data(), range.size(), 0);
+  kernel.refuse["munmap"] = ENOMEM;
+  EXPECT_EQ(engine::give_back(kernel, range.data(), range.size()), ENOMEM);
+  EXPECT_TRUE(kernel.page_nodes.empty());
+}
+
 TEST(Migrate, BelievesWhereAPageIsAndNotThatItWasBusy) {
   fake_kernel kernel({node_id{0}, node_id{1}});
   const auto range = fake_range(8 * 4 * kib);

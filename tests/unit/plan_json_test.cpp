@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include <nodewise/error.hpp>
 
@@ -112,7 +115,8 @@ TEST(PlanJson, IsMadeToBeReadByPeople) {
 }
 
 TEST(PlanJson, MeetsItsSchema) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "plan-test.json";
+  const std::filesystem::path file =
+      testing::TempDir() + "nodewise-plan-" + std::to_string(::getpid()) + ".json";
   std::ofstream(file) << document_of(some_plan());
   const std::string check = std::string("/usr/bin/python3 -B ") + NODEWISE_TEST_VALIDATOR + " " +
                             NODEWISE_TEST_SCHEMAS + "/plan-1.json " + file.string();

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "profile/profile_json.hpp"
 #include "profile/runs_text.hpp"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -67,6 +69,10 @@ class said_text {
   ~said_text() { ::close(file_); }
 
   [[nodiscard]] int file() const { return file_; }
+  void forget() {
+    EXPECT_EQ(::ftruncate(file_, 0), 0);
+    EXPECT_EQ(::lseek(file_, 0, SEEK_SET), 0);
+  }
   [[nodiscard]] std::string text() const {
     std::string all(4096, '\0');
     const ssize_t got = ::pread(file_, all.data(), all.size(), 0);
@@ -98,6 +104,39 @@ class said_text {
   ::_exit(127);
 }
 
+/// The first of a few recordings that lost nothing, else the last one. Samples that find no room in
+/// the rings are lost and counted. Rings are small where other recorders of this user have locked
+/// the memory that may be locked, and fill up where the thread that drains them waits for a
+/// processor, so a loaded machine may lose samples each time: what a test expects is "but for those
+/// that were lost".
+template <class Record>
+recording until_nothing_is_lost(said_text& said, const Record& record) {
+  using std::chrono::steady_clock;
+  const auto give_up = steady_clock::now() + std::chrono::minutes(5); // for others to unlock theirs
+  constexpr int tries = 3;
+  for (int tried = 1;; ++tried) {
+    said.forget();
+    try {
+      recording got = record();
+      EXPECT_EQ(got.losses.taken + got.losses.lost, got.losses.counted);
+      if (got.losses.lost == 0 || tried >= tries) {
+        return got;
+      }
+    } catch (const error& e) {
+      const bool is_locked_by_others = e.errno_value() == EPERM || e.errno_value() == ENOMEM;
+      if (!is_locked_by_others || steady_clock::now() > give_up) {
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+}
+
+recording record(const std::vector<std::string>& command, said_text& said) {
+  return until_nothing_is_lost(said,
+                               [&] { return record_program([&] { become(command, said); }, {}); });
+}
+
 /// By thread, how many samples each of its pages has.
 std::map<int, std::vector<int>> samples_by_page(const event_log& log,
                                                 const std::map<int, std::uint64_t>& first_pages,
@@ -117,17 +156,19 @@ std::map<int, std::vector<int>> samples_by_page(const event_log& log,
   return counts;
 }
 
-/// Every page was touched once, by its thread.
+/// Every page was touched once, by its thread; samples that were lost are missing.
 void expect_each_page_once(const recording& got, const said_text& said, std::size_t threads,
                            std::uint64_t pages) {
   const auto first_pages = said.first_pages();
   ASSERT_EQ(first_pages.size(), threads) << said.text();
+  std::uint64_t missing = 0;
   for (const auto& [tid, counts] : samples_by_page(got.log, first_pages, pages)) {
-    EXPECT_EQ(std::ranges::count(counts, 1), static_cast<std::ptrdiff_t>(pages)) << tid;
+    EXPECT_TRUE(std::ranges::all_of(counts, [](int n) { return n == 0 || n == 1; })) << tid;
+    missing += static_cast<std::uint64_t>(std::ranges::count(counts, 0));
   }
-  EXPECT_EQ(got.losses.lost, 0U);
+  EXPECT_LE(missing, got.losses.lost);
   EXPECT_EQ(got.losses.damaged, 0U);
-  EXPECT_EQ(got.losses.taken, got.losses.counted);
+  EXPECT_EQ(got.losses.taken + got.losses.lost, got.losses.counted);
 }
 
 /// The nodes that were told of the pages that the threads touched.
@@ -144,10 +185,51 @@ std::set<node_id> nodes_of_pages(const recording& got, const said_text& said, st
   return nodes;
 }
 
+/// A program that has printed its addresses and waits for a line of input.
+class waiting_program {
+ public:
+  waiting_program(const std::vector<std::string>& command, const said_text& said) {
+    EXPECT_EQ(::pipe2(input_.data(), O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(input_[0], STDIN_FILENO);
+      become(command, said);
+    }
+    while (said.text().empty() && ::waitpid(pid_, nullptr, WNOHANG) == 0) {
+      ::usleep(1000);
+    }
+  }
+  waiting_program(const waiting_program&) = delete;
+  waiting_program& operator=(const waiting_program&) = delete;
+  ~waiting_program() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    ::close(input_[0]);
+    ::close(input_[1]);
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void go_on() { told_ = told_ || ::write(input_[1], "\n", 1) == 1; }
+  /// How it ended.
+  int status() {
+    int status = -1;
+    EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
+    pid_ = 0;
+    return status;
+  }
+
+ private:
+  std::array<int, 2> input_{};
+  pid_t pid_ = 0;
+  bool told_ = false;
+};
+
 /// Somebody without any right, as if that one had started this process. Who may not become another
-/// user has none already.
+/// user has none already. A user of this process's own: what may be locked is counted by user.
 void become_nobody() {
-  constexpr unsigned nobody = 65534;
+  const auto nobody = 60000U + static_cast<unsigned>(::getpid()) % 5000U;
   if (::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0) {
     ::prctl(PR_SET_DUMPABLE, 1);
   }
@@ -174,9 +256,8 @@ int in_a_child(const std::function<bool()>& what) {
 
 TEST_F(Recorder, EachFreshPageIsASampleOfItsThread) {
   constexpr std::uint64_t pages = 20000;
-  const said_text said;
-  const recording got =
-      record_program([&] { become({program, std::to_string(pages), "2"}, said); }, {});
+  said_text said;
+  const recording got = record({program, std::to_string(pages), "2"}, said);
   EXPECT_TRUE(got.end.started);
   EXPECT_EQ(got.end.exit_code(), 0);
   expect_each_page_once(got, said, 2, pages);
@@ -193,9 +274,8 @@ TEST_F(Recorder, EachFreshPageIsASampleOfItsThread) {
 
 TEST_F(Recorder, SomeSamplesHaveTheStackOfTheirThread) {
   constexpr std::uint64_t pages = 20000;
-  const said_text said;
-  const recording got =
-      record_program([&] { become({program, std::to_string(pages), "1"}, said); }, {});
+  said_text said;
+  const recording got = record({program, std::to_string(pages), "1"}, said);
 #if !defined(__x86_64__) && !defined(__aarch64__)
   GTEST_SKIP() << "stacks are copied on x86-64 and AArch64 only";
 #endif
@@ -217,15 +297,15 @@ TEST_F(Recorder, SomeSamplesHaveTheStackOfTheirThread) {
       EXPECT_GT(stack.bytes.size(), 64U);
     }
   }
-  EXPECT_GE(of_pages, pages / fault_source_options{}.stack_period / 2);
+  const std::uint64_t taken = pages - std::min(pages, got.losses.lost);
+  EXPECT_GE(of_pages, taken / fault_source_options{}.stack_period / 2);
 }
 
 TEST_F(Recorder, WherePermittedSamplesTellTheNodesOfPages) {
   constexpr std::uint64_t pages = 1000;
   const auto nodes = [](bool& permitted) {
-    const said_text said;
-    const recording got =
-        record_program([&] { become({program, std::to_string(pages), "1"}, said); }, {});
+    said_text said;
+    const recording got = record({program, std::to_string(pages), "1"}, said);
     permitted = got.abilities.kernel && !frame_map::read().empty();
     return nodes_of_pages(got, said, pages);
   };
@@ -243,9 +323,8 @@ TEST_F(Recorder, WherePermittedSamplesTellTheNodesOfPages) {
 
 TEST_F(Recorder, FollowsForkAndExec) {
   constexpr std::uint64_t pages = 500;
-  const said_text said;
-  const recording got =
-      record_program([&] { become({program, std::to_string(pages), "2", "fork"}, said); }, {});
+  said_text said;
+  const recording got = record({program, std::to_string(pages), "2", "fork"}, said);
   EXPECT_EQ(got.end.exit_code(), 0);
   expect_each_page_once(got, said, 2, pages);
 
@@ -271,20 +350,20 @@ TEST_F(Recorder, WhereTheKernelBalancesNodesAccessesAreSampled) {
     GTEST_SKIP() << "kernel.numa_balancing is not 1: tests/lab has a machine where it is";
   }
   constexpr std::uint64_t pages = 1024;
-  const said_text said;
-  const recording got =
-      record_program([&] { become({program, std::to_string(pages), "2", "use"}, said); }, {});
+  said_text said;
+  const recording got = record({program, std::to_string(pages), "2", "use"}, said);
   for (const auto& [tid, counts] : samples_by_page(got.log, said.first_pages(), pages)) {
-    EXPECT_EQ(std::ranges::count(counts, 0), 0);
+    EXPECT_LE(std::ranges::count(counts, 0), static_cast<std::ptrdiff_t>(got.losses.lost));
     EXPECT_GT(std::ranges::count_if(counts, [](int n) { return n > 1; }),
-              static_cast<std::ptrdiff_t>(pages / 2));
+              static_cast<std::ptrdiff_t>(pages / 2) -
+                  static_cast<std::ptrdiff_t>(got.losses.lost));
   }
   EXPECT_EQ(said.first_pages().size(), 2U);
 }
 
 TEST_F(Recorder, AProgramKilledByASignal) {
-  const said_text said;
-  const recording got = record_program([&] { become({program, "300", "1", "die"}, said); }, {});
+  said_text said;
+  const recording got = record({program, "300", "1", "die"}, said);
   ASSERT_TRUE(WIFSIGNALED(got.end.wait_status));
   EXPECT_EQ(WTERMSIG(got.end.wait_status), SIGTERM);
   expect_each_page_once(got, said, 1, 300);
@@ -292,38 +371,24 @@ TEST_F(Recorder, AProgramKilledByASignal) {
 
 TEST_F(Recorder, AttachesToAProcessThatRuns) {
   constexpr std::uint64_t pages = 5000;
-  const said_text said;
-  std::array<int, 2> input{};
-  ASSERT_EQ(::pipe2(input.data(), O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::dup2(input[0], STDIN_FILENO);
-    become({program, std::to_string(pages), "2", "wait"}, said);
-  }
-  while (said.text().empty() && ::waitpid(child, nullptr, WNOHANG) == 0) {
-    ::usleep(1000);
-  }
-  bool told = false;
-  const recording got = record_process(child, std::nullopt,
-                                       [&] {
-                                         // Asked for the first time when all is watched.
-                                         if (!told && ::write(input[1], "\n", 1) == 1) {
-                                           told = true;
-                                         }
-                                         return false;
-                                       },
-                                       {});
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  said_text said;
+  const recording got = until_nothing_is_lost(said, [&] {
+    waiting_program waits({program, std::to_string(pages), "2", "wait"}, said);
+    recording recorded =
+        record_process(waits.pid(), std::nullopt,
+                       [&] {
+                         waits.go_on(); // asked for the first time when all is watched
+                         return false;
+                       },
+                       {});
+    EXPECT_EQ(waits.status(), 0);
+    return recorded;
+  });
   EXPECT_TRUE(got.ended);
   expect_each_page_once(got, said, 2, pages);
   EXPECT_TRUE(std::ranges::any_of(got.log.modules(), [&](const module_mapped& m) {
     return m.path == program && m.executable && m.time_ns == 0;
   }));
-  ::close(input[0]);
-  ::close(input[1]);
 }
 
 TEST_F(Recorder, AnObservedProcessGoesOnAfterTheTime) {
@@ -360,11 +425,10 @@ TEST_F(Recorder, WhatBecomeThrowsIsToldInTheChildOnly) {
 }
 
 TEST_F(Recorder, WithoutRightsUserFaultsAreSampledAllTheSame) {
-  const said_text said;
+  said_text said;
   EXPECT_EQ(in_a_child([&] {
               become_nobody();
-              const recording got =
-                  record_program([&] { become({program, "4000", "2"}, said); }, {});
+              const recording got = record({program, "4000", "2"}, said);
               expect_each_page_once(got, said, 2, 4000);
               return !HasFailure() && got.end.exit_code() == 0;
             }),

@@ -80,6 +80,13 @@ TEST(Region, NothingStaysMappedAfterARefusal) {
   EXPECT_LT(mapped_bytes(), before + bytes);
 }
 
+TEST(Region, UnmapRegionSaysWhatTheKernelAnswered) {
+  region memory(100000, bound(any_node()));
+  std::byte* const start = memory.detach();
+  EXPECT_EQ(unmap_region(start + 1, 100000), EINVAL) << "no page starts there";
+  EXPECT_EQ(unmap_region(start, 100000), 0);
+}
+
 TEST(Region, TakesReservedHugePagesOrSaysWhatItTookInstead) {
   const region memory(1 << 20, bound(any_node()), {strictness::prefer, page_size::huge_1g});
   if (memory.placed().granule_bytes == std::size_t{1} << 30) {

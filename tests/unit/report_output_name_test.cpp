@@ -7,6 +7,8 @@
 
 #include <nodewise/error.hpp>
 
+#include "support/kept_variables.hpp"
+
 namespace nodewise::report {
 namespace {
 
@@ -42,6 +44,7 @@ TEST(OutputName, TakesTheRankOfTheLaunchersInOrder) {
                                "PMIX_LOCAL_RANK",
                                "PALS_LOCAL_RANKID",
                                "MV2_COMM_WORLD_LOCAL_RANK"};
+  const test::kept_variables kept{names[0], names[1], names[2], names[3], names[4], names[5]};
   for (const char* const name : names) {
     ::unsetenv(name);
   }
@@ -51,9 +54,6 @@ TEST(OutputName, TakesTheRankOfTheLaunchersInOrder) {
   for (std::size_t i = std::size(names); i-- > 0;) {
     ::setenv(names[i], std::to_string(i).c_str(), 1);
     EXPECT_EQ(local_mpi_rank(), std::to_string(i));
-  }
-  for (const char* const name : names) {
-    ::unsetenv(name);
   }
 }
 

@@ -111,7 +111,7 @@ int main(int argc, char** argv) { (void)argv; solve(argc); return 0; }
   EXPECT_TRUE(contains(m.ranges_of_function("solve"), outlined.address - base_of(program)));
 }
 
-TEST(Names, parts_of_demangled_names) {
+TEST(SymbolNames, parts_of_demangled_names) {
   EXPECT_EQ(without_parameters("a::f(int, void (*)(int)) const"), "a::f");
   EXPECT_EQ(without_parameters("double ns::f<int>(int)"), "ns::f<int>");
   EXPECT_EQ(without_parameters("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
@@ -126,7 +126,7 @@ TEST(Names, parts_of_demangled_names) {
   EXPECT_FALSE(names_function("f", "ns::of(int)"));
 }
 
-TEST(Names, short_names_of_places) {
+TEST(SymbolNames, short_names_of_places) {
   EXPECT_EQ(short_name({"solve(int)", "/src/solver.c", 41}), "solver.c:41");
   EXPECT_EQ(short_name({"solve(int)", "/src/solver.c", 0}), "solve(int)") << "no line is known";
   EXPECT_EQ(short_name({"solve(int)", "", 0}), "solve(int)");

@@ -1,0 +1,53 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What is in front of a large object that has its mapping to itself: a page, which ends with what
+// glibc has in front of a block that it has mapped. Code that goes past the agent (a library loaded
+// with RTLD_DEEPBIND, a pointer to the C library's own free) can then free the object, ask for its
+// size and let it grow: glibc unmaps the page and the object as it does with its own (mmapped
+// chunks, malloc.c of glibc 2.2 to 2.41). The agent is not told, and so compares the words.
+#pragma once
+
+#include <cstddef>
+
+#include "agent/object_table.hpp"
+
+namespace nodewise::agent {
+
+/// glibc's chunk header. The chunk begins with it, and it belongs to the block's size.
+struct chunk_words {
+  std::size_t before; ///< of the mapping, before the chunk
+  std::size_t size;   ///< and flags in the lowest bits
+};
+
+inline chunk_words front_of(const object& what) noexcept {
+  constexpr std::size_t is_mapped = 2;
+  return {what.front_bytes - sizeof(chunk_words),
+          (what.mapped_bytes + sizeof(chunk_words)) | is_mapped};
+}
+
+/// Writes the words for the object's present size.
+inline void write_front(const object& what) noexcept {
+  if (what.front_bytes != 0) {
+    reinterpret_cast<chunk_words*>(what.start)[-1] = front_of(what);
+  }
+}
+
+/// False if others have freed the object, and its address may be somebody else's now.
+[[nodiscard]] inline bool has_its_front(const object& what) noexcept {
+  if (what.front_bytes == 0) {
+    return true;
+  }
+  const chunk_words found = reinterpret_cast<const chunk_words*>(what.start)[-1];
+  const chunk_words wanted = front_of(what);
+  return found.before == wanted.before && found.size == wanted.size;
+}
+
+/// The object with its front.
+inline char* mapping_of(const object& what) noexcept {
+  return what.start - what.front_bytes;
+}
+inline std::size_t mapping_bytes(const object& what) noexcept {
+  return what.mapped_bytes + what.front_bytes;
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,98 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/own_descriptors.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "agent/announce.hpp"
+#include "agent/process.hpp"
+#include "sys/raw.hpp"
+
+extern "C" [[gnu::weak]] char __libc_single_threaded; // NOLINT: the C library's name
+
+namespace nodewise::agent {
+
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{128} << 10;
+constexpr std::size_t kernel_set_bytes = 8; ///< of a signal set
+
+constinit std::atomic<bool> begun{false};
+
+struct job {
+  void (*work)(void*);
+  void* with;
+};
+
+int run(void* what) {
+  announce_helper();
+  tell_helper();
+  const job& mine = *static_cast<job*>(what);
+  mine.work(mine.with);
+  return 0;
+}
+
+/// Where nobody else runs, nobody misses a number. The C library before 2.32 does not tell.
+bool is_alone() noexcept {
+  return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
+}
+
+/// As posix_spawn() does it: the calling thread stands still until the process has ended, so that
+/// both can use the same thread-local variables. It has no exit signal, and only wait4() with
+/// __WCLONE sees it: the program's wait() does not. False if the kernel refuses.
+bool run_beside(job& what, char* stack) noexcept {
+  const int pid = ::clone(run, stack + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
+  if (pid > 0) {
+    while (sys::raw::call(SYS_wait4, pid, nullptr, __WCLONE, nullptr) == -EINTR) {
+    }
+  }
+  return pid > 0;
+}
+
+} // namespace
+
+void with_own_descriptors(void (*work)(void*), void* with) noexcept {
+  const int kept = errno;
+  void* const stack = begun.load(std::memory_order_relaxed) && !is_alone()
+                          ? sys::raw::map(stack_bytes, PROT_READ | PROT_WRITE, MAP_STACK)
+                          : nullptr;
+  bool done = false;
+  if (stack != nullptr) {
+    // All of them, those of the C library too: the program's handlers must not run over there.
+    const std::uint64_t all = UINT64_MAX;
+    std::uint64_t before = 0;
+    sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, kernel_set_bytes);
+    job what{work, with};
+    done = run_beside(what, static_cast<char*>(stack));
+    sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, kernel_set_bytes);
+    sys::raw::unmap(stack, stack_bytes);
+  }
+  if (!done) {
+    work(with);
+  }
+  errno = kept;
+}
+
+void begin_own_descriptors() noexcept {
+  begun.store(true, std::memory_order_relaxed);
+}
+
+// An empty table and not a copy: a copy would keep the program's pipes open for good.
+long leave_descriptors() noexcept {
+#ifdef SYS_close_range
+  constexpr unsigned unshare = 2; // CLOSE_RANGE_UNSHARE, Linux 5.9
+  return sys::raw::call(SYS_close_range, 0U, ~0U, unshare);
+#else
+  return -ENOSYS;
+#endif
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,39 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Opening files without taking descriptor numbers from the program. The kernel gives out the lowest
+// free number, so a program may close 0 and rely on the next open() to return it. If the agent
+// opens a file in between, in another thread, the program gets another number. A descriptor that is
+// kept for good does not help: it shows in /proc/self/fd, and closefrom() closes it.
+//
+// Who opens files once the program runs:
+//   elf_symbols   a module that dlopen() brought     with_own_descriptors
+//   residency     pagemap, if move_pages is refused  with_own_descriptors
+//   threads       /proc/PID/task, at the end         with_own_descriptors
+//   announce      /proc/self/maps, at the end        with_own_descriptors
+//   hold          pagemap and stat, from time to time: its thread has a table of its own
+// Records are written through a mapping (record_file.hpp). Facts of the system are read in the
+// constructor (placement.hpp). The agent's dlopen() calls find what is loaded and open nothing.
+#pragma once
+
+namespace nodewise::agent {
+
+/// Calls `work(with)` in a process that shares the memory with this one and has its own copy of the
+/// descriptor table, and waits for its end: about 0.1 ms. In there gettid(), getpid() and
+/// /proc/self are that process's. The calling thread does the work itself where the kernel refuses
+/// to make the process, where there is no other thread, and until begin_own_descriptors(). Takes no
+/// lock.
+void with_own_descriptors(void (*work)(void*), void* with) noexcept;
+
+/// The same for anything that can be called without an argument.
+template <class Work>
+void with_own_descriptors(Work& work) noexcept {
+  with_own_descriptors([](void* with) { (*static_cast<Work*>(with))(); }, &work);
+}
+
+/// The constructor is over. Before, nobody else runs, and a program starts faster without it.
+void begin_own_descriptors() noexcept;
+
+/// Gives the calling thread, one of the agent's own, an empty descriptor table. 0 or -errno.
+[[nodiscard]] long leave_descriptors() noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,51 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""One line on a terminal for what takes longer than two seconds, gone at the end; nothing elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from .errors import Reporter
+
+_QUIET_SECONDS = 2.0
+_REDRAW_SECONDS = 0.5
+_ERASE_LINE = "\r\x1b[K"
+TICK_SECONDS = 0.5  # how often `tick` is to be called at least
+
+
+class Progress:
+    """A context manager. No thread: it moves when `tick` is called."""
+
+    def __init__(
+        self,
+        what: str,
+        reporter: Reporter,
+        stream: TextIO | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ):
+        self._what = what
+        self._stream = sys.stderr if stream is None else stream
+        # With --verbose the guest's console is shown, which says more.
+        self._shown = not reporter.quiet and not reporter.verbose and self._stream.isatty()
+        self._now = now
+        self._started = now()
+        self._next = self._started + _QUIET_SECONDS
+        self._drawn = False
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            self._write(_ERASE_LINE)
+
+    def tick(self) -> None:
+        if self._shown and self._now() >= self._next:
+            self._next = self._now() + _REDRAW_SECONDS
+            self._drawn = True
+            self._write(f"{_ERASE_LINE}{self._what}  {self._now() - self._started:.0f} s")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

@@ -1,0 +1,22 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Headers of the standard library that most files include, parsed once. Every file still includes
+// what it uses: the build with Clang does without this file.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>

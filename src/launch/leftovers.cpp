@@ -1,0 +1,115 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "launch/leftovers.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string_view>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace nodewise::launch {
+
+namespace {
+
+/// FNV-1a.
+std::uint32_t hash(std::string_view text) {
+  std::uint32_t value = 2166136261U;
+  for (const char each : text) {
+    value = (value ^ static_cast<unsigned char>(each)) * 16777619U;
+  }
+  return value;
+}
+
+/// Of the host and the container: 8 hexadecimal digits.
+std::string place_of_processes() {
+  utsname host{};
+  (void)::uname(&host);
+  struct stat numbers{};
+  const bool known = ::stat("/proc/self/ns/pid", &numbers) == 0;
+  const std::uint32_t value =
+      hash(std::string(&host.nodename[0]) + "/" + std::to_string(known ? numbers.st_ino : 0));
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (unsigned shift = 32; shift != 0; shift -= 4) {
+    text += digits[value >> (shift - 4) & 0xFU];
+  }
+  return text;
+}
+
+/// The process that made a file of this name, or 0 where it is no name of ours.
+pid_t owner_of(std::string_view name, std::string_view prefix, std::string_view place) {
+  if (!name.starts_with(prefix)) {
+    return 0;
+  }
+  name.remove_prefix(prefix.size());
+  pid_t owner = 0;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), owner);
+  if (failed != std::errc{} || owner <= 0) {
+    return 0;
+  }
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  return name.starts_with("-" + std::string(place) + "-") ? owner : 0;
+}
+
+bool has_ended(pid_t process) {
+  return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+void remove_entry(int directory, const char* name, const std::string& inside) {
+  struct stat facts{};
+  if (::fstatat(directory, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || facts.st_uid != ::geteuid()) {
+    return;
+  }
+  if (!S_ISDIR(facts.st_mode)) {
+    (void)::unlinkat(directory, name, 0);
+    return;
+  }
+  const int folder = ::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0) {
+    (void)::unlinkat(folder, inside.c_str(), 0);
+    ::close(folder);
+    (void)::unlinkat(directory, name, AT_REMOVEDIR);
+  }
+}
+
+void remove_all(const std::string& directory, const std::string& prefix,
+                const std::string& inside) {
+  const auto close = [](DIR* each) { ::closedir(each); };
+  const std::unique_ptr<DIR, decltype(close)> listed(::opendir(directory.c_str()), close);
+  if (!listed) {
+    return;
+  }
+  const std::string place = place_of_processes();
+  while (const dirent* const each = ::readdir(listed.get())) {
+    const pid_t owner = owner_of(&each->d_name[0], prefix, place);
+    if (owner != 0 && has_ended(owner)) {
+      remove_entry(::dirfd(listed.get()), &each->d_name[0], inside);
+    }
+  }
+}
+
+} // namespace
+
+std::string name_of_owner(const std::string& prefix) {
+  return prefix + std::to_string(::getpid()) + "-" + place_of_processes() + "-";
+}
+
+void remove_leftovers(const std::string& directory, const std::string& prefix,
+                      const std::string& inside) noexcept {
+  try {
+    remove_all(directory, prefix, inside);
+  } catch (const std::exception&) {
+    return; // no memory: the next run removes them
+  }
+}
+
+} // namespace nodewise::launch

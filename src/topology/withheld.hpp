@@ -1,0 +1,25 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nodewise/topology.hpp>
+
+namespace nodewise {
+
+/// Whether a node has memory that this process may not have. The kernel never lists a node without
+/// memory as allowed (Mems_allowed), so that such a node must not be called "not allowed".
+[[nodiscard]] inline bool is_withheld(const topology& from, const memory_node& node) {
+  return node.memory_bytes != 0 && !from.allowed_nodes().contains(node.id);
+}
+
+/// All nodes of which that is so.
+[[nodiscard]] inline node_set withheld_nodes(const topology& from) {
+  node_set all;
+  for (const memory_node& node : from.machine().nodes) {
+    if (is_withheld(from, node)) {
+      all.insert(node.id);
+    }
+  }
+  return all;
+}
+
+} // namespace nodewise
