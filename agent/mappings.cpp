@@ -43,6 +43,22 @@ constinit next_function<mmap_function> next_mmap{"mmap", no_mmap};
 constinit next_function<munmap_function> next_munmap{"munmap"};
 constinit next_function<mremap_function> next_mremap{"mremap", no_mremap};
 
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_next_mremap = false;
+
+/// The next one may be another library's, and its system call comes to the agent's syscall() then
+/// (gperftools' tcmalloc).
+void* call_next_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                       ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = va_arg(rest, void*); // the agent always gives it
+  va_end(rest);
+  in_next_mremap = true;
+  void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  in_next_mremap = false;
+  return moved;
+}
+
 /// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
 /// shared, or that has page sizes of its own, is not ours to place.
 bool is_plain_memory(int protection, int flags) noexcept {
@@ -123,15 +139,15 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
 /// parent.
 void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                    void* address) noexcept {
-  void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  void* const moved = call_next_mremap(old, old_bytes, bytes, flags, address);
   if (moved != MAP_FAILED || errno != EFAULT ||
       !forget_policies(old, round_up(old_bytes, page_bytes()))) {
     return moved;
   }
-  void* const joined = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  void* const joined = call_next_mremap(old, old_bytes, bytes, flags, address);
   return joined != MAP_FAILED || errno != EFAULT
              ? joined
-             : remap_pieces(next_mremap.get(), old, old_bytes, bytes, flags, address);
+             : remap_pieces(call_next_mremap, old, old_bytes, bytes, flags, address);
 }
 
 /// Grows, shrinks or moves one of ours as a whole.
@@ -155,8 +171,11 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
 
 void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                      void* address) noexcept {
+  if (in_next_mremap) {
+    return no_mremap(old, old_bytes, bytes, flags, address);
+  }
   if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
-    return next_mremap.get()(old, old_bytes, bytes, flags, address);
+    return call_next_mremap(old, old_bytes, bytes, flags, address);
   }
   if ((flags & MREMAP_FIXED) != 0) {
     forget(address, bytes);

@@ -249,6 +249,9 @@ void after_fork_in_child() noexcept {
   if (asked.witness) {
     objects.keep_ranges();
   }
+  // Finds the functions, if nobody has allocated yet. A tracer behind the agent looks for its own
+  // next ones when it is first called; inside a search that fails it would call itself for ever.
+  behind.free(behind.malloc(1));
   gate_bytes = small_bytes = least_bytes(asked);
   // A leak checker knows the blocks of its own malloc only.
   state.foreign_malloc =
@@ -260,7 +263,6 @@ void after_fork_in_child() noexcept {
       say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
     }
   } else {
-    behind.free(nullptr); // finds the functions, if nobody has allocated yet
     next = behind;        // whoever is in front passes on to us
     if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes) {
       small_bytes = asked.group_bytes;

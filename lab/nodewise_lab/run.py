@@ -15,6 +15,7 @@ from .relay import Relay
 from .signals import SignalInbox
 
 _OUT_OF_MEMORY = "Out of memory: Killed process"
+_UNFINISHED = ".nodewise-unfinished-"  # guest/writeback.c
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def run(
 def _tell_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
     if not machine.modes:
         return
-    for name in map(_shown, machine.modes.stripped):
+    for name in dict.fromkeys(map(_shown, machine.modes.stripped)):
         reporter.warning(
             f"{name}: written without setuid and setgid bits, since the lab was started by root"
         )
@@ -76,9 +77,9 @@ def _tell_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
 
 
 def _shown(name: str) -> str:
-    """The overlay's changes are copied under another name first (guest/writeback.c)."""
+    """Names the folder for changes of the overlay, which are copied under another name first."""
     directory, _, file = name.rpartition("/")
-    return f"files copied to {directory}" if file == ".nodewise-unfinished" else name
+    return f"files copied to {directory}" if file.startswith(_UNFINISHED) else name
 
 
 def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter: Reporter) -> None:

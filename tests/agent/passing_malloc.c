@@ -1,13 +1,18 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * What tracers do: malloc and free that pass on to the next ones. In front of the agent as a
- * preloaded library, and linked into a program.
+ * What tracers do: malloc and free that pass on to the next ones, and mremap() that makes the
+ * system call. In front of the agent or behind it as a preloaded library, and linked into a
+ * program.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 void* malloc(size_t bytes);
 void free(void* start);
@@ -36,4 +41,12 @@ void free(void* start) {
   void* const found = next(&next_free, "free");
   memcpy(&function, &found, sizeof function);
   function(start);
+}
+
+void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : NULL;
+  va_end(rest);
+  return (void*)syscall(SYS_mremap, old, old_bytes, bytes, flags, address);
 }

@@ -53,12 +53,18 @@ class Ends(unittest.TestCase):
 class Mappings(unittest.TestCase):
     """mremap and its raw system call keep contents and rights, and fail where the kernel does."""
 
-    def test_they_are_as_without_the_agent(self):
+    def check(self, *others):
         for case in ("remap_with_all_rights", "remap_in_a_child", "remap_of_several", "system_calls_by_number"):
-            self.assertEqual(run([PROGRAM, case]), DONE)
+            self.assertEqual(run([PROGRAM, case], others), DONE)
             for settings in SETTINGS:
                 with self.subTest(case=case, settings=settings):
-                    self.assertEqual(run([PROGRAM, case], [AGENT], settings), DONE)
+                    self.assertEqual(run([PROGRAM, case], [AGENT, *others], settings), DONE)
+
+    def test_they_are_as_without_the_agent(self):
+        self.check()
+
+    def test_the_mremap_of_another_library_makes_the_system_call(self):
+        self.check(PROGRAMS / "passing_malloc.so")
 
     def test_policies_are_no_obstacle(self):
         for settings in SETTINGS:
