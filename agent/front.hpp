@@ -32,6 +32,11 @@ inline void write_front(const object& what) noexcept {
   }
 }
 
+/// The words of no chunk: the C library ends a program that frees it.
+inline void hide_front(const object& what) noexcept {
+  reinterpret_cast<chunk_words*>(what.start)[-1] = {0, 0};
+}
+
 /// False if others have freed the object, and its address may be somebody else's now.
 [[nodiscard]] inline bool has_its_front(const object& what) noexcept {
   if (what.front_bytes == 0) {

@@ -36,11 +36,24 @@ bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
   return what.block != nullptr;
 }
 
+/// An object that others have freed may have been where the kernel maps a new one.
+void drop_loan(const void* start) noexcept {
+  const kept_blocks::slot stale = kept_memory.claim(start);
+  if (stale != kept_blocks::none) {
+    give_back_extents(kept_memory.at(stale));
+    kept_memory.forget(stale);
+  }
+}
+
 bool map_for(object& what, std::size_t alignment) noexcept {
   what.start = map_behind_page(what.mapped_bytes, alignment);
+  if (what.start == nullptr && kept_memory.give_back_all()) {
+    what.start = map_behind_page(what.mapped_bytes, alignment);
+  }
   if (what.start == nullptr) {
     return false;
   }
+  drop_loan(what.start);
   what.front_bytes = page_bytes();
   write_front(what);
   return true;
@@ -64,6 +77,38 @@ void give_memory_back(object& what) noexcept {
   give_back_extents(what);
 }
 
+/// Makes an object of a block that is kept. A profile shows the program's own use of memory, so it
+/// keeps none.
+bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept {
+  const kept_blocks::slot from = kept_memory.take(made, alignment);
+  if (from == kept_blocks::none) {
+    return false;
+  }
+  if (wanted == content::zero) {
+    std::memset(made.start, 0, made.bytes);
+  }
+  count_made(made);
+  kept_memory.lend(from, made);
+  return true;
+}
+
+/// Ends the loan of an object and enters it as one of the table's. False if there is no room.
+bool take_from_kept(void* start) noexcept {
+  object lent;
+  if (!kept_memory.find(start, lent)) {
+    return true;
+  }
+  if (!objects.insert(lent)) {
+    return false;
+  }
+  kept_memory.forget(kept_memory.claim(start));
+  return true;
+}
+
+bool find_large(const void* start, object& what) noexcept {
+  return kept_memory.find(start, what) || objects.find(start, what);
+}
+
 /// Finds memory for an object, places and enters it.
 void* make(std::size_t bytes, std::size_t alignment, const void* caller, content wanted) noexcept {
   object made{};
@@ -75,6 +120,9 @@ void* make(std::size_t bytes, std::size_t alignment, const void* caller, content
   made.above = rules_above(asked, caller);
   if (!choose(asked, made)) {
     return nullptr;
+  }
+  if (make_of_kept(made, alignment, wanted)) {
+    return made.start;
   }
   if (!take_memory(made, alignment, wanted)) {
     return nullptr;
@@ -198,11 +246,32 @@ void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept {
 
 bool is_large_heap(const void* start) noexcept {
   object what;
-  return is_large(start) && objects.find(start, what) && what.kind == NODEWISE_AGENT_HEAP &&
+  return is_large(start) && find_large(start, what) && what.kind == NODEWISE_AGENT_HEAP &&
          has_its_front(what);
 }
 
+namespace {
+
+/// False if others have freed the object, and its address may be somebody else's now.
+bool release_lent(kept_blocks::slot claimed) noexcept {
+  object& what = kept_memory.at(claimed);
+  if (!has_its_front(what)) {
+    give_back_extents(what);
+    kept_memory.forget(claimed);
+    return false;
+  }
+  report_freed(what);
+  kept_memory.put_back(claimed);
+  return true;
+}
+
+} // namespace
+
 bool release_large(void* start) noexcept {
+  const kept_blocks::slot lent = kept_memory.claim(start);
+  if (lent != kept_blocks::none) {
+    return release_lent(lent);
+  }
   object what;
   if (!objects.take(start, what)) {
     return false;
@@ -216,13 +285,15 @@ bool release_large(void* start) noexcept {
     return false;
   }
   report_freed(what);
-  give_memory_back(what);
+  if (asked.observe || !kept_blocks::can_be_kept(what) || !kept_memory.keep(what)) {
+    give_memory_back(what);
+  }
   return true;
 }
 
 void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept {
   object what;
-  if (!objects.find(start, what)) {
+  if (!take_from_kept(start) || !objects.find(start, what)) {
     return nullptr;
   }
   const std::size_t had = room_in(what);
@@ -248,7 +319,7 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
 
 std::size_t usable_bytes(const void* start) noexcept {
   object what;
-  return objects.find(start, what) ? room_in(what) : 0;
+  return find_large(start, what) ? room_in(what) : 0;
 }
 
 } // namespace nodewise::agent

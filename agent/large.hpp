@@ -1,14 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Large objects of malloc's family: each a mapping of its own, placed when it is made, back with
-// the kernel when it is freed, so that no page ever passes from one owner to another. Who is only
-// to witness leaves them to the next allocator: what it gives out again keeps its pages, and that
-// is to be seen, too.
+// Large objects of malloc's family: each a mapping of its own, placed when it is made. A freed one
+// is kept for a request of the same length and placement (agent/kept.hpp) or goes back to the
+// kernel, so that no page ever has another owner than the one that was asked for. A witness leaves
+// large objects to the next allocator: what that gives out again keeps its pages, and a profile
+// must show this.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/kept.hpp"
 #include "agent/object_table.hpp"
 #include "agent/settings.hpp"
 
@@ -28,7 +30,7 @@ extern constinit object_table objects;
 /// the agent costs the free() of the others is this test of an address.
 [[nodiscard]] inline bool is_large(const void* start) noexcept {
   return (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0 && start != nullptr &&
-         objects.contains(start);
+         (kept_memory.is_lent(start) || objects.contains(start));
 }
 
 /// What malloc gave, not the program's own mapping that begins there, nor what others than the

@@ -6,6 +6,7 @@
 
 #include "agent/groups.hpp"
 #include "agent/interposed.hpp"
+#include "agent/kept.hpp"
 #include "agent/large.hpp"
 
 using namespace nodewise::agent;
@@ -25,6 +26,7 @@ void make_room_for(Resource resource, const Limit* limit) noexcept {
   if (static_cast<int>(resource) == RLIMIT_AS && limit != nullptr &&
       limit->rlim_cur != RLIM_INFINITY) {
     shrink_arenas();
+    (void)kept_memory.give_back_all();
   }
 }
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "agent/interposed.hpp"
+#include "agent/kept.hpp"
 #include "agent/large.hpp"
 #include "agent/modules.hpp"
 #include "agent/pieces.hpp"
@@ -81,7 +82,22 @@ bool is_allocator(const void* caller) noexcept {
   return false;
 }
 
+/// The program takes a part of what we placed, or all of it, for something else.
+void forget(const void* start, std::size_t bytes) noexcept {
+  const char* const first = static_cast<const char*>(start);
+  object what;
+  while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
+    const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
+    if (!whole) {
+      what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    }
+    report_freed(what);
+    reset(what); // the rest must not keep policies that nobody counts
+  }
+}
+
 void enter(void* start, std::size_t bytes, int flags, const void* caller) noexcept {
+  forget(start, bytes); // what was there, and went without munmap()
   object made{};
   made.kind = NODEWISE_AGENT_MAP;
   made.start = static_cast<char*>(start);
@@ -101,20 +117,6 @@ void enter(void* start, std::size_t bytes, int flags, const void* caller) noexce
   }
 }
 
-/// The program takes a part of what we placed, or all of it, for something else.
-void forget(const void* start, std::size_t bytes) noexcept {
-  const char* const first = static_cast<const char*>(start);
-  object what;
-  while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
-    const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
-    if (!whole) {
-      what.flags |= NODEWISE_AGENT_PARTLY_GONE;
-    }
-    report_freed(what);
-    reset(what); // the rest must not keep policies that nobody counts
-  }
-}
-
 void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
                  const void* caller) noexcept {
   if (gate_bytes == SIZE_MAX) {
@@ -123,7 +125,10 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
   if ((flags & MAP_FIXED) != 0 && bytes <= PTRDIFF_MAX) {
     forget(hint, bytes);
   }
-  void* const start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  void* start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  if (start == MAP_FAILED && errno == ENOMEM && kept_memory.give_back_all()) {
+    start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  }
   if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
       !is_allocator(caller)) {
     const int kept = errno;

@@ -9,14 +9,12 @@
 #include "agent/placement.hpp"
 #include "sys/raw.hpp"
 
-/// For who looks at this process from outside; protocol.h explains it.
 extern "C" {
-__attribute__((visibility("default"))) constinit struct nodewise_agent_view nodewise_agent_view = {
+constinit struct nodewise_agent_view nodewise_agent_view = {
     NODEWISE_AGENT_VIEW_MAGIC,
-    1,
-    0,
-    0,
-    0,
+    2,
+    {},
+    {},
     sizeof(nodewise::agent::object),
     offsetof(nodewise::agent::object, start),
     offsetof(nodewise::agent::object, bytes),
@@ -145,9 +143,9 @@ bool object_table::make_room() noexcept {
     }
   }
   slots_.store(larger, release_order);
-  nodewise_agent_view.keys = reinterpret_cast<std::uintptr_t>(larger->keys);
-  nodewise_agent_view.objects = reinterpret_cast<std::uintptr_t>(larger->objects);
-  nodewise_agent_view.count = larger->count;
+  nodewise_agent_view.all.keys = reinterpret_cast<std::uintptr_t>(larger->keys);
+  nodewise_agent_view.all.objects = reinterpret_cast<std::uintptr_t>(larger->objects);
+  nodewise_agent_view.all.count = larger->count;
   return true;
 }
 
@@ -195,9 +193,12 @@ bool object_table::insert(const object& value) noexcept {
   if (room) {
     slots_.load(relaxed)->put(value);
     ++live_;
-    maps_ += value.kind == NODEWISE_AGENT_MAP ? 1 : 0;
+    const auto first = reinterpret_cast<std::uintptr_t>(value.start);
+    if (value.kind == NODEWISE_AGENT_MAP) {
+      ++maps_;
+      map_ranges_.add(first, first + value.mapped_bytes, value.sequence);
+    }
     if (keeps_ranges_ && value.pid != 0) {
-      const auto first = reinterpret_cast<std::uintptr_t>(value.start);
       ranges_.add(first, first + value.mapped_bytes, value.sequence);
     }
   }
@@ -237,9 +238,13 @@ bool object_table::take(const void* start, object& into) noexcept {
 void object_table::remove_locked(std::size_t at) noexcept {
   slots* const all = slots_.load(relaxed);
   begin_change();
-  maps_ -= all->objects[at].kind == NODEWISE_AGENT_MAP ? 1 : 0;
+  const auto first = reinterpret_cast<std::uintptr_t>(all->objects[at].start);
+  if (all->objects[at].kind == NODEWISE_AGENT_MAP) {
+    --maps_;
+    map_ranges_.remove(first);
+  }
   if (keeps_ranges_) {
-    ranges_.remove(reinterpret_cast<std::uintptr_t>(all->objects[at].start));
+    ranges_.remove(first);
   }
   all->remove(at);
   --live_;
@@ -251,17 +256,15 @@ bool object_table::take_overlapping(const char* first, const char* last, object&
     return false;
   }
   const guard held(*this);
-  const slots* const all = slots_.load(relaxed);
-  for (std::size_t at = 0; all != nullptr && at < all->count; ++at) {
-    const object& each = all->objects[at];
-    if (all->keys[at].load(relaxed) != 0 && each.kind == NODEWISE_AGENT_MAP && each.start < last &&
-        first < each.start + each.mapped_bytes) {
-      into = each;
-      remove_locked(at);
-      return true;
-    }
+  const std::uintptr_t start = map_ranges_.last_overlapping(reinterpret_cast<std::uintptr_t>(first),
+                                                            reinterpret_cast<std::uintptr_t>(last));
+  if (start == 0) {
+    return false;
   }
-  return false;
+  const std::size_t at = locked_position(reinterpret_cast<const void*>(start));
+  into = slots_.load(relaxed)->objects[at];
+  remove_locked(at);
+  return true;
 }
 
 void object_table::replace(const object& value) noexcept {

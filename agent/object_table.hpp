@@ -10,6 +10,9 @@
 #include "agent/range_index.hpp"
 #include "agent/settings.hpp"
 
+/// For who looks at this process from outside; protocol.h explains it.
+extern "C" __attribute__((visibility("default"))) struct nodewise_agent_view nodewise_agent_view;
+
 namespace nodewise::agent {
 
 /// How an object came to be. Of an agent that does not witness all is 0.
@@ -151,6 +154,7 @@ class object_table {
   std::atomic<std::size_t> changes_{0}; ///< odd while a writer is at work
   std::size_t live_ = 0;
   std::atomic<std::size_t> maps_{0}; ///< of these, the program's own mappings
+  range_index map_ranges_;           ///< these by address
   [[nodiscard]] bool is_forking() const noexcept {
     const pthread_t by = forking_.load(std::memory_order_relaxed);
     return by != pthread_t{} && ::pthread_equal(by, ::pthread_self()) != 0;

@@ -13,6 +13,7 @@
 
 #include "agent/extents.hpp"
 #include "agent/front.hpp"
+#include "agent/kept.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -125,17 +126,15 @@ long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
   return answer < 0 ? answer : 1;
 }
 
-/// One policy an extent. Returns how many, or -errno. The first page, or the one in front, may have
-/// been touched before it had an owner, so it moves in any case.
+/// One policy an extent, the first one with the page in front. Returns how many, or -errno.
 long bind_extents(const object& what, bool move) noexcept {
   long extents = 0;
   extent_cursor all(what);
   for (extent each{}; all.next(each); ++extents) {
     const owner_run run{0, each.node};
     const std::size_t front = extents == 0 ? what.front_bytes : 0;
-    const long answer =
-        bind_one(what.start + each.begin - front, each.end - each.begin + front,
-                 sys::policy::preferred, node_mask({&run, 1, 1, 1}), move || extents == 0);
+    const long answer = bind_one(what.start + each.begin - front, each.end - each.begin + front,
+                                 sys::policy::preferred, node_mask({&run, 1, 1, 1}), move);
     if (answer < 0) {
       return answer;
     }
@@ -158,13 +157,20 @@ bool make_coarser(object& what) noexcept {
   return true;
 }
 
-/// Granules and parts as fine as asked take a mapping each. Makes them coarser until all fit into
-/// half of what is left for policies; false if they cannot be. An eighth is kept for objects that
-/// need only few.
-bool coarsen(object& what) noexcept {
+/// An eighth of the limit is for objects that need only few.
+std::size_t extents_left() noexcept {
   const std::size_t used = extents_in_use;
   const std::size_t most = facts.extent_limit() / 8 * 7;
-  const std::size_t left = most > used ? most - used : 0;
+  return most > used ? most - used : 0;
+}
+
+/// Granules and parts as fine as asked take a mapping each. Makes them coarser until all fit into
+/// half of what is left for policies; false if they cannot be.
+bool coarsen(object& what) noexcept {
+  if (count_extents(what) > extents_left() / 2) {
+    (void)kept_memory.give_back_all();
+  }
+  const std::size_t left = extents_left();
   while (count_extents(what) > left / 2) {
     if (!make_coarser(what)) {
       return false;
@@ -273,12 +279,12 @@ void choose_page_size(const object& what, bool had_base_pages) noexcept {
   }
 }
 
-/// Of memory that is new, and so is zero.
-void touch_first_page(const object& what) noexcept {
+/// Lets the kernel make the mapping's record of its pages (anon_vma) while it is one mapping. Parts
+/// that have this record in common become one mapping again when their policies go. The page itself
+/// is not kept: it has no owner yet.
+void begin_page_record(const object& what) noexcept {
   *static_cast<volatile char*>(what.start) = 0;
-  if (what.kind == NODEWISE_AGENT_MAP) { // the program may count on its being empty
-    (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
-  }
+  (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
 }
 
 } // namespace
@@ -364,7 +370,7 @@ void place(object& what, present_pages present) noexcept {
   choose_page_size(what, had_base_pages);
   if (!move && what.pid == 0 && what.front_bytes == 0 &&
       (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
-    touch_first_page(what);
+    begin_page_record(what);
   }
   place_by_extents(what, move);
 }
@@ -385,10 +391,12 @@ void unmap(char* start, std::size_t bytes) noexcept {
 }
 
 bool reserve_extents(std::size_t count) noexcept {
-  if (extents_in_use.fetch_add(count) + count <= facts.extent_limit()) {
-    return true;
-  }
-  extents_in_use -= count;
+  do {
+    if (extents_in_use.fetch_add(count) + count <= facts.extent_limit()) {
+      return true;
+    }
+    extents_in_use -= count;
+  } while (kept_memory.give_back_all());
   return false;
 }
 

@@ -99,22 +99,25 @@ bool may_ask(std::uint64_t time_ns) noexcept {
 }
 
 void report_live(bool wait) noexcept {
-  const auto all = objects.snapshot(wait);
   std::uint64_t records = 0;
-  for (std::size_t i = 0; i < all.count; ++i) {
-    object& what = all.objects[i];
+  const auto report_one = [&records](object& what) {
     if (what.pid != state.pid) { // a fork's copy, or never counted
-      continue;
+      return;
     }
     state.held_pages += what.held.pages;
     if (++records > max_records) {
       ++state.left_out;
-      continue;
+      return;
     }
     what.flags |= NODEWISE_AGENT_LIVE_AT_END;
     count(write_object(asked, what, state.pid, true));
+  };
+  const auto all = objects.snapshot(wait);
+  for (std::size_t i = 0; i < all.count; ++i) {
+    report_one(all.objects[i]);
   }
   object_table::release(all);
+  kept_memory.for_each_lent(report_one);
 }
 
 void say_what_is_not_placed() noexcept {
@@ -263,7 +266,7 @@ void after_fork_in_child() noexcept {
       say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
     }
   } else {
-    next = behind;        // whoever is in front passes on to us
+    next = behind; // whoever is in front passes on to us
     if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes) {
       small_bytes = asked.group_bytes;
     }

@@ -320,16 +320,23 @@ struct nodewise_agent_end {
   uint32_t no_memory; /* records that were not made: the process had no memory for it */
 };
 
-/* The data symbol `nodewise_agent_view`: the table of live objects. `keys` has `count` words, each
- * 0 or an object's address; `objects` as many records of `object_bytes`, with 8-byte fields (the
- * kind has 4 bytes) at the offsets given. `changes` is odd while somebody writes. */
-#define NODEWISE_AGENT_VIEW_MAGIC UINT32_C(0x5657574e) /* "NWWV" */
-struct nodewise_agent_view {
-  uint32_t magic;
-  uint32_t version; /* 1 */
+/* A table of objects. `keys` has `count` words, each 0 or an object's address; `objects` has as
+ * many records, whose address is the key's unless the table changes meanwhile. */
+struct nodewise_agent_view_table {
   uint64_t keys;
   uint64_t objects;
   uint64_t count;
+};
+
+/* The data symbol `nodewise_agent_view`: the live objects, in two tables. Their records have
+ * `object_bytes`, with 8-byte fields (the kind has 4 bytes) at the offsets given. `changes` is odd
+ * while a thread writes to the first table. */
+#define NODEWISE_AGENT_VIEW_MAGIC UINT32_C(0x5657574e) /* "NWWV" */
+struct nodewise_agent_view {
+  uint32_t magic;
+  uint32_t version; /* 2 */
+  struct nodewise_agent_view_table all;
+  struct nodewise_agent_view_table lent; /* of memory that had another object before */
   uint32_t object_bytes;
   uint32_t at_start;
   uint32_t at_bytes;

@@ -7,11 +7,16 @@
 
 namespace nodewise::agent {
 
-/// Ranges of addresses in ascending order, for who has an address inside one. One thread at a time
-/// changes it, any asks without a lock. What is too many is not in it.
+/// Ranges of addresses in ascending order, to find the one that an address is in. One thread at a
+/// time changes the index, any thread reads it without a lock. The ranges do not overlap.
+///
+/// Two levels: an array of chunks in order, each a sorted array of ranges. So all operations take
+/// O(log n), and a change moves at most a chunk and the array of chunks. A range that finds no room
+/// is left out. Chunks are never unmapped, since somebody may still read them.
 class range_index {
  public:
-  static constexpr std::size_t most = 4096;
+  static constexpr std::size_t chunk_ranges = 170; ///< so a chunk fills a page of 4 KiB
+  static constexpr std::size_t most_chunks = 8192;
 
   /// A range, or the gap between two, around an address.
   struct place {
@@ -19,7 +24,7 @@ class range_index {
     std::uintptr_t end; ///< half-open
     std::uint64_t sequence;
     bool is_range;
-    std::size_t version; ///< of the index: the answer is good as long as it has this one
+    std::size_t version; ///< of the index: the answer holds as long as it has this one
   };
 
   void add(std::uintptr_t begin, std::uintptr_t end, std::uint64_t sequence) noexcept;
@@ -31,31 +36,50 @@ class range_index {
     return address >= lowest_.load(std::memory_order_relaxed) &&
            address < highest_.load(std::memory_order_relaxed);
   }
-  /// False if somebody keeps changing it meanwhile.
+  /// False if the index changes all the time meanwhile.
   [[nodiscard]] bool find(std::uintptr_t address, place& into) const noexcept;
   [[nodiscard]] std::size_t version() const noexcept {
     return version_.load(std::memory_order_acquire);
   }
+  /// The start of the last range that has bytes in begin..end, half-open; 0 if none has. For the
+  /// thread that may change the index.
+  [[nodiscard]] std::uintptr_t last_overlapping(std::uintptr_t begin,
+                                                std::uintptr_t end) const noexcept;
 
  private:
-  /// Relaxed atomics: a reader may meet a writer, and then asks again.
+  /// Relaxed atomics: a reader that meets a writer starts again.
   struct range {
     std::atomic<std::uintptr_t> begin;
     std::atomic<std::uintptr_t> end;
     std::atomic<std::uint64_t> sequence;
   };
-
-  /// How many begin at or below the address.
-  [[nodiscard]] std::size_t count_to(std::uintptr_t address, std::size_t count) const noexcept;
+  struct chunk {
+    std::atomic<std::size_t> count;
+    range ranges[chunk_ranges];
+  };
+  [[nodiscard]] static std::size_t count_of(const chunk& in) noexcept;
+  /// How many of its ranges begin at or below the address.
+  [[nodiscard]] static std::size_t count_to(const chunk& in, std::uintptr_t address) noexcept;
+  /// The last chunk whose first range begins at or below the address, or the first chunk.
+  [[nodiscard]] std::size_t chunk_for(std::uintptr_t address, std::size_t chunks) const noexcept;
+  [[nodiscard]] chunk& chunk_at(std::size_t position) const noexcept;
   static void copy(range& into, const range& from) noexcept;
+  void look(std::uintptr_t address, place& into) const noexcept;
+
+  [[nodiscard]] chunk* new_chunk() noexcept;
+  [[nodiscard]] bool insert_chunk(std::size_t position) noexcept;
+  [[nodiscard]] bool split(std::size_t position) noexcept;
+  void join_with_next(std::size_t position) noexcept;
+  void remove_chunk(std::size_t position) noexcept;
   void begin_change() noexcept;
   void end_change() noexcept;
 
-  std::atomic<std::size_t> version_{0}; ///< odd while somebody changes it
-  std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> version_{0}; ///< odd while a thread changes the index
+  std::atomic<std::size_t> chunks_{0};  ///< in use
   std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};
   std::atomic<std::uintptr_t> highest_{0};
-  range ranges_[most] = {};
+  /// In order; behind those in use are the ones to be used again.
+  std::atomic<chunk*> order_[most_chunks] = {};
 };
 
 } // namespace nodewise::agent

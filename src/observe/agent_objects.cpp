@@ -26,7 +26,8 @@ bool makes_sense(const nodewise_agent_view& view) {
   const auto fits = [&](std::uint32_t at, std::size_t bytes) {
     return at <= view.object_bytes && view.object_bytes - at >= bytes;
   };
-  return view.magic == NODEWISE_AGENT_VIEW_MAGIC && view.version == 1 && view.count <= most_slots &&
+  return view.magic == NODEWISE_AGENT_VIEW_MAGIC && view.version == 2 &&
+         view.all.count <= most_slots && view.lent.count <= most_slots &&
          view.object_bytes <= most_object_bytes && fits(view.at_start, 8) &&
          fits(view.at_bytes, 8) && fits(view.at_sequence, 8) && fits(view.at_caller, 8) &&
          fits(view.at_kind, 4);
@@ -39,13 +40,14 @@ T field(std::span<const std::byte> record, std::uint32_t at) {
   return value;
 }
 
-/// Consecutive slots in use are read by one call: the table is mostly holes.
-std::optional<std::vector<agent_object>> read_table(sys::process& of,
-                                                    const nodewise_agent_view& view) {
-  std::vector<agent_object> objects;
-  std::vector<std::uint64_t> keys(view.count);
-  if (view.count != 0 && of.read_memory(view.keys, std::as_writable_bytes(std::span(keys))) != 0) {
-    return std::nullopt;
+/// Appends the table's objects. Consecutive slots in use are read by one call: the table is mostly
+/// holes. False if the process cannot be read.
+bool read_table(sys::process& of, const nodewise_agent_view& view,
+                const nodewise_agent_view_table& table, std::vector<agent_object>& objects) {
+  std::vector<std::uint64_t> keys(table.count);
+  if (table.count != 0 &&
+      of.read_memory(table.keys, std::as_writable_bytes(std::span(keys))) != 0) {
+    return false;
   }
   for (std::size_t first = 0; first < keys.size();) {
     if (keys[first] == 0) {
@@ -57,19 +59,31 @@ std::optional<std::vector<agent_object>> read_table(sys::process& of,
       ++last;
     }
     std::vector<std::byte> records((last - first) * view.object_bytes);
-    if (of.read_memory(view.objects + first * view.object_bytes, records) != 0) {
-      return std::nullopt;
+    if (of.read_memory(table.objects + first * view.object_bytes, records) != 0) {
+      return false;
     }
     for (std::size_t i = first; i < last; ++i) {
       const auto record = std::span<const std::byte>(records).subspan(
           (i - first) * view.object_bytes, view.object_bytes);
       const auto start = field<std::uint64_t>(record, view.at_start);
+      if (start != keys[i]) {
+        continue;
+      }
       objects.push_back({{start, start + field<std::uint64_t>(record, view.at_bytes)},
                          field<std::uint64_t>(record, view.at_sequence),
                          field<std::uint64_t>(record, view.at_caller),
                          field<std::uint32_t>(record, view.at_kind)});
     }
     first = last;
+  }
+  return true;
+}
+
+std::optional<std::vector<agent_object>> read_tables(sys::process& of,
+                                                     const nodewise_agent_view& view) {
+  std::vector<agent_object> objects;
+  if (!read_table(of, view, view.all, objects) || !read_table(of, view, view.lent, objects)) {
+    return std::nullopt;
   }
   std::ranges::sort(objects, {}, [](const agent_object& o) { return o.where.first; });
   return objects;
@@ -85,7 +99,7 @@ std::optional<std::vector<agent_object>> read_agent_objects(sys::process& of, st
       return std::nullopt;
     }
     if (before.changes % 2 == 0) {
-      auto objects = read_table(of, before);
+      auto objects = read_tables(of, before);
       if (!read_value(of, view, after)) {
         return std::nullopt;
       }

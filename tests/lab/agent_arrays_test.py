@@ -31,6 +31,8 @@ LINES = {
     "report": f"{BLOCKED} {REPORT} -- {ARRAYS}/arrays",
     "rules": f"{NODEWISE} run {REPORT} --bind close --rule symbol=in_bss:bind:3 --rule site=make_rows:bind:2"
     f" --rule 'size<10M:local' --rule 'size>=10M:cyclic:256K:1,2' -- {ARRAYS}/arrays",
+    "reused": f"{BLOCKED} -- {BUILD}/tests/agent/reused placed",
+    "reused without system calls": f"{BLOCKED} -- {BUILD}/tests/agent/reused without_system_calls",
     "weights": f"{NODEWISE} run {REPORT} --memory weighted:0=3,2=1 -- {ARRAYS}/arrays",
 }
 
@@ -71,6 +73,11 @@ class Arrays(LabTest):
         self.assertEqual(set(found), C | C_ROWS)
         for name, share in found.items():
             self.assertLess(share, 30, name)
+
+    def test_blocks_in_the_memory_of_others_are_placed(self):
+        done = self.done["reused"]
+        self.assertEqual(done.out, "".join(f"{name} 2048 100.00\n" for name in ("first", "second", "third")), done)
+        self.assertEqual([self.done[name].status for name in LINES if name.startswith("reused")], [7, 7])
 
     def test_blocked_arrays_of_c(self):
         found, _ = self.together("C")

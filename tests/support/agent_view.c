@@ -43,10 +43,8 @@ __attribute__((constructor)) static void begin(void) {
   record(start); /* the line that `pages` is to name */
   nodewise_agent_view = (struct nodewise_agent_view){
       .magic = NODEWISE_AGENT_VIEW_MAGIC,
-      .version = 1,
-      .keys = (uint64_t)(uintptr_t)keys,
-      .objects = (uint64_t)(uintptr_t)objects,
-      .count = slots,
+      .version = 2,
+      .all = {(uint64_t)(uintptr_t)keys, (uint64_t)(uintptr_t)objects, slots},
       .object_bytes = sizeof(struct object),
       .at_start = offsetof(struct object, start),
       .at_bytes = offsetof(struct object, bytes),

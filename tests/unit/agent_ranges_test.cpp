@@ -1,5 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -53,32 +55,79 @@ TEST(AgentRanges, AnAddressIsInARangeOrInAGap) {
   EXPECT_FALSE(found.is_range);
 }
 
-TEST(AgentRanges, AreAMapWithAnEnd) {
-  const auto index = std::make_unique<range_index>();
-  std::map<std::uintptr_t, std::uint64_t> expected;
-  std::mt19937 random(1); // NOLINT(cert-msc32-c,cert-msc51-cpp): the same sequence every time
-  for (std::uint64_t step = 0; step < 30000; ++step) {
-    const std::uintptr_t begin = random() % 8192 * 100;
-    if (expected.erase(begin) != 0) {
-      index->remove(begin);
-    } else if (expected.size() < range_index::most) {
-      index->add(begin, begin + 60, step);
-      expected[begin] = step;
+class many_ranges {
+ public:
+  /// Adds a range that begins at `begin`, or removes it if it is there.
+  void toggle(std::uintptr_t begin, std::uint64_t sequence) {
+    if (expected_.erase(begin) != 0) {
+      index_->remove(begin);
+    } else {
+      index_->add(begin, begin + length, sequence);
+      expected_[begin] = sequence;
     }
+  }
+
+  void check(std::uintptr_t address) const {
     place found{};
-    const std::uintptr_t address = random() % 8192 * 100 + random() % 100;
-    ASSERT_TRUE(index->find(address, found));
-    const auto at = expected.find(address / 100 * 100);
-    ASSERT_EQ(found.is_range, at != expected.end() && address % 100 < 60);
-    ASSERT_TRUE(found.begin <= address && address < found.end);
-    ASSERT_TRUE(!found.is_range || found.sequence == at->second);
+    ASSERT_TRUE(index_->find(address, found));
+    const auto above = expected_.upper_bound(address);
+    const auto below = above == expected_.begin() ? expected_.end() : std::prev(above);
+    const bool is_range = below != expected_.end() && address < below->first + length;
+    const std::uintptr_t gap = below == expected_.end() ? 0 : below->first + length;
+    const std::uintptr_t next = above == expected_.end() ? UINTPTR_MAX : above->first;
+    ASSERT_EQ(found.is_range, is_range);
+    ASSERT_EQ(found.begin, is_range ? below->first : gap);
+    ASSERT_EQ(found.end, is_range ? gap : next);
+    ASSERT_TRUE(!is_range || found.sequence == below->second);
   }
-  for (std::uintptr_t i = 0; i < 2 * range_index::most; ++i) { // what is too many is left out
-    index->add((1000000 + i) * 100, (1000000 + i) * 100 + 60, i);
+
+  void check_overlap(std::uintptr_t begin, std::uintptr_t end) const {
+    const auto above = expected_.lower_bound(end);
+    const auto last = above == expected_.begin() ? expected_.end() : std::prev(above);
+    const bool overlaps = last != expected_.end() && last->first + length > begin;
+    ASSERT_EQ(index_->last_overlapping(begin, end), overlaps ? last->first : 0);
   }
-  place found{};
-  ASSERT_TRUE(index->find((1000000 + 2 * range_index::most - 1) * 100, found));
-  EXPECT_FALSE(found.is_range);
+
+  [[nodiscard]] std::size_t count() const { return expected_.size(); }
+
+ private:
+  static constexpr std::uintptr_t length = 60;
+  std::unique_ptr<range_index> index_ = std::make_unique<range_index>();
+  std::map<std::uintptr_t, std::uint64_t> expected_;
+};
+
+TEST(AgentRanges, AreAnOrderedMap) {
+  many_ranges all;
+  std::mt19937 random(1); // NOLINT(cert-msc32-c,cert-msc51-cpp): the same sequence every time
+  const auto address = [&random] { return (1 + random() % 8192) * 100 + random() % 100; };
+  for (std::uint64_t step = 0; step < 60000; ++step) {
+    all.toggle((1 + random() % 8192) * 100, step);
+    all.check(address());
+    const std::uintptr_t begin = address();
+    all.check_overlap(begin, begin + 1 + random() % 300);
+  }
+  EXPECT_GT(all.count(), 10 * range_index::chunk_ranges);
+}
+
+TEST(AgentRanges, GrowAndShrinkInAnyOrder) {
+  constexpr std::uintptr_t count = 20 * range_index::chunk_ranges;
+  many_ranges all;
+  const auto begin_of = [](std::uintptr_t i) { return (i + 1) * 100; };
+  for (std::uintptr_t i = 0; i < count; ++i) { // ascending
+    all.toggle(begin_of(i), i);
+  }
+  for (std::uintptr_t i = 0; i < count; i += i % 100 == 98 ? 2 : 1) { // all but one in a hundred
+    all.toggle(begin_of(i), i);
+  }
+  for (std::uintptr_t i = 0; i < count; ++i) {
+    all.check(begin_of(i));
+  }
+  EXPECT_EQ(all.count(), count / 100);
+  for (std::uintptr_t i = count; i-- > 0;) { // descending
+    all.toggle(begin_of(i), i);
+    all.check(begin_of(i));
+    all.check_overlap(begin_of(i) + 60, begin_of(i) + 260);
+  }
 }
 
 TEST(AgentRanges, ReadersAreRightWhileAnotherWrites) {
