@@ -34,11 +34,12 @@ constexpr std::size_t most_arena_bytes = std::size_t{16} << 30; ///< address spa
 constexpr std::size_t least_arena_bytes = std::size_t{64} << 20;
 
 /// A request between two blocks of a group that may have been for the index of the ones to come.
+/// The thread that makes the blocks writes it, while another one may place them.
 struct mark {
-  std::uint32_t number; ///< of the block that follows
-  std::size_t offset;   ///< where it begins
-  std::size_t bytes;    ///< of the request
-  const void* caller;
+  std::uint32_t number;           ///< of the block that follows
+  std::size_t offset;             ///< where it begins
+  std::atomic<std::size_t> bytes; ///< of the request
+  std::atomic<const void*> caller;
 };
 
 struct group {
@@ -50,7 +51,7 @@ struct group {
   std::size_t latest_bytes;               ///< of the last block that was asked for
   std::atomic<std::size_t> settled_bytes; ///< placed up to here
   std::atomic<bool> reported;
-  std::size_t marks;
+  std::atomic<std::size_t> marks;
   mark marked[max_marks];
   // Of who has the lock `settling`.
   std::size_t parts;
@@ -215,9 +216,10 @@ void place_part(group& of, std::size_t position, const block_range& range,
 }
 
 /// Whether what was asked for at a mark is an index of the blocks from there to a later mark.
-bool begins_array(const group& of, std::size_t position, std::uint32_t last) noexcept {
+bool begins_array(const group& of, std::size_t position, std::size_t marks,
+                  std::uint32_t last) noexcept {
   const mark& at = of.marked[position];
-  for (std::size_t i = position + 1; i < of.marks; ++i) {
+  for (std::size_t i = position + 1; i < marks; ++i) {
     if (is_index(at.bytes, of.marked[i].number - at.number)) {
       return true;
     }
@@ -227,18 +229,20 @@ bool begins_array(const group& of, std::size_t position, std::uint32_t last) noe
 
 /// Whether what was asked for at a mark is an index that grows as a vector does, by half or to
 /// twice its size whenever it is full: then no more blocks follow than there are already.
-bool is_grown_index(const group& of, std::size_t position, std::uint32_t first,
+bool is_grown_index(const group& of, std::size_t position, std::size_t marks, std::uint32_t first,
                     std::uint32_t last) noexcept {
   constexpr std::uint32_t unseen = 512; // blocks that were asked for before the group was opened
   const mark& at = of.marked[position];
-  const std::uint32_t next = position + 1 < of.marks ? of.marked[position + 1].number : last;
+  const std::uint32_t next = position + 1 < marks ? of.marked[position + 1].number : last;
   if (next - at.number > at.number - first + unseen) {
     return false;
   }
   for (std::size_t i = position; i > 0; --i) {
     const mark& before = of.marked[i - 1];
-    if (before.caller == at.caller) {
-      return at.bytes > before.bytes && at.bytes <= before.bytes * 2 + 64;
+    if (before.caller.load(relaxed) == at.caller.load(relaxed)) {
+      const std::size_t bytes = at.bytes;
+      const std::size_t bytes_before = before.bytes;
+      return bytes > bytes_before && bytes <= bytes_before * 2 + 64;
     }
   }
   return false;
@@ -247,13 +251,15 @@ bool is_grown_index(const group& of, std::size_t position, std::uint32_t first,
 /// The arrays that the group's blocks make: a new one begins where an index of it was asked for.
 template <class Each>
 void for_each_part(const group& of, Each each) noexcept {
+  const std::size_t marks =
+      of.marks.load(std::memory_order_acquire); // first: all lie below the end
   block_range now{0, of.blocks.blocks(), 0, of.blocks.used_bytes()};
   const block_range all = now;
   std::size_t position = 0;
-  for (std::size_t i = 0; i < of.marks && position + 1 < max_parts; ++i) {
+  for (std::size_t i = 0; i < marks && position + 1 < max_parts; ++i) {
     const mark& at = of.marked[i];
-    if (at.offset - now.begin >= least_part_bytes && begins_array(of, i, all.last) &&
-        !is_grown_index(of, i, now.first, all.last)) {
+    if (at.offset - now.begin >= least_part_bytes && begins_array(of, i, marks, all.last) &&
+        !is_grown_index(of, i, marks, now.first, all.last)) {
       each(position++, block_range{now.first, at.number, now.begin, at.offset});
       now = {at.number, all.last, at.offset, all.end};
     }
@@ -348,17 +354,25 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
 void note_other_request(std::size_t bytes, const void* caller) noexcept {
   group* const last = latest.load(relaxed);
   // What is as large as a block is one more of them, from another line of the program.
-  if (last == nullptr || !last->blocks.is_mine() || last->marks == max_marks ||
-      bytes == last->latest_bytes) {
+  if (last == nullptr || !last->blocks.is_mine() || bytes == last->latest_bytes) {
     return;
   }
+  const std::size_t marks = last->marks.load(relaxed);
   const std::uint32_t number = last->blocks.blocks();
-  const bool again = last->marks != 0 && last->marked[last->marks - 1].number == number;
-  mark& at = last->marked[again ? last->marks - 1 : last->marks];
-  if (!again || at.bytes < bytes) {
-    at = {number, last->blocks.used_bytes(), bytes, caller};
+  const bool again = marks != 0 && last->marked[marks - 1].number == number;
+  if (marks == max_marks) {
+    return;
   }
-  last->marks += again ? 0 : 1;
+  mark& at = last->marked[again ? marks - 1 : marks];
+  if (!again) {
+    at.number = number;
+    at.offset = last->blocks.used_bytes();
+  }
+  if (!again || at.bytes.load(relaxed) < bytes) {
+    at.bytes.store(bytes, relaxed);
+    at.caller.store(caller, relaxed);
+  }
+  last->marks.store(marks + (again ? 0 : 1), std::memory_order_release);
 }
 
 bool is_in_arena(const void* start) noexcept {

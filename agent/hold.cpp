@@ -273,17 +273,9 @@ void let_go(object& what, void* /*nothing*/) noexcept {
   reset(what);
 }
 
-struct given_back {
-  const char* first;
-  const char* last;
-};
-
-void let_go_of_part(object& what, void* with) noexcept {
-  const auto& part = *static_cast<given_back*>(with);
-  if (what.start < part.last && part.first < what.start + what.mapped_bytes) {
-    what.gives_back = true;
-    reset(what);
-  }
+void let_go_for_good(object& what, void* /*nothing*/) noexcept {
+  what.gives_back = true;
+  reset(what);
 }
 
 } // namespace
@@ -339,7 +331,6 @@ __attribute__((visibility("default"))) void nodewise_agent_gives_back(void* star
                                                                       std::size_t bytes) noexcept {
   if (asked.hold && bytes <= PTRDIFF_MAX) { // also what is not held: it may be about to be
     char* const first = static_cast<char*>(start);
-    given_back part{first, first + bytes};
-    objects.change_all(let_go_of_part, &part);
+    objects.change_overlapping(first, first + bytes, let_go_for_good, nullptr);
   }
 }

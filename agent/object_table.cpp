@@ -288,6 +288,16 @@ bool object_table::change(const void* start, std::uint64_t sequence, void (*how)
   return true;
 }
 
+void object_table::change_overlapping(const char* first, const char* last,
+                                      void (*how)(object&, void*), void* with) noexcept {
+  const guard held(*this);
+  const auto begin = reinterpret_cast<std::uintptr_t>(first);
+  auto end = reinterpret_cast<std::uintptr_t>(last);
+  while ((end = ranges_.last_overlapping(begin, end)) != 0) {
+    how(slots_.load(relaxed)->objects[locked_position(reinterpret_cast<const void*>(end))], with);
+  }
+}
+
 void object_table::change_all(void (*how)(object&, void*), void* with) noexcept {
   const guard held(*this);
   slots* const all = slots_.load(relaxed);

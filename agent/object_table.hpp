@@ -90,6 +90,9 @@ class object_table {
   /// this number. False if it is not. `how` must not ask the table for anything.
   bool change(const void* start, std::uint64_t sequence, void (*how)(object&, void*),
               void* with) noexcept;
+  /// The same of the objects that have bytes in first..last, half-open. Only with `keep_ranges`.
+  void change_overlapping(const char* first, const char* last, void (*how)(object&, void*),
+                          void* with) noexcept;
   /// The same of all objects.
   void change_all(void (*how)(object&, void*), void* with) noexcept;
 

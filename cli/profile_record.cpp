@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "base/local_rank.hpp"
 #include "cli/profile_flags.hpp"
 #include "cli/profile_memory.hpp"
+#include "cli/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "launch/agent_report.hpp"
 #include "launch/report_file.hpp"
@@ -173,13 +176,57 @@ observe::recording watch(int pid, std::optional<std::chrono::milliseconds> durat
   }
 }
 
-/// With a look at how full nodes are, now and then.
+/// With a look at how full nodes are, now and then, and at `others`.
 observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
-                                      const topology& here) {
+                                      const topology& here, std::function<void()> others) {
   observe::recording_options how;
-  how.now_and_then = [&memory, &here] { look_again(memory, here.machine(), sys::real_kernel()); };
+  how.now_and_then = [&memory, &here, others = std::move(others)] {
+    look_again(memory, here.machine(), sys::real_kernel());
+    others();
+  };
   return how;
 }
+
+/// Says once that the program is being profiled, after two seconds. No line is redrawn, since the
+/// program writes to the same terminal.
+class profiling_note {
+ public:
+  profiling_note(const launch::plan& what, const invocation& given)
+      : text_("nodewise: profiling " + what.command.front() +
+              "; Ctrl-C ends it and shows what was seen\n"),
+        said_(given.has(flags::quiet) || ::isatty(STDERR_FILENO) == 0) {}
+
+  void operator()() {
+    if (!said_ && std::chrono::steady_clock::now() - begin_ > quiet_time) {
+      said_ = true;
+      write_error(text_);
+    }
+  }
+
+ private:
+  static constexpr std::chrono::seconds quiet_time{2};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::string text_;
+  bool said_;
+};
+
+/// Of a process that was there before: how long it has been watched, of how long in all.
+class watching_line {
+ public:
+  watching_line(int pid, std::optional<std::chrono::milliseconds> duration)
+      : shown_("watching process " + std::to_string(pid),
+               static_cast<std::uint64_t>(duration ? duration->count() : 0)) {}
+
+  void operator()() {
+    const auto passed = std::chrono::steady_clock::now() - begin_;
+    shown_.done(static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(passed).count()));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  report::progress shown_;
+};
 
 } // namespace
 
@@ -188,12 +235,13 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
   state_before was(here);
   recorded_profile made;
   const launch::report_file report(launch::report_file::for_witness);
+  profiling_note note(what, given);
   const observe::recording recorded = record(
       [&] {
         launch::apply(what, report.name(), sys::real_kernel());
         launch::become(what);
       },
-      given.has(flags::strict), looking_at(was.memory, here));
+      given.has(flags::strict), looking_at(was.memory, here, std::ref(note)));
   const launch::run_report told = report.read();
   made.end = recorded.end;
   add_notes(told, made.warnings);
@@ -215,7 +263,10 @@ recorded_profile record_process(int pid, const topology& here, const invocation&
   observe::observer eye(sys::real_kernel(), here.machine());
   const auto process = sys::real_process(pid);
   observe::page_map mapped = eye.look(*process, {});
-  const observe::recording recorded = watch(pid, duration, given, looking_at(was.memory, here));
+  const observe::recording recorded = [&] {
+    watching_line line(pid, duration);
+    return watch(pid, duration, given, looking_at(was.memory, here, std::ref(line)));
+  }();
   bool latest = false;
   if (!recorded.ended) {
     try {

@@ -177,5 +177,28 @@ TEST(AgentRanges, AreThoseOfTheTableWhoseProcessCounts) {
   EXPECT_TRUE(table->ranges().find(0x20000, found) && !found.is_range);
 }
 
+TEST(AgentRanges, ObjectsAreChangedByTheirBytes) {
+  const auto table = std::make_unique<object_table>();
+  table->keep_ranges();
+  const auto address = [](std::uintptr_t at) { return reinterpret_cast<char*>(at); };
+  for (std::uintptr_t i = 1; i <= 5; ++i) {
+    object made{};
+    made.start = address(i * 0x10000);
+    made.mapped_bytes = 0x4000;
+    made.pid = 1;
+    ASSERT_TRUE(table->insert(made));
+  }
+  const auto count = [](object& what, void* /*nothing*/) { ++what.blocks; };
+  table->change_overlapping(address(0x23fff), address(0x40001), count, nullptr);
+  table->change_overlapping(address(0x14000), address(0x20000), count, nullptr); // a gap
+  const auto blocks = [&](std::uintptr_t at) {
+    object found{};
+    return table->find(address(at), found) ? found.blocks : 99;
+  };
+  const std::vector<std::uint64_t> found{blocks(0x10000), blocks(0x20000), blocks(0x30000),
+                                         blocks(0x40000), blocks(0x50000)};
+  EXPECT_EQ(found, (std::vector<std::uint64_t>{0, 1, 1, 1, 0}));
+}
+
 } // namespace
 } // namespace nodewise::agent
