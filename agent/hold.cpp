@@ -238,8 +238,9 @@ void wait_ns(std::uint64_t ns) noexcept {
   sys::raw::call(SYS_nanosleep, &pause, nullptr);
 }
 
+constexpr std::uint64_t shortest = 50'000'000;
+
 void hold_until_the_end(scratch& memory) noexcept {
-  constexpr std::uint64_t shortest = 50'000'000;
   constexpr std::uint64_t longest = 200'000'000;
   constexpr std::uint64_t share = 10; // of a processor's time at most one part in so many
   std::uint64_t pause = shortest;
@@ -254,10 +255,11 @@ void hold_until_the_end(scratch& memory) noexcept {
 void* run(void* /*nothing*/) noexcept {
   announce_helper();
   (void)::prctl(PR_SET_NAME, "nodewise-hold");
+  tid = static_cast<int>(sys::raw::call(SYS_gettid));
+  wait_ns(shortest); // most programs that a script starts end before, and have nothing to hold
   if (const long refusal = leave_descriptors(); refusal < 0) { // or its files take numbers
     refused_errno = static_cast<int>(-refusal);
   }
-  tid = static_cast<int>(sys::raw::call(SYS_gettid));
   tell_holder();
   void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {

@@ -155,7 +155,9 @@ void range_index::add(std::uintptr_t begin, std::uintptr_t end, std::uint64_t se
     into.ranges[at].end.store(end, relaxed);
     into.ranges[at].sequence.store(sequence, relaxed);
     into.count.store(count + 1, relaxed);
-    lowest_.store(begin < lowest_.load(relaxed) ? begin : lowest_.load(relaxed), relaxed);
+    complement_of_lowest_.store(
+        ~begin > complement_of_lowest_.load(relaxed) ? ~begin : complement_of_lowest_.load(relaxed),
+        relaxed);
     highest_.store(end > highest_.load(relaxed) ? end : highest_.load(relaxed), relaxed);
   }
   end_change();

@@ -33,7 +33,7 @@ class range_index {
 
   /// False if the address is below or above all ranges that ever were.
   [[nodiscard]] bool may_hold(std::uintptr_t address) const noexcept {
-    return address >= lowest_.load(std::memory_order_relaxed) &&
+    return address >= ~complement_of_lowest_.load(std::memory_order_relaxed) &&
            address < highest_.load(std::memory_order_relaxed);
   }
   /// False if the index changes all the time meanwhile.
@@ -76,7 +76,9 @@ class range_index {
 
   std::atomic<std::size_t> version_{0}; ///< odd while a thread changes the index
   std::atomic<std::size_t> chunks_{0};  ///< in use
-  std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};
+  /// The complement of the lowest address, so that all is zero at first and takes no room in a
+  /// file.
+  std::atomic<std::uintptr_t> complement_of_lowest_{0};
   std::atomic<std::uintptr_t> highest_{0};
   /// In order; behind those in use are the ones to be used again.
   std::atomic<chunk*> order_[most_chunks] = {};
