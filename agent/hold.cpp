@@ -31,6 +31,7 @@ constexpr int nowhere = -1;
 constinit std::atomic<int> tid{0};
 constinit std::atomic<int> refused_errno{0};
 constinit std::atomic<bool> holds_any{false};
+constinit std::atomic<int> waiting_pid{0}; ///< the process that has no thread yet, or 0
 
 struct scratch {
   std::uint64_t entry[batch_pages]; ///< of pagemap
@@ -238,9 +239,8 @@ void wait_ns(std::uint64_t ns) noexcept {
   sys::raw::call(SYS_nanosleep, &pause, nullptr);
 }
 
-constexpr std::uint64_t shortest = 50'000'000;
-
 void hold_until_the_end(scratch& memory) noexcept {
+  constexpr std::uint64_t shortest = 50'000'000;
   constexpr std::uint64_t longest = 200'000'000;
   constexpr std::uint64_t share = 10; // of a processor's time at most one part in so many
   std::uint64_t pause = shortest;
@@ -256,7 +256,6 @@ void* run(void* /*nothing*/) noexcept {
   announce_helper();
   (void)::prctl(PR_SET_NAME, "nodewise-hold");
   tid = static_cast<int>(sys::raw::call(SYS_gettid));
-  wait_ns(shortest); // most programs that a script starts end before, and have nothing to hold
   if (const long refusal = leave_descriptors(); refusal < 0) { // or its files take numbers
     refused_errno = static_cast<int>(-refusal);
   }
@@ -282,12 +281,27 @@ void let_go_for_good(object& what, void* /*nothing*/) noexcept {
 
 } // namespace
 
-void begin_holding() noexcept {
+void begin_holding(bool has_objects) noexcept {
   tid = 0;
   refused_errno = 0;
+  waiting_pid = 0;
   if (!asked.hold || !asked.observe || !is_witness()) {
     return;
   }
+  waiting_pid = static_cast<int>(sys::raw::call(SYS_getpid));
+  if (has_objects) {
+    hold_also();
+  }
+}
+
+void hold_also() noexcept {
+  int pid = waiting_pid;
+  // A child of vfork() has this memory, too, and no thread must be made for it.
+  if (pid == 0 || pid != static_cast<int>(sys::raw::call(SYS_getpid)) ||
+      !waiting_pid.compare_exchange_strong(pid, 0)) {
+    return;
+  }
+  const int kept = errno;
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -296,6 +310,7 @@ void begin_holding() noexcept {
     refused_errno = refusal;
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = kept;
 }
 
 void let_go_of_all() noexcept {

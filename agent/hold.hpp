@@ -24,8 +24,12 @@ void nodewise_agent_gives_back(void* start, std::size_t bytes) noexcept;
 
 namespace nodewise::agent {
 
-/// Starts the thread if the settings ask for it. In a forked child again, which has no such thread.
-void begin_holding() noexcept;
+/// From now on there is such a thread as soon as there is an object to look after: most programs
+/// that a script starts have none. In a forked child again, which has no such thread.
+/// `has_objects`: there is one already.
+void begin_holding(bool has_objects) noexcept;
+/// A new object has come.
+void hold_also() noexcept;
 /// Before a fork, with the table locked: parent and child copy what either writes to where it is
 /// written.
 void let_go_of_all() noexcept;

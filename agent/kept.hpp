@@ -64,6 +64,9 @@ class kept_blocks {
   /// A copy of each lent object. One that is freed or made meanwhile may be torn.
   template <class Each>
   void for_each_lent(Each each) const noexcept {
+    if (freed_.load(std::memory_order_relaxed) == 0) {
+      return; // the table was never used, and looking would bring it into memory
+    }
     for (slot i = 0; i < none; ++i) {
       const std::uintptr_t lent = lent_[i].load(std::memory_order_acquire);
       if (lent == 0) {

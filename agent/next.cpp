@@ -23,16 +23,15 @@ constinit std::atomic<bool> resolving{false};
 /// program linked without PIE it may be a stub of the program's that leads here.
 void* in_front(const char* name) noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, name);
-  Dl_info there{};
-  const ElfW(Sym)* symbol = nullptr;
-  if (first == nullptr ||
-      ::dladdr1(first, &there, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
-                RTLD_DL_SYMENT) == 0 ||
-      there.dli_fbase == module_base(&resolving) || symbol == nullptr ||
-      symbol->st_shndx == SHN_UNDEF) {
+  if (first == nullptr || module_base(first) == module_base(&resolving)) {
     return nullptr;
   }
-  return first;
+  Dl_info there{}; // dladdr1() takes microseconds, since it compares all symbols of the module
+  const ElfW(Sym)* symbol = nullptr;
+  const bool known =
+      ::dladdr1(first, &there, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                RTLD_DL_SYMENT) != 0;
+  return known && symbol != nullptr && symbol->st_shndx != SHN_UNDEF ? first : nullptr;
 }
 
 /// A block must go back to where it came from, so what that allocator has not got and we have, as

@@ -40,11 +40,6 @@ int run(void* what) {
   return 0;
 }
 
-/// Where nobody else runs, nobody misses a number. The C library before 2.32 does not tell.
-bool is_alone() noexcept {
-  return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
-}
-
 /// As posix_spawn() does it: the calling thread stands still until the process has ended, so that
 /// both can use the same thread-local variables. It has no exit signal, and only wait4() with
 /// __WCLONE sees it: the program's wait() does not. False if the kernel refuses.
@@ -59,9 +54,14 @@ bool run_beside(job& what, char* stack) noexcept {
 
 } // namespace
 
+bool is_single_threaded() noexcept {
+  return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
+}
+
 void with_own_descriptors(void (*work)(void*), void* with) noexcept {
   const int kept = errno;
-  void* const stack = begun.load(std::memory_order_relaxed) && !is_alone()
+  // Where no other thread runs, nobody misses a number.
+  void* const stack = begun.load(std::memory_order_relaxed) && !is_single_threaded()
                           ? sys::raw::map(stack_bytes, PROT_READ | PROT_WRITE, MAP_STACK)
                           : nullptr;
   bool done = false;

@@ -12,7 +12,8 @@
 //   announce      /proc/self/maps, at the end        with_own_descriptors
 //   hold          pagemap and stat, from time to time: its thread has a table of its own
 // Records are written through a mapping (record_file.hpp). Facts of the system are read in the
-// constructor (placement.hpp). The agent's dlopen() calls find what is loaded and open nothing.
+// constructor (placement.hpp), for a witness by its thread `hold`. The agent's dlopen() calls find
+// what is loaded and open nothing.
 #pragma once
 
 namespace nodewise::agent {
@@ -32,6 +33,9 @@ void with_own_descriptors(Work& work) noexcept {
 
 /// The constructor is over. Before, nobody else runs, and a program starts faster without it.
 void begin_own_descriptors() noexcept;
+
+/// True where the C library knows of no other thread. Before 2.32 it does not tell.
+[[nodiscard]] bool is_single_threaded() noexcept;
 
 /// Gives the calling thread, one of the agent's own, an empty descriptor table. 0 or -errno.
 [[nodiscard]] long leave_descriptors() noexcept;

@@ -226,7 +226,7 @@ void after_fork_in_child() noexcept {
     forget_writes();
   }
   begin_process();
-  begin_holding();
+  begin_holding(false);
   state.ended = state.finisher.load(); // the thread that was to end it is the parent's
 }
 
@@ -272,7 +272,9 @@ void after_fork_in_child() noexcept {
     }
   }
   find_next_functions();
-  read_system_facts();
+  if (!asked.observe || !asked.witness) { // a witness places nothing
+    read_system_facts();
+  }
   announce_program(::getpid());
   if (asked.report != nullptr && !open_report(asked.report)) {
     asked.report = nullptr;
@@ -281,7 +283,7 @@ void after_fork_in_child() noexcept {
   start_threads(asked);
   place_statics();
   begin_own_descriptors();
-  begin_holding();
+  begin_holding(state.objects != 0);
 }
 
 [[gnu::destructor]] void end() noexcept {
@@ -313,6 +315,7 @@ void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
   announce_object(what);
+  hold_also();
   if (is_witness()) {
     what.born = what.born.ns == 0 ? begin_life(what.caller) : what.born;
     tell_birth(what, what.born.ns);

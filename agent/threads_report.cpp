@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "agent/hold.hpp"
@@ -131,6 +132,18 @@ void read_cpus(int tid, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
   write_mask(mask, into);
 }
 
+/// Where there is no other thread. Most programs that a script starts have none, and /proc takes
+/// longer than all the rest of their end.
+void write_main(int pid) noexcept {
+  nodewise_agent_thread record = {};
+  record.tid = pid;
+  record.ordinal = -1;
+  record.flags = main_thread_flags();
+  sys::raw::call(SYS_prctl, PR_GET_NAME, record.name);
+  read_cpus(pid, record.cpus);
+  tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
+}
+
 /// False if it has ended meanwhile.
 bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   into.tid = tid;
@@ -162,8 +175,12 @@ void write_live(int pid) noexcept {
 } // namespace
 
 void write_threads(const settings& asked, int pid) noexcept {
-  auto live = [pid] { write_live(pid); };
-  with_own_descriptors(live);
+  if (is_single_threaded()) {
+    write_main(pid);
+  } else {
+    auto live = [pid] { write_live(pid); };
+    with_own_descriptors(live);
+  }
   for (std::size_t at = 0; at < max_known_threads; ++at) {
     nodewise_agent_thread record = {};
     if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.witness)) {
