@@ -204,8 +204,13 @@ std::string threads_text(const run_result& result, const process_report& process
   if (process.totals && process.totals->pin_errno != 0) {
     add("some not bound: " + errno_text(process.totals->pin_errno));
   }
-  return "  " + std::to_string(process.threads.size()) +
-         (process.threads.size() == 1 ? " thread: " : " threads: ") + text + "\n";
+  // The agent describes threads that it has bound, and those that are there at the end.
+  const std::size_t started = process.totals ? process.totals->own_threads + 1 : 0;
+  if (started > process.threads.size()) {
+    add(std::to_string(started - process.threads.size()) + " not bound, ended before");
+  }
+  const std::size_t threads = std::max<std::size_t>(process.threads.size(), started);
+  return "  " + std::to_string(threads) + (threads == 1 ? " thread: " : " threads: ") + text + "\n";
 }
 
 std::string run_text(const run_result& result, const report::style& how) {

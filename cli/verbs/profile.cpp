@@ -1,8 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <memory>
 #include <string>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -73,8 +76,36 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
   sys::end_as(found.end);
 }
 
+/// By how it begins: an ELF file or a script. What is no file is none.
+bool is_program(const std::string& file) {
+  struct stat facts{};
+  if (::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return false;
+  }
+  std::string begin(4, '\0');
+  std::ifstream(file, std::ios::binary)
+      .read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == "\x7f"
+                  "ELF" ||
+         begin.starts_with("#!");
+}
+
+/// A program without -- in front of it, or a process without -p.
+void check_is_file_of_profile(const std::string& file) {
+  const bool exists = ::access(file.c_str(), F_OK) == 0;
+  if (!exists && file.find_first_not_of("0123456789") == std::string::npos) {
+    throw error(error_kind::usage, "the profile " + file, "there is no such file",
+                "to watch the process " + file + " write nodewise profile -p " + file);
+  }
+  if (is_program(file)) {
+    throw error(error_kind::usage, "the profile " + file, "it is a program",
+                "to profile it write nodewise profile -- " + file);
+  }
+}
+
 /// Several are the ranks of one run.
 profile_result read_files(const std::vector<std::string>& files) {
+  std::ranges::for_each(files, check_is_file_of_profile);
   return files.size() == 1 ? read_profile(files.front()) : read_ranks(files);
 }
 

@@ -17,6 +17,8 @@ from .vm import VirtualMachine, failure_of_guest
 
 _TICK_SECONDS = 0.2
 _IMPATIENCE_SECONDS = 1.0
+# A signal to the process group arrives twice: its sender's, and the one that the command passes on.
+_SAME_INTERRUPT_SECONDS = 0.2
 # What poll(2) promises a pipe or terminal to take without waiting.
 _SAFE_WRITE_BYTES = 4096
 
@@ -189,14 +191,14 @@ class Relay:
                 size = shutil.get_terminal_size()
                 self._send(protocol.encode_integers(FrameType.WINDOW, size.lines, size.columns))
                 continue
-            if (
-                number == signal.SIGINT
-                and time.monotonic() - self._last_interrupt < _IMPATIENCE_SECONDS
-            ):
-                self._reporter.note("interrupted twice: ending the virtual machine")
-                self._wait_status = int(signal.SIGINT)
-                return
             if number == signal.SIGINT:
+                since = time.monotonic() - self._last_interrupt
+                if since < _SAME_INTERRUPT_SECONDS:
+                    continue
+                if since < _IMPATIENCE_SECONDS:
+                    self._reporter.note("interrupted twice: ending the virtual machine")
+                    self._wait_status = int(signal.SIGINT)
+                    return
                 self._last_interrupt = time.monotonic()
             self._send(protocol.encode_integers(FrameType.SIGNAL, number))
 

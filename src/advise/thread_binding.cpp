@@ -64,9 +64,12 @@ binding choose_binding(const picture& of, std::size_t program) {
   if (all.programs().size() > 1) {
     return {bind_policy::none, {}, "the job's launcher binds its processes: keep that as it is"};
   }
-  if (nodes_of_threads(all, program, {}).empty()) {
+  const std::size_t threads = nodes_of_threads(all, program, {}).size();
+  if (threads == 0) {
     return {bind_policy::none, {}, "no thread was seen at work"};
   }
+  // A single thread that stays where it is needs no place, and all that it starts would share it.
+  const bool is_team = threads > 1;
   const bool moved = std::ranges::any_of(
       all.workers(), [&](const worker& each) { return works(each) && each.roams; });
   binding best;
@@ -86,21 +89,21 @@ binding choose_binding(const picture& of, std::size_t program) {
     if (!same && is_one_place_off(all, program, homes)) {
       return {policy, std::move(homes), ""};
     }
-    if (moved) {
-      binding one{policy, std::move(homes), ""};
-      std::vector<std::size_t> sites(all.sites().size());
-      std::iota(sites.begin(), sites.end(), std::size_t{0});
-      const double seconds = tell(all, all.costs(), decide(of, sites, one).after).seconds;
-      if (best.homes.empty() || seconds < least) {
-        least = seconds;
-        best = std::move(one);
-      }
+    if (!moved && !is_team) {
+      continue;
+    }
+    binding one{policy, std::move(homes), ""};
+    std::vector<std::size_t> sites(all.sites().size());
+    std::iota(sites.begin(), sites.end(), std::size_t{0});
+    const double seconds = tell(all, all.costs(), decide(of, sites, one).after).seconds;
+    if (best.homes.empty() || seconds < least) {
+      least = seconds;
+      best = std::move(one);
     }
   }
-  if (!moved) {
-    best.remark =
-        "threads kept their nodes, but by neither close nor spread: start the program with "
-        "the same binding";
+  if (!moved && is_team) {
+    best.remark = "threads kept their nodes, but by neither close nor spread: the plan binds them "
+                  "anew, unless the program does";
   }
   return best;
 }

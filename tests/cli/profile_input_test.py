@@ -305,6 +305,13 @@ class Broken(InputTest):
                 result = self.expect_json(0, "profile", "--json", self.file(edited(edit)))
                 self.assertIsNone(conforms(result, "advice-1"))
 
+    def test_a_program_or_a_process_is_told_how_it_is_profiled(self):
+        (self.folder / "script").write_text("#!/bin/sh\n")
+        for name, cure in (("/bin/true", "nodewise profile -- /bin/true"), (f"{self.folder}/script", f"-- {self.folder}/script"),
+                           ("4194304", "nodewise profile -p 4194304")):
+            with self.subTest(name):
+                self.assertIn(cure, self.expect(2, "profile", name).stderr)
+
     def test_no_such_file_and_no_file(self):
         self.assertIn("/nonexistent.json", self.expect(3, "profile", "/nonexistent.json").stderr)
         self.expect(3, "profile", "/")

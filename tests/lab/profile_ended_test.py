@@ -37,13 +37,20 @@ class Interrupted(lab.LabTest):
         environment = {name: value for name, value in os.environ.items() if name != "NODEWISE_KERNEL"}
         return subprocess.Popen(
             command, cwd=self.directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
 
     def test_ctrl_c_shows_what_was_seen(self):
+        self.check(os.kill)
+
+    def test_an_interrupt_of_the_whole_group_counts_once(self):
+        """As `timeout -s INT` sends it: to the command and to all that it started."""
+        self.check(os.killpg)
+
+    def check(self, send):
         with self.start() as profiling:
             self.assertEqual(profiling.stdout.readline(), "ready\n")
-            profiling.send_signal(signal.SIGINT)
+            send(profiling.pid, signal.SIGINT)
             _, said = profiling.communicate(timeout=PATIENCE)
         self.assertEqual(profiling.returncode, -signal.SIGINT, said)
         self.assertRegex(said, r"(?m)^ *field +8\.00 MiB", said)

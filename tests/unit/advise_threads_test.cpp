@@ -81,6 +81,26 @@ TEST(AdviseThreads, ThreadsOnePlaceOffAreBoundAnew) {
   EXPECT_LT(*made.after.remote, 0.01);
 }
 
+// Nobody bound them: the next run would have them elsewhere, and memory laid out for these nodes.
+TEST(AdviseThreads, ThreadsThatKeptNodesByNoPolicyAreBound) {
+  program_maker make({0, 2, 1, 3, 0, 2, 1, 3, 1});
+  numbered(make, {0, 1, 2, 3, 4, 5, 6, 7});
+  make.array(pages, program_maker::all_by(0)).used(blocks_of(1, 8));
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
+  EXPECT_NE(made.plan.bind, bind_policy::none);
+  EXPECT_LT(*made.after.remote, 0.01);
+  EXPECT_THAT(made.remarks, Contains(HasSubstr("neither close nor spread")));
+}
+
+// All that it starts would be on its processor.
+TEST(AdviseThreads, AThreadAloneIsNotBound) {
+  program_maker make({2});
+  numbered(make, {});
+  make.array(pages, program_maker::all_by(0)).used([](std::size_t, std::size_t) { return 0; });
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
+  EXPECT_EQ(made.plan.bind, bind_policy::none);
+}
+
 /// Threads 1 to 7 fill the blocks, joined; 8 to 14 work on them; the main thread does both.
 program_maker two_teams(std::vector<int> second) {
   std::vector<int> nodes = four_by_two;

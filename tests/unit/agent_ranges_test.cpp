@@ -116,7 +116,7 @@ TEST(AgentRanges, GrowAndShrinkInAnyOrder) {
   for (std::uintptr_t i = 0; i < count; ++i) { // ascending
     all.toggle(begin_of(i), i);
   }
-  for (std::uintptr_t i = 0; i < count; i += i % 100 == 98 ? 2 : 1) { // all but one in a hundred
+  for (std::uintptr_t i = 0; i < count; i += i % 100 == 98 ? 2U : 1U) { // all but one in a hundred
     all.toggle(begin_of(i), i);
   }
   for (std::uintptr_t i = 0; i < count; ++i) {
