@@ -17,6 +17,9 @@ constexpr auto release = std::memory_order_release;
 /// What placing an object leaves in its flags.
 constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_BASE_PAGES;
 
+/// What a block and the object that is to have it must have in common.
+constexpr unsigned kinds = NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT;
+
 bool is_aligned(const char* start, std::size_t alignment) noexcept {
   return (reinterpret_cast<std::uintptr_t>(start) & (alignment - 1)) == 0;
 }
@@ -24,21 +27,22 @@ bool is_aligned(const char* start, std::size_t alignment) noexcept {
 } // namespace
 
 /// Not where pages belong to the thread that touches them first, and not what came out differently
-/// than asked: the next time it may come out right.
+/// than asked: the next time it may come out right. What has no policies, since there are too many
+/// already, is kept for as long as that lasts.
 bool kept_blocks::can_be_kept(const object& freed) noexcept {
-  const bool unasked = (freed.flags & NODEWISE_AGENT_UNASKED) != 0;
+  const bool no_policy = (freed.flags & (NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT)) != 0;
   const bool placed =
       (freed.flags & NODEWISE_AGENT_PLACED) != 0 && freed.where->kind != placement_kind::local;
   return freed.kind == NODEWISE_AGENT_HEAP && freed.block == nullptr && freed.front_bytes != 0 &&
-         (placed || unasked) && (freed.flags & ~(outcome | NODEWISE_AGENT_UNASKED)) == 0 &&
+         (placed || no_policy) && (freed.flags & ~(outcome | kinds)) == 0 &&
          freed.mapped_bytes <= largest_block_bytes && freed.placed_bytes == freed.mapped_bytes;
 }
 
 kept_blocks::state kept_blocks::key_of(const object& what) noexcept {
   const auto where = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(what.where));
-  const std::uint64_t unasked = what.flags & NODEWISE_AGENT_UNASKED;
+  const std::uint64_t kind = what.flags & kinds;
   const std::uint64_t mixed =
-      (where + unasked + what.mapped_bytes * 0x9e3779b97f4a7c15U) * 0xbf58476d1ce4e5b9U;
+      (where + kind + what.mapped_bytes * 0x9e3779b97f4a7c15U) * 0xbf58476d1ce4e5b9U;
   return mixed | 2; // neither `empty` nor `busy`
 }
 
@@ -66,11 +70,15 @@ bool kept_blocks::give_back(slot from) noexcept {
     return false;
   }
   object& what = objects_[from];
-  kept_.fetch_sub(1, relaxed);
-  kept_bytes_.fetch_sub(what.mapped_bytes, relaxed);
+  bytes_.fetch_sub(what.mapped_bytes, relaxed);
   unmap(mapping_of(what), mapping_bytes(what));
   give_back_extents(what);
   return true;
+}
+
+void kept_blocks::forget(slot claimed) noexcept {
+  bytes_.fetch_sub(objects_[claimed].mapped_bytes, relaxed);
+  states_[claimed].store(empty, release);
 }
 
 /// A slot for a block at this address, which is the caller's then.
@@ -92,16 +100,27 @@ kept_blocks::slot kept_blocks::free_way(const void* start) noexcept {
 
 /// The slot's object becomes a kept one. Whoever frees it a second time through the C library meets
 /// a chunk of no size, and fails as without the agent.
-void kept_blocks::enter(slot into) noexcept {
-  const object& what = objects_[into];
+void kept_blocks::put_back(slot claimed) noexcept {
+  const object& what = objects_[claimed];
   const state key = key_of(what);
   hide_front(what);
-  freed_at_[into].store(freed_.fetch_add(1, relaxed), relaxed);
-  kept_.fetch_add(1, relaxed);
-  kept_bytes_.fetch_add(what.mapped_bytes, relaxed);
-  states_[into].store(key, release);
-  hint_[key % hints].store(into, relaxed);
-  trim();
+  freed_at_[claimed].store(come_.load(relaxed), relaxed);
+  states_[claimed].store(key, release);
+  std::atomic<slot>& hint = hint_[key % hints];
+  if (hint.load(relaxed) != claimed) { // threads that take turns would wait for its cache line
+    hint.store(claimed, relaxed);
+  }
+}
+
+/// Room for another block, of older ones if need be.
+bool kept_blocks::reserve(std::size_t bytes) noexcept {
+  while (bytes_.fetch_add(bytes, relaxed) + bytes > most_bytes) {
+    bytes_.fetch_sub(bytes, relaxed);
+    if (!give_back_oldest()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// For who looks at this process from outside; protocol.h explains it.
@@ -111,21 +130,22 @@ void kept_blocks::show() const noexcept {
 }
 
 bool kept_blocks::keep(const object& freed) noexcept {
-  if (freed_.load(relaxed) == 0) {
+  if (come_.fetch_add(1, relaxed) == 0) {
     show();
   }
   give_back_old();
+  if (!reserve(freed.mapped_bytes)) {
+    return false;
+  }
   const slot into = free_way(freed.start);
   if (into == none) {
+    bytes_.fetch_sub(freed.mapped_bytes, relaxed);
     return false;
   }
   objects_[into] = freed;
-  enter(into);
+  has_policies_[into].store(freed.extents != 0, relaxed);
+  put_back(into);
   return true;
-}
-
-void kept_blocks::put_back(slot claimed) noexcept {
-  enter(claimed);
 }
 
 bool kept_blocks::take_from(slot from, state key, object& wanted, std::size_t alignment) noexcept {
@@ -136,13 +156,10 @@ bool kept_blocks::take_from(slot from, state key, object& wanted, std::size_t al
   }
   const object& found = objects_[from];
   if (found.where != wanted.where || found.mapped_bytes != wanted.mapped_bytes ||
-      ((found.flags ^ wanted.flags) & NODEWISE_AGENT_UNASKED) != 0 ||
-      !is_aligned(found.start, alignment)) {
+      ((found.flags ^ wanted.flags) & kinds) != 0 || !is_aligned(found.start, alignment)) {
     states_[from].store(key, release);
     return false;
   }
-  kept_.fetch_sub(1, relaxed);
-  kept_bytes_.fetch_sub(found.mapped_bytes, relaxed);
   wanted.start = found.start;
   wanted.front_bytes = found.front_bytes;
   wanted.granule_bytes = found.granule_bytes;
@@ -152,7 +169,7 @@ bool kept_blocks::take_from(slot from, state key, object& wanted, std::size_t al
 }
 
 kept_blocks::slot kept_blocks::take(object& wanted, std::size_t alignment) noexcept {
-  if (kept_.load(relaxed) == 0) {
+  if (bytes() == 0) {
     return none;
   }
   const state key = key_of(wanted);
@@ -190,41 +207,42 @@ kept_blocks::slot kept_blocks::claim(const void* start) noexcept {
                                                                                              : none;
 }
 
-/// Blocks that nobody has asked for while many others were freed.
+/// Blocks that nobody has asked for while many new ones came.
 void kept_blocks::give_back_old() noexcept {
-  const std::uint64_t now = freed_.load(relaxed);
-  if (kept_.load(relaxed) == 0 || now % ways != 0) {
+  const std::uint64_t now = come_.load(relaxed);
+  if (bytes() == 0 || now % ways != 0) {
     return;
   }
   for (slot i = 0; i < none; ++i) {
     if (states_[i].load(relaxed) > busy && now - freed_at_[i].load(relaxed) > longest_kept &&
         give_back(i)) {
-      forget(i);
+      states_[i].store(empty, release);
     }
   }
 }
 
-/// Gives the oldest ones back until the rest is not too much.
-void kept_blocks::trim() noexcept {
-  for (std::size_t attempt = 0; attempt < ways && kept_bytes() > most_kept_bytes; ++attempt) {
-    slot oldest = none;
-    for (slot i = 0; i < none; ++i) {
-      if (states_[i].load(relaxed) > busy &&
-          (oldest == none || freed_at_[i].load(relaxed) < freed_at_[oldest].load(relaxed))) {
-        oldest = i;
-      }
-    }
-    if (oldest != none && give_back(oldest)) {
-      forget(oldest);
+/// False if none is kept.
+bool kept_blocks::give_back_oldest() noexcept {
+  slot oldest = none;
+  for (slot i = 0; i < none; ++i) {
+    if (states_[i].load(relaxed) > busy &&
+        (oldest == none || freed_at_[i].load(relaxed) < freed_at_[oldest].load(relaxed))) {
+      oldest = i;
     }
   }
+  if (oldest != none && give_back(oldest)) {
+    states_[oldest].store(empty, release);
+  }
+  return oldest != none;
 }
 
-bool kept_blocks::give_back_all() noexcept {
+bool kept_blocks::give_back_all(shortage of) noexcept {
   bool any = false;
-  for (slot i = 0; i < none && kept_.load(relaxed) != 0; ++i) {
-    if (give_back(i)) {
-      forget(i);
+  for (slot i = 0; i < none && bytes() != 0; ++i) {
+    // Read without owning the slot: a block that is passed by for once does no harm.
+    const bool wanted = of == shortage::memory || has_policies_[i].load(relaxed);
+    if (wanted && give_back(i)) {
+      states_[i].store(empty, release);
       any = true;
     }
   }

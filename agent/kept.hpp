@@ -25,9 +25,9 @@ class kept_blocks {
   static constexpr std::size_t sets = 128;
   /// Both as glibc: its heap keeps up to twice the largest block that it takes from there.
   static constexpr std::size_t largest_block_bytes = std::size_t{32} << 20;
-  static constexpr std::size_t most_kept_bytes = 2 * largest_block_bytes;
-  /// A block goes back to the kernel when so many others have been freed since.
-  static constexpr std::uint64_t longest_kept = 4096;
+  static constexpr std::size_t most_bytes = 2 * largest_block_bytes;
+  /// A block goes back to the kernel when so many new ones have come since it was freed.
+  static constexpr std::uint64_t longest_kept = 256;
 
   /// Of a block that is neither kept nor lent: the caller's alone.
   using slot = std::size_t;
@@ -35,7 +35,8 @@ class kept_blocks {
 
   /// Whether a later request can have this object's memory as if it were new.
   [[nodiscard]] static bool can_be_kept(const object& freed) noexcept;
-  /// Takes the freed object over. False if its slots are all in use: it is still the caller's.
+  /// Takes the freed object over. False if there is no slot or no room for it among blocks that are
+  /// lent: it is still the caller's.
   [[nodiscard]] bool keep(const object& freed) noexcept;
 
   /// A kept block for an object whose length and placement are chosen: gives it memory that is
@@ -53,18 +54,22 @@ class kept_blocks {
   /// The claimed object was freed, and is kept again.
   void put_back(slot claimed) noexcept;
   /// The claimed object is not the cache's any more.
-  void forget(slot claimed) noexcept { states_[claimed].store(empty, std::memory_order_release); }
+  void forget(slot claimed) noexcept;
 
-  /// Gives all kept memory back to the kernel. True if there was some.
-  bool give_back_all() noexcept;
-  [[nodiscard]] std::size_t kept_bytes() const noexcept {
-    return kept_bytes_.load(std::memory_order_relaxed);
+  /// What the kernel or the agent has too little of.
+  enum class shortage { memory, policies };
+  /// Gives kept blocks back to the kernel: all, or those that have policies. True if there were
+  /// some.
+  bool give_back_all(shortage of) noexcept;
+  /// Of all blocks in slots, kept or lent.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return bytes_.load(std::memory_order_relaxed);
   }
 
   /// A copy of each lent object. One that is freed or made meanwhile may be torn.
   template <class Each>
   void for_each_lent(Each each) const noexcept {
-    if (freed_.load(std::memory_order_relaxed) == 0) {
+    if (come_.load(std::memory_order_relaxed) == 0) {
       return; // the table was never used, and looking would bring it into memory
     }
     for (slot i = 0; i < none; ++i) {
@@ -91,19 +96,19 @@ class kept_blocks {
   [[nodiscard]] bool take_from(slot from, state key, object& wanted,
                                std::size_t alignment) noexcept;
   [[nodiscard]] bool give_back(slot from) noexcept;
-  void enter(slot into) noexcept;
-  void show() const noexcept;
+  [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
+  [[nodiscard]] bool give_back_oldest() noexcept;
   void give_back_old() noexcept;
-  void trim() noexcept;
+  void show() const noexcept;
 
   static constexpr std::size_t hints = 256;
   std::atomic<slot> hint_[hints] = {}; ///< by key: where one was kept last
-  std::atomic<std::size_t> kept_{0};
-  std::atomic<std::size_t> kept_bytes_{0};
-  std::atomic<std::uint64_t> freed_{0};
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<std::uint64_t> come_{0};                      ///< blocks that were ever taken over
   alignas(64) std::atomic<std::uintptr_t> lent_[none] = {}; ///< the object's address, or 0
   std::atomic<state> states_[none] = {};
-  std::atomic<std::uint64_t> freed_at_[none] = {};
+  std::atomic<std::uint64_t> freed_at_[none] = {}; ///< by `come_`
+  std::atomic<bool> has_policies_[none] = {};
   object objects_[none] = {};
 };
 

@@ -47,7 +47,7 @@ void drop_loan(const void* start) noexcept {
 
 bool map_for(object& what, std::size_t alignment) noexcept {
   what.start = map_behind_page(what.mapped_bytes, alignment);
-  if (what.start == nullptr && kept_memory.give_back_all()) {
+  if (what.start == nullptr && kept_memory.give_back_all(kept_blocks::shortage::memory)) {
     what.start = map_behind_page(what.mapped_bytes, alignment);
   }
   if (what.start == nullptr) {
@@ -77,11 +77,20 @@ void give_memory_back(object& what) noexcept {
   give_back_extents(what);
 }
 
+bool needs_policies(const object& what) noexcept {
+  return what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
+}
+
 /// Makes an object of a block that is kept. A profile shows the program's own use of memory, so it
 /// keeps none.
 bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept {
-  const kept_blocks::slot from = kept_memory.take(made, alignment);
+  kept_blocks::slot from = kept_memory.take(made, alignment);
+  if (from == kept_blocks::none && policies_are_short() && needs_policies(made)) {
+    made.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    from = kept_memory.take(made, alignment);
+  }
   if (from == kept_blocks::none) {
+    made.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_MAP_LIMIT);
     return false;
   }
   if (wanted == content::zero) {

@@ -26,7 +26,7 @@ void make_room_for(Resource resource, const Limit* limit) noexcept {
   if (static_cast<int>(resource) == RLIMIT_AS && limit != nullptr &&
       limit->rlim_cur != RLIM_INFINITY) {
     shrink_arenas();
-    (void)kept_memory.give_back_all();
+    (void)kept_memory.give_back_all(kept_blocks::shortage::memory);
   }
 }
 

@@ -126,7 +126,7 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
     forget(hint, bytes);
   }
   void* start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
-  if (start == MAP_FAILED && errno == ENOMEM && kept_memory.give_back_all()) {
+  if (start == MAP_FAILED && errno == ENOMEM && kept_memory.give_back_all(kept_blocks::shortage::memory)) {
     start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
   }
   if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&

@@ -168,7 +168,7 @@ std::size_t extents_left() noexcept {
 /// half of what is left for policies; false if they cannot be.
 bool coarsen(object& what) noexcept {
   if (count_extents(what) > extents_left() / 2) {
-    (void)kept_memory.give_back_all();
+    (void)kept_memory.give_back_all(kept_blocks::shortage::policies);
   }
   const std::size_t left = extents_left();
   while (count_extents(what) > left / 2) {
@@ -396,8 +396,13 @@ bool reserve_extents(std::size_t count) noexcept {
       return true;
     }
     extents_in_use -= count;
-  } while (kept_memory.give_back_all());
+  } while (kept_memory.give_back_all(kept_blocks::shortage::policies));
   return false;
+}
+
+bool policies_are_short() noexcept {
+  constexpr std::size_t of_an_object = 64;
+  return extents_in_use.load(std::memory_order_relaxed) + of_an_object > facts.extent_limit();
 }
 
 void release_extents(std::size_t count) noexcept {

@@ -48,6 +48,8 @@ bool forget_policies(void* start, std::size_t bytes) noexcept;
 void unmap(char* start, std::size_t bytes) noexcept;
 /// Makes room for so many policies. False if the mappings that policies may make are used up.
 [[nodiscard]] bool reserve_extents(std::size_t count) noexcept;
+/// Whether a new object is likely to find no room.
+[[nodiscard]] bool policies_are_short() noexcept;
 void release_extents(std::size_t count) noexcept;
 /// The object's policies are gone: others may have as many.
 void give_back_extents(object& what) noexcept;

@@ -75,8 +75,8 @@ class AgentKept : public testing::Test {
     for (char* const each : lent) {
       EXPECT_TRUE(free(each));
     }
-    (void)blocks_->give_back_all();
-    EXPECT_EQ(blocks_->kept_bytes(), 0U);
+    (void)blocks_->give_back_all(kept_blocks::shortage::memory);
+    EXPECT_EQ(blocks_->bytes(), 0U);
   }
 
   std::unique_ptr<kept_blocks> blocks_ = std::make_unique<kept_blocks>();
@@ -86,7 +86,7 @@ TEST_F(AgentKept, ABlockIsForTheSameLengthAndPlacementOnly) {
   EXPECT_EQ(lend(wanted(mib)), nullptr);
   const object block = freed(mib);
   keep(block);
-  EXPECT_EQ(blocks_->kept_bytes(), mib);
+  EXPECT_EQ(blocks_->bytes(), mib);
   const placement another = blocked;
   object unasked = wanted(mib);
   unasked.flags = NODEWISE_AGENT_UNASKED;
@@ -95,7 +95,6 @@ TEST_F(AgentKept, ABlockIsForTheSameLengthAndPlacementOnly) {
   EXPECT_EQ(lend(unasked), nullptr);
   EXPECT_FALSE(blocks_->is_lent(block.start));
   EXPECT_EQ(lend(wanted(mib - 100)), block.start); // of as many pages
-  EXPECT_EQ(blocks_->kept_bytes(), 0U);
   EXPECT_EQ(lend(wanted(mib)), nullptr);
 }
 
@@ -149,13 +148,13 @@ TEST_F(AgentKept, OfManyBlocksEachIsLentOnce) {
 
 TEST_F(AgentKept, TheOldestGoWhenTheyAreTooMuch) {
   constexpr std::size_t bytes = 8 * mib;
-  constexpr std::size_t most = kept_blocks::most_kept_bytes / bytes;
+  constexpr std::size_t most = kept_blocks::most_bytes / bytes;
   std::vector<char*> starts;
   for (std::size_t i = 0; i < most + 3; ++i) {
     const object block = freed(bytes);
     starts.push_back(block.start);
     keep(block);
-    EXPECT_LE(blocks_->kept_bytes(), kept_blocks::most_kept_bytes);
+    EXPECT_LE(blocks_->bytes(), kept_blocks::most_bytes);
   }
   std::map<char*, bool> found;
   for (std::size_t i = 0; i < most; ++i) {
@@ -167,20 +166,35 @@ TEST_F(AgentKept, TheOldestGoWhenTheyAreTooMuch) {
   }
 }
 
-TEST_F(AgentKept, WhatNobodyAsksForGoes) {
+TEST_F(AgentKept, WhatNobodyAsksForGoesAsNewOnesCome) {
   keep(freed(2 * mib));
-  keep(freed(mib));
   for (std::uint64_t i = 0; i < kept_blocks::longest_kept + 2 * kept_blocks::ways; ++i) {
-    char* const start = lend(wanted(mib));
-    ASSERT_NE(start, nullptr);
-    ASSERT_TRUE(free(start));
-  }
-  EXPECT_EQ(blocks_->kept_bytes(), 3 * mib);
-  for (std::size_t i = 1; i <= kept_blocks::ways; ++i) { // as a new block comes
     keep(freed(page_bytes()));
   }
   EXPECT_EQ(lend(wanted(2 * mib)), nullptr);
-  EXPECT_NE(lend(wanted(mib)), nullptr);
+  EXPECT_NE(lend(wanted(page_bytes())), nullptr);
+}
+
+TEST_F(AgentKept, LentBlocksLeaveNoRoomForMore) {
+  constexpr std::size_t bytes = 16 * mib;
+  for (std::size_t i = 0; i < kept_blocks::most_bytes / bytes; ++i) {
+    keep(freed(bytes));
+    ASSERT_NE(lend(wanted(bytes)), nullptr);
+  }
+  const object block = freed(bytes);
+  EXPECT_FALSE(blocks_->keep(block));
+  unmap_all(block);
+}
+
+TEST_F(AgentKept, WithoutPoliciesABlockIsForObjectsWithoutThem) {
+  object block = freed(mib);
+  block.flags = NODEWISE_AGENT_MAP_LIMIT;
+  keep(block);
+  EXPECT_FALSE(blocks_->give_back_all(kept_blocks::shortage::policies));
+  EXPECT_EQ(lend(wanted(mib)), nullptr);
+  object limited = wanted(mib);
+  limited.flags = NODEWISE_AGENT_MAP_LIMIT;
+  EXPECT_EQ(lend(limited), block.start);
 }
 
 TEST_F(AgentKept, BlocksThatFindNoSlotStayTheCallers) {
