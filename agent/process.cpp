@@ -54,8 +54,8 @@ struct process_state {
   std::atomic<int> ended{0};         ///< 1 when it has: threads that exit meanwhile wait for that
   std::atomic<bool> finished{false}; ///< the report is complete
   std::atomic<bool> foreign_malloc{false};
-  counter objects{0};
-  counter placed{0};
+  alignas(64) counter objects{0}; ///< all threads write to it, and read what is before
+  alignas(64) counter not_placed{0};
   counter refused{0};
   counter map_limited{0};
   counter coarser{0}; ///< in larger granules than asked, or interleaved: the map limit
@@ -171,7 +171,7 @@ bool malloc_is_ours() noexcept {
 }
 
 void count_afresh() noexcept {
-  for (counter* each : {&state.objects, &state.placed, &state.refused, &state.map_limited,
+  for (counter* each : {&state.objects, &state.not_placed, &state.refused, &state.map_limited,
                         &state.coarser, &state.records, &state.left_out, &state.lost,
                         &state.no_memory, &state.held_pages, &state.spent_ns}) {
     *each = 0;
@@ -334,8 +334,10 @@ void count_made(object& what) noexcept {
     of_rule.placed += placed ? 1 : 0;
   }
   if (placed) {
-    ++state.placed;
-  } else if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
+    return;
+  }
+  ++state.not_placed;
+  if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
     ++state.map_limited;
   } else if (what.refused_errno != 0) {
     ++state.refused;
@@ -397,7 +399,7 @@ void write_end(void* wait) noexcept {
     nodewise_agent_end& totals = record.fixed;
     totals.time_ns = now_ns();
     totals.objects = state.objects;
-    totals.placed = state.placed;
+    totals.placed = totals.objects - state.not_placed;
     totals.refused = state.refused;
     totals.map_limited = state.map_limited;
     totals.left_out = state.left_out;
