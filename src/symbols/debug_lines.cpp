@@ -256,6 +256,13 @@ std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int l
         ranges.push_back({first, last});
       }
     }
+    // What the compiler has inlined there has the lines of the function that it copied.
+    index(u);
+    for (const instance& i : u.instances) {
+      if (i.call_line == line && path_ends_in(i.call_file, file_suffix)) {
+        ranges.insert(ranges.end(), i.code.begin(), i.code.end());
+      }
+    }
   }
   return merged(std::move(ranges));
 }

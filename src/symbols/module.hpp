@@ -66,7 +66,8 @@ class module {
   [[nodiscard]] std::vector<source_place> inlined_places(std::uint64_t offset) const;
   /// The offset of code by its place in the file; nullopt where that is no code.
   [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t file_offset) const;
-  /// The machine code of a source line, ascending; "solver.c" stands for ".../solver.c", too.
+  /// The machine code of a source line, with that of functions inlined there, ascending; "solver.c"
+  /// stands for ".../solver.c", too.
   [[nodiscard]] std::vector<code_range> ranges_of_line(std::string_view file_suffix,
                                                        int line) const;
   /// The machine code of a function and of what the compiler made of it (inlined copies, clones,
