@@ -130,12 +130,21 @@ std::string proposal_text(const profile::profile& of, const advise::proposal& wh
          lines("", what.remarks, how, [](const std::string& each) { return each; });
 }
 
+/// What the program waits for, now and with the finding cured.
+std::string limits_text(const advise::gain& worth) {
+  const std::string before = "limited by " + worth.binds_before + "; after the fix ";
+  if (worth.binds_after == worth.binds_before) {
+    return before + "still, with less traffic";
+  }
+  return before + "by " + (worth.binds_after.empty() ? "nothing that was seen" : worth.binds_after);
+}
+
 } // namespace
 
 std::string gain_text(const advise::gain& worth) {
   using kind = advise::gain::kind;
   if (worth.how == kind::unavailable) {
-    return "gain unavailable: " + worth.note;
+    return "gain unavailable" + (worth.note.empty() ? "" : ": " + worth.note);
   }
   std::string text = worth.how == kind::at_most ? "at most " : "";
   text += ratio(worth.ratio) + " x as fast, predicted";
@@ -152,10 +161,7 @@ std::string finding_text(const advise::finding& what, std::size_t number,
   std::string text = title_text(std::to_string(number) + ". " + what.title, how);
   text += labelled("gain", gain_text(what.worth), how);
   if (!what.worth.binds_before.empty()) {
-    text += labelled("",
-                     "waits for " + what.worth.binds_before + "; cured for " +
-                         (what.worth.binds_after.empty() ? "nothing" : what.worth.binds_after),
-                     how);
+    text += labelled("", limits_text(what.worth), how);
   }
   constexpr std::size_t most = 6;
   std::vector<advise::named_objects> shown(

@@ -33,12 +33,14 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
     const worker& each = of.of.workers()[w];
     migrations += of.of.program(each.program).threads[each.thread].migrations;
   }
+  const bool one = moved.size() == 1;
   suspicion made{.title = count_of(moved.size(), "thread") +
-                          " were not on one node: they are not pinned",
+                          (one ? " was not on one node: it is not pinned"
+                               : " were not on one node: they are not pinned"),
                  .evidence = {count_of(moved.size(), "thread") + " of " +
-                              std::to_string(of.of.workers().size()) +
-                              " were seen at work on more than one node, or their pages were "
-                              "touched first on another"},
+                              std::to_string(of.of.workers().size()) + (one ? " was" : " were") +
+                              " seen at work on more than one node, or pages were touched first "
+                              "on another"},
                  .remarks = usual_doubts(of, sites)};
   if (migrations > 0) {
     made.evidence.push_back("they changed processors " + count_of(migrations, "time"));
