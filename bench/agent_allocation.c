@@ -41,9 +41,12 @@ static char* seen(void* start) {
 
 static size_t cycle_bytes;
 
+/* In the middle of each page. The first lines of pages share their cache sets with those of all
+ * other memory, so that touching them compares the alignment of blocks: of 1024 pages in a plain
+ * mapping it takes 10.5 us, and 6.2 us at any other line (processor in the results). */
 static void cycle(void) {
   volatile char* const block = seen(malloc(cycle_bytes));
-  for (size_t at = 0; at < cycle_bytes; at += page) {
+  for (size_t at = page / 2; at < cycle_bytes; at += page) {
     block[at] = 1;
   }
   free((void*)block);
