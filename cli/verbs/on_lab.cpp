@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -30,6 +31,10 @@ void require_output_here(const invocation& given) {
                 "name a file in the working directory");
   }
 }
+
+/// Seconds that a counted program has after the time limit to end by SIGTERM: the count up to then
+/// is shown.
+constexpr const char* grace = "5";
 
 /// Whether there is a program to count, and somebody who wants to know.
 bool counts_traffic(const invocation& given) {
@@ -68,6 +73,7 @@ int on_lab(const invocation& given) {
   if (!counting) {
     start_runner(from, std::move(command));
   }
+  command.insert(std::ranges::find(command, "--"), {"--grace", grace});
   const counted_run run = run_counted(from, std::move(command));
   const int untold = tell_traffic(run, machine.machine(), given);
   if (run.end.wait_status == 0 && untold != exit_code::ok) {

@@ -209,8 +209,17 @@ class WhatIsMissing(TrafficTest):
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertIn("killed: counted up to there", done.stderr.splitlines()[0])
 
-    def test_a_machine_whose_time_is_up(self) -> None:
-        done = self.run_counted(FOUR, "sleep", "1000", run=("--on-timeout", "3"))
+    def test_a_program_whose_time_is_up_is_counted_up_to_there(self) -> None:
+        for seconds in (4, 16, 64, 256):  # the start of the machine takes its part
+            done = self.run_counted(FOUR, "sleep", "1000", run=("--on-timeout", str(seconds)))
+            self.assertEqual(done.returncode, 124)
+            if "Memory traffic" in done.stderr:
+                break
+        self.assertIn("killed: counted up to there", done.stderr)
+        self.assertTrue(self.result.exists())
+
+    def test_a_program_that_does_not_end_then(self) -> None:
+        done = self.run_counted(FOUR, "sh", "-c", "trap '' TERM; sleep 1000", run=("--on-timeout", "3"))
         self.assertEqual(done.returncode, 124)
         self.assert_no_count(done)
 
