@@ -73,6 +73,7 @@ def run_batch(
         started = shlex.join([str(NODEWISE), "run", "--quiet", *run, "--", *command])
         lines.append(f"{started} > output.{number}; echo {number} $? >> statuses")
     (directory / "batch.sh").write_text("\n".join(lines) + "\n")
+    (directory / "statuses").unlink(missing_ok=True)  # of a batch before
     done = subprocess.run(
         [NODEWISE, "run", "--on", f"lab:{machine}", "--on-timeout", str(timeout), *lab_options, "--quiet",
          "--on-counts", "counts.json", "--", "sh", "batch.sh"],
