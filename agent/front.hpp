@@ -37,7 +37,7 @@ inline void hide_front(const object& what) noexcept {
   reinterpret_cast<chunk_words*>(what.start)[-1] = {0, 0};
 }
 
-/// False if others have freed the object, and its address may be somebody else's now.
+/// False if code that bypasses the agent has freed the object: its address may be another block's.
 [[nodiscard]] inline bool has_its_front(const object& what) noexcept {
   if (what.front_bytes == 0) {
     return true;

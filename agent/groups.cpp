@@ -354,15 +354,13 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
 void note_other_request(std::size_t bytes, const void* caller) noexcept {
   group* const last = latest.load(relaxed);
   // What is as large as a block is one more of them, from another line of the program.
-  if (last == nullptr || !last->blocks.is_mine() || bytes == last->latest_bytes) {
+  if (last == nullptr || !last->blocks.is_mine() || last->marks.load(relaxed) == max_marks ||
+      bytes == last->latest_bytes) {
     return;
   }
   const std::size_t marks = last->marks.load(relaxed);
   const std::uint32_t number = last->blocks.blocks();
   const bool again = marks != 0 && last->marked[marks - 1].number == number;
-  if (marks == max_marks) {
-    return;
-  }
   mark& at = last->marked[again ? marks - 1 : marks];
   if (!again) {
     at.number = number;

@@ -76,6 +76,15 @@ bool kept_blocks::give_back(slot from) noexcept {
   return true;
 }
 
+/// The same, and the slot is free.
+bool kept_blocks::drop(slot from) noexcept {
+  const bool given_back = give_back(from);
+  if (given_back) {
+    states_[from].store(empty, release);
+  }
+  return given_back;
+}
+
 void kept_blocks::forget(slot claimed) noexcept {
   bytes_.fetch_sub(objects_[claimed].mapped_bytes, relaxed);
   states_[claimed].store(empty, release);
@@ -98,8 +107,8 @@ kept_blocks::slot kept_blocks::free_way(const void* start) noexcept {
   return none;
 }
 
-/// The slot's object becomes a kept one. Whoever frees it a second time through the C library meets
-/// a chunk of no size, and fails as without the agent.
+/// Keeps the slot's object. A second free() of it reaches the C library, which finds a chunk of
+/// size 0 and ends the program, as it does without the agent.
 void kept_blocks::put_back(slot claimed) noexcept {
   const object& what = objects_[claimed];
   const state key = key_of(what);
@@ -214,9 +223,8 @@ void kept_blocks::give_back_old() noexcept {
     return;
   }
   for (slot i = 0; i < none; ++i) {
-    if (states_[i].load(relaxed) > busy && now - freed_at_[i].load(relaxed) > longest_kept &&
-        give_back(i)) {
-      states_[i].store(empty, release);
+    if (states_[i].load(relaxed) > busy && now - freed_at_[i].load(relaxed) > longest_kept) {
+      (void)drop(i);
     }
   }
 }
@@ -230,8 +238,8 @@ bool kept_blocks::give_back_oldest() noexcept {
       oldest = i;
     }
   }
-  if (oldest != none && give_back(oldest)) {
-    states_[oldest].store(empty, release);
+  if (oldest != none) {
+    (void)drop(oldest); // another thread may have been first: then there is room, too
   }
   return oldest != none;
 }
@@ -241,10 +249,7 @@ bool kept_blocks::give_back_all(shortage of) noexcept {
   for (slot i = 0; i < none && bytes() != 0; ++i) {
     // Read without owning the slot: a block that is passed by for once does no harm.
     const bool wanted = of == shortage::memory || has_policies_[i].load(relaxed);
-    if (wanted && give_back(i)) {
-      states_[i].store(empty, release);
-      any = true;
-    }
+    any = (wanted && drop(i)) || any;
   }
   return any;
 }

@@ -96,6 +96,7 @@ class kept_blocks {
   [[nodiscard]] bool take_from(slot from, state key, object& wanted,
                                std::size_t alignment) noexcept;
   [[nodiscard]] bool give_back(slot from) noexcept;
+  [[nodiscard]] bool drop(slot from) noexcept;
   [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
   [[nodiscard]] bool give_back_oldest() noexcept;
   void give_back_old() noexcept;

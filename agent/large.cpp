@@ -261,7 +261,7 @@ bool is_large_heap(const void* start) noexcept {
 
 namespace {
 
-/// False if others have freed the object, and its address may be somebody else's now.
+/// False if code that bypasses the agent has freed the object: its address may be another block's.
 bool release_lent(kept_blocks::slot claimed) noexcept {
   object& what = kept_memory.at(claimed);
   if (!has_its_front(what)) {

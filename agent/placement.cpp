@@ -368,8 +368,7 @@ void place(object& what, present_pages present) noexcept {
     return;
   }
   choose_page_size(what, had_base_pages);
-  if (!move && what.pid == 0 && what.front_bytes == 0 &&
-      (what.kind == NODEWISE_AGENT_HEAP || what.kind == NODEWISE_AGENT_MAP)) {
+  if (!move && what.pid == 0 && what.kind == NODEWISE_AGENT_MAP) { // others have a page in front
     begin_page_record(what);
   }
   place_by_extents(what, move);

@@ -266,7 +266,7 @@ void after_fork_in_child() noexcept {
       say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
     }
   } else {
-    next = behind; // whoever is in front passes on to us
+    next = behind; // an allocator in front calls the agent
     if (asked.group_bytes != 0 && asked.group_bytes < gate_bytes) {
       small_bytes = asked.group_bytes;
     }

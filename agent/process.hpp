@@ -23,7 +23,7 @@ void tell_moved(const object& what) noexcept;
 void report_freed(const object& what) noexcept;
 /// Tells of the thread that holds pages, and what it has come to.
 void tell_holder() noexcept;
-/// Tells that the calling task is a process of the agent's own (agent/own_descriptors.hpp).
+/// Records that the calling task is one of the agent's own processes (agent/own_descriptors.hpp).
 void tell_helper() noexcept;
 /// The process ends. With `wait` false it may have been a signal handler that ends it.
 void finish(bool wait) noexcept;

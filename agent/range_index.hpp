@@ -12,7 +12,7 @@ namespace nodewise::agent {
 ///
 /// Two levels: an array of chunks in order, each a sorted array of ranges. So all operations take
 /// O(log n), and a change moves at most a chunk and the array of chunks. A range that finds no room
-/// is left out. Chunks are never unmapped, since somebody may still read them.
+/// is left out. Chunks are never unmapped, since a reader may still be in them.
 class range_index {
  public:
   static constexpr std::size_t chunk_ranges = 170; ///< so a chunk fills a page of 4 KiB

@@ -10,6 +10,6 @@ extern "C" __attribute__((visibility("hidden"))) void* nodewise_remap(void* old,
                                                                       std::size_t bytes, int flags,
                                                                       void* address) noexcept;
 
-/// syscall() without whoever else stands in for it.
+/// The system call itself, without another library's syscall() in between.
 extern "C" __attribute__((visibility("hidden"))) long nodewise_ask_kernel(long number,
                                                                           ...) noexcept;

@@ -101,12 +101,16 @@ topology machine_of_on(const invocation& given, const paths& from) {
   return for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
 }
 
-std::vector<std::string> runner_words(const invocation& given, const machine& what) {
+std::vector<std::string> runner_words(const invocation& given, const machine& what,
+                                      const char* grace_seconds) {
   std::vector<std::string> words = {"run", "--machine", machine_file_for_runner(what)};
   const std::vector<std::string> options = runner_options(given);
   words.insert(words.end(), options.begin(), options.end());
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
     words.emplace_back("--tty");
+  }
+  if (grace_seconds != nullptr) {
+    words.insert(words.end(), {"--grace", grace_seconds});
   }
   words.emplace_back("--");
   return words;

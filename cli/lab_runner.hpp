@@ -33,7 +33,9 @@ namespace nodewise::cli {
 void check_plan_for_lab(const invocation& given);
 
 /// "run --machine ... --": the runner's own words for --on on this machine. The command follows.
-[[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what);
+/// With `grace_seconds` a command is asked to end at the time limit, and has so long to do it.
+[[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what,
+                                                    const char* grace_seconds = nullptr);
 
 /// Puts the runner in the place of this process. Throws `error` (system) if it cannot be started.
 [[noreturn]] void start_runner(const paths& from, std::vector<std::string> arguments);

@@ -1,5 +1,4 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string>
@@ -57,8 +56,7 @@ constexpr const char* grace = "60";
 
 counted_run run_inside(const invocation& given, const paths& from, const machine& on,
                        const std::string& file) {
-  std::vector<std::string> command = runner_words(given, on);
-  command.insert(std::ranges::find(command, "--"), {"--grace", grace});
+  std::vector<std::string> command = runner_words(given, on, grace);
   command.push_back(from.command());
   std::vector<std::string> inside = given.arguments_without(outside);
   inside.insert(inside.begin() + 1, {"--quiet", "-o", file});

@@ -197,14 +197,13 @@ class profiling_note {
         said_(given.has(flags::quiet) || ::isatty(STDERR_FILENO) == 0) {}
 
   void operator()() {
-    if (!said_ && std::chrono::steady_clock::now() - begin_ > quiet_time) {
+    if (!said_ && std::chrono::steady_clock::now() - begin_ > report::progress::quiet_time) {
       said_ = true;
       write_error(text_);
     }
   }
 
  private:
-  static constexpr std::chrono::seconds quiet_time{2};
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::string text_;
   bool said_;

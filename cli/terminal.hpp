@@ -20,8 +20,8 @@ void write_out(std::string_view text);
 /// `printable`.
 void write_screen(std::string_view text);
 
-/// Writes to standard error, to a terminal as `write_out` does; that it cannot be written has
-/// nowhere to be told.
+/// Writes to standard error, to a terminal as `write_out` does. A failure is ignored: there is
+/// nowhere to report it.
 void write_error(std::string_view text);
 
 } // namespace nodewise::cli

@@ -1,5 +1,4 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -66,14 +65,14 @@ int on_lab(const invocation& given) {
   if (counting) {
     check_traffic_output(given);
   }
-  std::vector<std::string> command = runner_words(given, machine.machine());
+  std::vector<std::string> command =
+      runner_words(given, machine.machine(), counting ? grace : nullptr);
   command.push_back(from.command());
   const std::vector<std::string> inside = given.arguments_without(outside);
   command.insert(command.end(), inside.begin(), inside.end());
   if (!counting) {
     start_runner(from, std::move(command));
   }
-  command.insert(std::ranges::find(command, "--"), {"--grace", grace});
   const counted_run run = run_counted(from, std::move(command));
   const int untold = tell_traffic(run, machine.machine(), given);
   if (run.end.wait_status == 0 && untold != exit_code::ok) {

@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto quiet_time = 2s;
 constexpr auto redraw_time = 100ms;
 constexpr std::string_view erase_line = "\r\x1b[K";
 

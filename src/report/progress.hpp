@@ -16,6 +16,8 @@ namespace nodewise::report {
 class progress {
  public:
   using clock = std::chrono::steady_clock;
+  /// Work that takes no longer shows nothing.
+  static constexpr std::chrono::seconds quiet_time{2};
   /// What a test replaces.
   struct surroundings {
     style how;

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import time
 import unittest
@@ -62,6 +63,23 @@ def small_faults(process):
 def processor_seconds(process):
     """What a process has used, all threads together."""
     return sum(map(int, _figures(process)[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def on_a_terminal(*arguments, columns=80, cwd=".", **variables):
+    """Every byte that a terminal of so many columns gets."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execve(COMMAND, [COMMAND, *arguments], environment(COLUMNS=str(columns), **variables))
+    text = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            text += piece
+    except OSError:
+        pass  # the end of a terminal
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return text
 
 
 class CommandTest(unittest.TestCase):

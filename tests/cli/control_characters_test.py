@@ -2,8 +2,6 @@
 """Names of files, programs, arrays and functions may hold bytes that a terminal obeys: it gets none of them."""
 
 import json
-import os
-import pty
 import re
 import shutil
 import tempfile
@@ -11,29 +9,12 @@ import unittest
 from pathlib import Path
 
 import profile_input_test
-from command import COMMAND, CommandTest, environment
+from command import CommandTest, on_a_terminal
 
 # Clears the screen, sets the title, is C1's form of ESC [, goes back in the line, reverses the text's direction.
 EVIL = "x\x1b[2J\x1b]0;title\x07\x9b2J\r\b\u202ey"
 SHOWN = r"x\x1b[2J\x1b]0;title\x07\xc2\x9b2J\r\x08\xe2\x80\xaey"
 OWN_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
-
-
-def raw_on_a_terminal(*arguments, cwd, **variables):
-    """Every byte that a terminal gets."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(cwd)
-        os.execve(COMMAND, [COMMAND, *arguments], environment(COLUMNS="400", **variables))
-    text = b""
-    try:
-        while piece := os.read(terminal, 65536):
-            text += piece
-    except OSError:
-        pass  # the end of a terminal
-    os.waitpid(pid, 0)
-    os.close(terminal)
-    return text
 
 
 class ControlCharacters(CommandTest):
@@ -43,7 +24,7 @@ class ControlCharacters(CommandTest):
         self.folder = Path(kept.name)
 
     def check(self, *arguments, shows=True, **variables):
-        got = raw_on_a_terminal(*arguments, cwd=self.folder, **variables)
+        got = on_a_terminal(*arguments, columns=400, cwd=self.folder, **variables)
         left = OWN_COLOUR.sub(b"", got).replace(b"\r\n", b"\n").decode()
         self.assertEqual([c for c in left if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c == "\u202e")], [],
                          (arguments, left))

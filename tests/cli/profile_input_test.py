@@ -3,14 +3,12 @@
 
 import copy
 import json
-import os
-import pty
 import re
 import tempfile
 import unittest
 from pathlib import Path
 
-from command import COMMAND, CommandTest, conforms, environment
+from command import CommandTest, conforms, on_a_terminal
 
 MACHINE = {"schema": "nodewise/machine/1", "name": "two", "nodes": [{"id": 0, "cpus": "0-1", "memory_bytes": 1 << 30},
                                                                      {"id": 1, "cpus": "2-3", "memory_bytes": 1 << 30}]}
@@ -59,20 +57,10 @@ def edited(edit):
     return json.dumps(document)
 
 
-def on_a_terminal(*arguments, columns=80):
+def plain_on_a_terminal(*arguments, columns=80):
     """What a terminal of so many columns gets, without colours."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execve(COMMAND, [COMMAND, *arguments], environment(COLUMNS=str(columns)))
-    text = b""
-    try:
-        while piece := os.read(terminal, 65536):
-            text += piece
-    except OSError:
-        pass  # the end of a terminal
-    os.waitpid(pid, 0)
-    os.close(terminal)
-    return re.sub(r"\x1b\[[0-9;]*[a-zA-Z]", "", text.decode()).replace("\r\n", "\n")
+    text = on_a_terminal(*arguments, columns=columns).decode()
+    return re.sub(r"\x1b\[[0-9;]*[a-zA-Z]", "", text).replace("\r\n", "\n")
 
 
 class InputTest(CommandTest):
@@ -113,7 +101,7 @@ class Told(InputTest):
         self.assertIsNone(conforms(json.loads(first.read_text()), "profile-1"))
 
     def test_it_fits_a_screen(self):
-        text = on_a_terminal("profile", self.file(profile()))
+        text = plain_on_a_terminal("profile", self.file(profile()))
         code = re.compile(r"^ {6}\S|#pragma|//")  # is to be pasted, and stays as it is
         self.assertEqual([line for line in text.splitlines() if len(line) > 80 and not code.search(line)], [])
 
