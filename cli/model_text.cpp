@@ -128,7 +128,7 @@ std::string loads_text(const model_answer& answer, const machine_costs& on,
     }
     ++shown;
     const bool is_thread = load.kind == model::resource_kind::thread;
-    rows.add({name_of(load, on),
+    rows.add({load_name(load, on),
               is_thread || !on.absolute ? "-" : format_bandwidth(load.bytes_per_s),
               is_thread ? "" : report::bar(how, load.busy, bar_columns),
               is_thread ? "" : report::format_percent(load.busy),
@@ -207,7 +207,7 @@ std::string format_bandwidth(double bytes_per_s) {
   return short_number(bytes_per_s / 1e9) + " GB/s";
 }
 
-std::string name_of(const model::resource_load& load, const machine_costs& on) {
+std::string load_name(const model::resource_load& load, const machine_costs& on) {
   switch (load.kind) {
   case model::resource_kind::memory:
     return "memory of node " + node_name(on, load.at);
@@ -259,7 +259,7 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
          report::bar(how, told.seconds / most, bar_columns - 8),
          on.absolute ? format_bandwidth(each.answer.useful_bytes.value_or(0) / told.seconds) : "",
          ratio ? short_number(*ratio) + " x" : "-",
-         told.loads.empty() ? "-" : name_of(told.loads.front(), on)});
+         told.loads.empty() ? "-" : load_name(told.loads.front(), on)});
   }
   return headline(asked, how) + "\n" + rows.to_string(how) + remarks_text(remarks, how);
 }

@@ -64,6 +64,7 @@ struct answered_point {
 /// "18.2 GB/s" of bytes/s, three digits.
 [[nodiscard]] std::string format_bandwidth(double bytes_per_s);
 /// "memory of node 0", "link 1:0", "path 1:0", "cores of node 0".
-[[nodiscard]] std::string name_of(const model::resource_load& load, const model::machine_costs& on);
+[[nodiscard]] std::string load_name(const model::resource_load& load,
+                                    const model::machine_costs& on);
 
 } // namespace nodewise::cli

@@ -20,7 +20,7 @@ std::string numbers_line(std::string_view name, const id_set<Id>& numbers) {
   return text + "\n";
 }
 
-std::string_view name_of(sys::policy mode) {
+std::string_view mode_word(sys::policy mode) {
   switch (mode) {
   case sys::policy::system_default:
     return "default";
@@ -90,7 +90,7 @@ std::string distances_text(const machine& what) {
 
 std::string show_text(const topology& here, const cpu_set& affinity,
                       const sys::task_policy& policy) {
-  std::string text = "policy: " + std::string(name_of(policy.mode)) + "\n";
+  std::string text = "policy: " + std::string(mode_word(policy.mode)) + "\n";
   text += "preferred node: " + preferred_node(policy) + "\n";
   if (interleaves(policy)) {
     text += numbers_line("interleavemask", policy.nodes);

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/profile_result.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -92,6 +93,17 @@ void tell_advice(const profile_result& found, const invocation& given, int text_
   write_plan(found, advice, on, given, text_to);
 }
 
+/// The machine, with as much memory as its nodes had in `first`: that of a virtual machine grows
+/// and shrinks while ranks start. A node without memory stays one.
+machine with_memory_of(const machine& first, machine of) {
+  for (std::size_t n = 0; n < std::min(first.nodes.size(), of.nodes.size()); ++n) {
+    if (first.nodes[n].memory_bytes > 0 && of.nodes[n].memory_bytes > 0) {
+      of.nodes[n].memory_bytes = first.nodes[n].memory_bytes;
+    }
+  }
+  return of;
+}
+
 } // namespace
 
 profile_result read_profile(const std::string& file) {
@@ -110,7 +122,7 @@ profile_result read_ranks(const std::vector<std::string>& files) {
   for (std::size_t i = 1; i < files.size(); ++i) {
     profile_result next = read_profile(files[i]);
     const std::string& name = next.on.machine().name;
-    if (machine_json(next.on.machine()) != machine) {
+    if (machine_json(with_memory_of(all.on.machine(), next.on.machine())) != machine) {
       throw error(error_kind::usage, files.front() + " and " + files[i],
                   name == all.on.machine().name
                       ? "they saw different parts of " + name + ", or it has changed"

@@ -15,7 +15,7 @@ namespace nodewise::cli {
 
 namespace {
 
-std::string name_of(const profile::object& what) {
+std::string object_name(const profile::object& what) {
   if (!what.name.empty()) {
     return std::string(last_part(what.name));
   }
@@ -105,7 +105,7 @@ std::map<site_key, profile_site> sites_of(const profile::profile& of) {
   std::map<site_key, sums> all;
   for (const profile::program& program : of.programs) {
     for (const profile::object& object : program.objects) {
-      all[{program.name, name_of(object)}].add(object, program);
+      all[{program.name, object_name(object)}].add(object, program);
     }
   }
   std::map<site_key, profile_site> made;

@@ -232,7 +232,7 @@ std::string distances_text(const machine& all, const style& how) {
          matrix.to_string(how);
 }
 
-std::string short_number(double value) {
+std::string cell_text(double value) {
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                  std::chars_format::general, 4);
@@ -248,7 +248,7 @@ std::string one_parameter(const std::vector<parameter>& figures, const style& ho
   const double worst = more_is_better ? least->value : most->value;
   node_matrix matrix;
   for (const parameter& each : figures) {
-    matrix.set(each.from, each.to, {short_number(each.value), grade(each.value, best, worst)});
+    matrix.set(each.from, each.to, {cell_text(each.value), grade(each.value, best, worst)});
   }
   const parameter& first = figures.front();
   std::string name = first.name;

@@ -74,12 +74,6 @@ locality sum(const traffic_limits& asked, Of&& in_phase) {
   return all;
 }
 
-std::string fixed(double value) {
-  std::array<char, 48> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.2f", value);
-  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, 47))};
-}
-
 std::string when_text(const traffic_limits& asked) {
   return asked.when ? "in " + phase_name(*asked.when) : "in both phases";
 }
@@ -220,14 +214,15 @@ std::string traffic_verdict::text(const traffic_limits& asked) const {
     text += text.empty() ? "" : "; ";
     text += each.what + " " + when_text(asked) + ": ";
     const bool is_ratio = each.what == of_memories;
-    const std::string limit = is_ratio ? "at most " + fixed(each.limit)
+    const std::string limit = is_ratio ? "at most " + two_decimals(each.limit)
                                        : "at least " + report::format_percent(each.limit);
     if (!each.found) {
       text += "nothing was counted, or too little to judge (" +
               std::to_string(least_lines_to_judge) + " lines), so nothing is shown";
     } else {
-      text += (is_ratio ? fixed(*each.found) : report::format_percent(*each.found) + " local") +
-              " (" + limit + " asked)";
+      text +=
+          (is_ratio ? two_decimals(*each.found) : report::format_percent(*each.found) + " local") +
+          " (" + limit + " asked)";
     }
   }
   return (good ? "passed: " : "failed: ") + text;

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 using traffic::phase;
 
-constexpr std::array both = {phase::initialisation, phase::use};
+constexpr std::array both_phases = {phase::initialisation, phase::use};
 
 ordered_json node_json(node_id node) {
   return to_int(node) >= 0 ? ordered_json(to_int(node)) : ordered_json("unknown");
@@ -112,7 +112,7 @@ ordered_json site_json(const traffic::named_site& site, std::uint64_t line_bytes
     pages.push_back({{"node", node_json(node)}, {"pages", count}});
   }
   one["pages_per_node"] = std::move(pages);
-  for (const phase when : both) {
+  for (const phase when : both_phases) {
     ordered_json its = locality_json(site.what.where(when));
     its["flows"] = flows_json(site.what, when, line_bytes);
     one[std::string(traffic::to_string(when))] = std::move(its);
@@ -132,7 +132,7 @@ ordered_json pages_json(const traffic::counts& of) {
     }
     one["pages"] = run.count;
     one["node"] = node_json(run.to);
-    for (const phase when : both) {
+    for (const phase when : both_phases) {
       const std::size_t i = traffic::index_of(when);
       one[std::string(traffic::to_string(when))] = {{"local_fills", run.local[i]},
                                                     {"remote_fills", run.remote[i]}};
@@ -176,7 +176,7 @@ ordered_json lines_json(const traffic::summary& what) {
       one["file"] = line.name.file;
       one["line"] = line.name.line;
     }
-    for (const phase when : both) {
+    for (const phase when : both_phases) {
       one[std::string(traffic::to_string(when))] =
           locality_json(line.fills[traffic::index_of(when)]);
     }

@@ -37,7 +37,7 @@ std::optional<timed_part> predict_part(const traffic::counts& of, const traffic_
     if (!others.empty() && others.front().seconds > 0) {
       made.told.ratio = found.seconds / others.front().seconds;
     }
-    made.told.waits_for = found.loads.empty() ? "-" : name_of(found.loads.front(), on);
+    made.told.waits_for = found.loads.empty() ? "-" : load_name(found.loads.front(), on);
     return made;
   } catch (const error&) {
     return std::nullopt;

@@ -99,12 +99,6 @@ std::string totals_text(const traffic::summary& what, const report::style& how) 
   return "\n" + rows.to_string(how);
 }
 
-std::string fixed(double value) {
-  std::array<char, 48> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
-}
-
 std::string shared_text(const traffic::summary& what, const report::style& how) {
   constexpr std::size_t most = 5;
   if (what.shared.empty()) {
@@ -170,6 +164,12 @@ std::string omissions_text(const traffic::summary& what, const report::style& ho
 
 } // namespace
 
+std::string two_decimals(double value) {
+  std::array<char, 48> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
 std::string traffic_loads_text(const traffic::summary& what, const report::style& how) {
   constexpr std::size_t most_bars = 16;
   const auto loads = traffic::memory_loads(what.all, what.judged);
@@ -191,8 +191,9 @@ std::string traffic_loads_text(const traffic::summary& what, const report::style
   }
   return title(how, "Load of the memories in " + phase_name(what.judged)) +
          (shares.size() <= most_bars ? report::share_bars(how, shares, 2) : std::string{}) +
-         "  imbalance (busiest over mean): " + fixed(*ratio) +
-         (whole && what.judged == phase::use ? ", with initialisation " + fixed(*whole) : "") +
+         "  imbalance (busiest over mean): " + two_decimals(*ratio) +
+         (whole && what.judged == phase::use ? ", with initialisation " + two_decimals(*whole)
+                                             : "") +
          "\n";
 }
 

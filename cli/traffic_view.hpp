@@ -33,6 +33,8 @@ namespace nodewise::cli {
 
 /// Lines fewer than this, of a thousand of the judged phase less than one, are not shown to people.
 [[nodiscard]] std::uint64_t least_worth_a_row(const traffic::summary& what);
+/// "1.05", as `printf` writes it.
+[[nodiscard]] std::string two_decimals(double value);
 /// "use" or "initialisation", for people.
 [[nodiscard]] std::string phase_name(traffic::phase when);
 /// "triad.c:12", "triad.c:12 (50 objects)".

@@ -34,20 +34,13 @@ function(nodewise_targets_below folder result)
   set(${result} ${_all} PARENT_SCOPE)
 endfunction()
 
-# Compiles these files of a room as one, because they instantiate the same templates (JSON's).
-function(nodewise_join room)
-  if(NOT NODEWISE_EACH_ALONE)
-    list(GET ARGN 0 _group)
-    set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${_group})
-    set_target_properties(nodewise_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  endif()
-endfunction()
-
 # A room is a static library of its own; the shared library and the command are composed of rooms.
+# Its files are compiled eight at a time, in the order given: most of a file's time goes to templates
+# of its headers. ALONE are those among SOURCES that cannot be joined or must not be.
 # OPTIMIZE: -O1 for what only prints or parses, -O3 for loops that users wait for; else that of the
 # build type.
 function(nodewise_room name)
-  cmake_parse_arguments(ROOM "" "OPTIMIZE" "SOURCES;NEEDS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "OPTIMIZE" "SOURCES;ALONE;NEEDS" ${ARGN})
   add_library(nodewise_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(nodewise_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
@@ -59,6 +52,8 @@ function(nodewise_room name)
   if(NODEWISE_EACH_ALONE)
     return()
   endif()
+  set_target_properties(nodewise_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(name STREQUAL "base")
     target_precompile_headers(nodewise_base PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.hpp)
   else()

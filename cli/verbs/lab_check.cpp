@@ -20,11 +20,11 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr std::string_view name = "nodewise lab check";
+constexpr std::string_view check_command = "nodewise lab check";
 
 void require_complete(const invocation& given) {
   const auto refuse = [](const char* what, const char* cure) {
-    throw error(error_kind::usage, std::string(name), what, cure);
+    throw error(error_kind::usage, std::string(check_command), what, cure);
   };
   if (given.operands.size() > 1) {
     refuse("it takes options and a program", "write -- before the program");
@@ -62,7 +62,7 @@ void tell(const traffic_verdict& verdict, const traffic_limits& asked, const inv
     return;
   }
   const report::style how = style_of(stream, given);
-  std::string text = std::string(name) + ": " +
+  std::string text = std::string(check_command) + ": " +
                      report::paint(how, verdict.passed() ? report::tone::good : report::tone::bad,
                                    verdict.text(asked)) +
                      "\n";
@@ -84,7 +84,7 @@ void tell(const traffic_verdict& verdict, const traffic_limits& asked, const inv
 [[noreturn]] void end_unjudged(const counted_run& run, const invocation& given) {
   if (!run.lab_failed()) {
     write_error(report::error_text(
-        error(error_kind::input, std::string(name) + ": " + given.program.front(),
+        error(error_kind::input, std::string(check_command) + ": " + given.program.front(),
               "it failed with status " + std::to_string(run.end.exit_code()) +
                   ", and was not judged",
               "let it end with status 0"),

@@ -19,7 +19,7 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr std::string_view name = "nodewise model";
+constexpr std::string_view model_command = "nodewise model";
 
 // What only one of the two kinds of question knows.
 constexpr std::array<const flag*, 15> of_loops = {
@@ -42,7 +42,7 @@ void require_none(const std::array<const flag*, N>& others, const invocation& gi
 void require_one_question(const invocation& given) {
   const bool is_loop = given.has(flags::kernel);
   if (is_loop ? !given.operands.empty() : given.operands.size() != 1) {
-    throw error(error_kind::usage, std::string(name),
+    throw error(error_kind::usage, std::string(model_command),
                 is_loop                  ? "a traffic file and --kernel ask two questions"
                 : given.operands.empty() ? "there is nothing to predict"
                                          : "it takes one traffic file",

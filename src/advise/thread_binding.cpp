@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-bool works(const worker& of) {
+bool has_work(const worker& of) {
   return of.active && of.home != nowhere && of.number != nowhere;
 }
 
@@ -31,7 +31,7 @@ bool is_one_place_off(const situation& of, std::size_t program,
       nodes[of.workers()[w].number] = homes[w];
     }
   }
-  const auto others = [&](const worker& each) { return works(each) && each.number > 0; };
+  const auto others = [&](const worker& each) { return has_work(each) && each.number > 0; };
   return std::ranges::any_of(of.workers(), others) &&
          std::ranges::all_of(of.workers(), [&](const worker& each) {
            return !others(each) || each.home == nodes[each.number - 1];
@@ -71,7 +71,7 @@ binding choose_binding(const picture& of, std::size_t program) {
   // A single thread that stays where it is needs no place, and all that it starts would share it.
   const bool is_team = threads > 1;
   const bool moved = std::ranges::any_of(
-      all.workers(), [&](const worker& each) { return works(each) && each.roams; });
+      all.workers(), [&](const worker& each) { return has_work(each) && each.roams; });
   binding best;
   double least = 0;
   for (const bind_policy policy : {bind_policy::close, bind_policy::spread}) {
@@ -81,7 +81,7 @@ binding choose_binding(const picture& of, std::size_t program) {
     }
     bool same = true;
     for (std::size_t w = 0; w < homes.size(); ++w) {
-      same = same && (!works(all.workers()[w]) || homes[w] == all.workers()[w].home);
+      same = same && (!has_work(all.workers()[w]) || homes[w] == all.workers()[w].home);
     }
     if (!moved && same) {
       return {policy, {}, ""};

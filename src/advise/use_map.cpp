@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-constexpr double works = 0.1;
+constexpr double has_part = 0.1;
 constexpr double clearly = 1.5; // times the next node's use
 // Blocks that pages of several nodes are dealt out in: more tell the memories no more.
 constexpr std::size_t most_blocks = 64;
@@ -108,7 +108,7 @@ void use_map::read(const situation& of, const item& what, const std::vector<std:
   const auto some = std::ranges::count_if(by_worker, [](double each) { return each > 0; });
   std::vector<double> greatest(of.nodes(), 0);
   for (std::size_t w = 0; w < by_worker.size(); ++w) {
-    if (by_worker[w] > 0 && by_worker[w] >= works * all / static_cast<double>(some)) {
+    if (by_worker[w] > 0 && by_worker[w] >= has_part * all / static_cast<double>(some)) {
       users_.push_back(of.workers()[w].number);
     }
     if (by_worker[w] > 0 && by_worker[w] > greatest[home(w)]) {

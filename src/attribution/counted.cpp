@@ -16,7 +16,7 @@ namespace nodewise::attribution {
 
 namespace {
 
-constexpr std::uint64_t rest_id = std::uint64_t{1} << 61U;
+constexpr std::uint64_t first_unasked_id = std::uint64_t{1} << 61U;
 
 /// Page by page: who used it how much, and where it was last.
 struct page_uses {
@@ -369,7 +369,7 @@ class addition {
   traffic::process_key key_;
   traffic::namer names_;
   std::vector<profile::thread_index> threads_; ///< by the counter's number
-  std::uint64_t next_id_ = rest_id;            ///< of objects that nobody asked for
+  std::uint64_t next_id_ = first_unasked_id;   ///< of objects that nobody asked for
 };
 
 } // namespace

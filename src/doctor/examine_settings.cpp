@@ -24,9 +24,9 @@ std::string decimal(double value) {
   return {text.data(), end.ptr};
 }
 
-class examiner {
+class settings_examiner {
  public:
-  examiner(sys::kernel& from, std::optional<int> perf_errno)
+  settings_examiner(sys::kernel& from, std::optional<int> perf_errno)
       : kernel_(from), settings_(read_settings(from)), allowed_(read_allowance(from)),
         perf_errno_(perf_errno) {}
 
@@ -300,7 +300,7 @@ class examiner {
 } // namespace
 
 std::vector<finding> examine_settings(sys::kernel& from, std::optional<int> perf_errno) {
-  return examiner(from, perf_errno).all();
+  return settings_examiner(from, perf_errno).all();
 }
 
 } // namespace nodewise::doctor

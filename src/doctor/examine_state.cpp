@@ -118,9 +118,9 @@ std::optional<std::map<node_id, free_blocks>> read_free_blocks(sys::kernel& from
   return nodes;
 }
 
-class examiner {
+class state_examiner {
  public:
-  examiner(sys::kernel& from, const machine* here, const unused_costs& unused)
+  state_examiner(sys::kernel& from, const machine* here, const unused_costs& unused)
       : kernel_(from), here_(here), unused_(unused), allowed_(read_allowance(from)),
         settings_(read_settings(from)), low_watermarks_(read_low_watermarks(from)),
         zone_reclaim_(read_number(from, "/proc/sys/vm/zone_reclaim_mode", 0, 7)) {}
@@ -282,7 +282,7 @@ class examiner {
 
 std::vector<finding> examine_state(sys::kernel& from, const machine* here,
                                    const unused_costs& unused) {
-  return examiner(from, here, unused).all();
+  return state_examiner(from, here, unused).all();
 }
 
 } // namespace nodewise::doctor

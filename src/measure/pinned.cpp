@@ -19,7 +19,7 @@ void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size
   std::vector<std::exception_ptr> failures(cpus.size());
   std::latch all_bound(static_cast<std::ptrdiff_t>(cpus.size()));
   std::atomic<bool> failed = false;
-  const auto work = [&](std::size_t k) {
+  const auto bound_body = [&](std::size_t k) {
     try {
       set_thread_affinity({cpus[k]});
     } catch (...) {
@@ -42,7 +42,7 @@ void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size
     threads.reserve(cpus.size());
     try {
       for (std::size_t k = 0; k < cpus.size(); ++k) {
-        threads.emplace_back(work, k);
+        threads.emplace_back(bound_body, k);
       }
     } catch (const std::system_error& e) {
       refused = e.code().value();

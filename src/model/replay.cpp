@@ -15,7 +15,7 @@ namespace nodewise::model {
 namespace {
 
 // What is left of a piece that has ended, in parts of it: sums are not exact.
-constexpr double nothing_left = 1e-9;
+constexpr double piece_done = 1e-9;
 
 // Drifting, a thread has at least so many pieces.
 constexpr std::size_t least_pieces = 64;
@@ -56,7 +56,7 @@ class fluid_replay {
         moved_ += threads_[t].is == thread_state::moving ? went : 0;
       }
       for (std::size_t t = 0; t < threads_.size(); ++t) {
-        if (threads_[t].left <= nothing_left * threads_[t].whole) {
+        if (threads_[t].left <= piece_done * threads_[t].whole) {
           go_on(t);
         }
       }

@@ -54,9 +54,9 @@ void combine(Set& all, const Set& one, combination how) {
 
 enum class purpose { cpus, processors_of_nodes, memory_of_nodes };
 
-class evaluator {
+class location_evaluator {
  public:
-  evaluator(const topology& where, const system_files& files, purpose want, bool caches)
+  location_evaluator(const topology& where, const system_files& files, purpose want, bool caches)
       : where_(where), files_(files), want_(want), usable_(usable_nodes(where, node_want())),
         parts_(where, files, caches ? parts::caches::read : parts::caches::unread) {}
 
@@ -287,7 +287,7 @@ selection select(std::string_view text, const topology& where, const system_file
       caches = caches || one.kind == object_kind::cache;
     }
   }
-  return evaluator(where, files, want, caches).run(locations);
+  return location_evaluator(where, files, want, caches).run(locations);
 }
 
 template <class Set>

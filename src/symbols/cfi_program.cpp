@@ -5,7 +5,7 @@
 
 namespace nodewise::symbols {
 
-using place = frame_rule::place;
+using rule_place = frame_rule::place;
 
 std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
                                              std::uint64_t position) {
@@ -67,7 +67,7 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
     advance(operand);
     return true;
   case DW_CFA_offset:
-    set(operand, place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+    set(operand, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
     return true;
   case DW_CFA_restore:
     restore(operand);
@@ -117,24 +117,24 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
 bool frame_program::step_of_cfa(byte_reader& in, std::uint8_t code) {
   switch (code) {
   case DW_CFA_def_cfa:
-    now_.cfa = {place::register_sum, in.uleb(), 0, {}};
+    now_.cfa = {rule_place::register_sum, in.uleb(), 0, {}};
     now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
     return true;
   case DW_CFA_def_cfa_sf:
-    now_.cfa = {place::register_sum, in.uleb(), 0, {}};
+    now_.cfa = {rule_place::register_sum, in.uleb(), 0, {}};
     now_.cfa.offset = scaled(in.sleb());
     return true;
   case DW_CFA_def_cfa_register:
     now_.cfa.from = in.uleb();
-    return now_.cfa.where == place::register_sum;
+    return now_.cfa.where == rule_place::register_sum;
   case DW_CFA_def_cfa_offset:
     now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
-    return now_.cfa.where == place::register_sum;
+    return now_.cfa.where == rule_place::register_sum;
   case DW_CFA_def_cfa_offset_sf:
     now_.cfa.offset = scaled(in.sleb());
-    return now_.cfa.where == place::register_sum;
+    return now_.cfa.where == rule_place::register_sum;
   case DW_CFA_def_cfa_expression:
-    now_.cfa = {place::computed, 0, 0, in.block(in.uleb())};
+    now_.cfa = {rule_place::computed, 0, 0, in.block(in.uleb())};
     return true;
   default:
     return false;
@@ -145,45 +145,45 @@ bool frame_program::step_of_register(byte_reader& in, std::uint8_t code) {
   const std::uint64_t number = in.uleb(); // all that are left begin with a register
   switch (code) {
   case DW_CFA_offset_extended:
-    set(number, place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+    set(number, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
     return true;
   case DW_CFA_offset_extended_sf:
-    set(number, place::memory, scaled(in.sleb()));
+    set(number, rule_place::memory, scaled(in.sleb()));
     return true;
   case DW_CFA_GNU_negative_offset_extended:
-    set(number, place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
+    set(number, rule_place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
     return true;
   case DW_CFA_val_offset:
-    set(number, place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
+    set(number, rule_place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
     return true;
   case DW_CFA_val_offset_sf:
-    set(number, place::cfa_sum, scaled(in.sleb()));
+    set(number, rule_place::cfa_sum, scaled(in.sleb()));
     return true;
   case DW_CFA_restore_extended:
     restore(number);
     return true;
   case DW_CFA_undefined:
-    set(number, place::lost);
+    set(number, rule_place::lost);
     return true;
   case DW_CFA_same_value:
-    set(number, place::kept);
+    set(number, rule_place::kept);
     return true;
   case DW_CFA_register:
-    set(number, place::register_sum, 0, in.uleb());
+    set(number, rule_place::register_sum, 0, in.uleb());
     return true;
   case DW_CFA_expression:
-    set(number, place::memory_at, 0, 0, in.block(in.uleb()));
+    set(number, rule_place::memory_at, 0, 0, in.block(in.uleb()));
     return true;
   case DW_CFA_val_expression:
-    set(number, place::computed, 0, 0, in.block(in.uleb()));
+    set(number, rule_place::computed, 0, 0, in.block(in.uleb()));
     return true;
   default:
     return false;
   }
 }
 
-void frame_program::set(std::uint64_t number, place where, std::int64_t offset, std::uint64_t from,
-                        byte_span expression) {
+void frame_program::set(std::uint64_t number, rule_place where, std::int64_t offset,
+                        std::uint64_t from, byte_span expression) {
   if (number < registers) {
     now_.saved[number] = {where, from, offset, expression};
   }
@@ -205,7 +205,7 @@ frame_row frame_program::row() const {
   frame_row row;
   row.cfa = now_.cfa;
   for (std::size_t i = 0; i < registers; ++i) {
-    if (now_.saved[i].where != place::unsaid) {
+    if (now_.saved[i].where != rule_place::unsaid) {
       row.saved.emplace_back(i, now_.saved[i]);
     }
   }

@@ -47,10 +47,10 @@ std::string xml_of(hwloc_topology_t loaded) {
 struct bitmap_free {
   void operator()(hwloc_bitmap_t bitmap) const noexcept { hwloc_bitmap_free(bitmap); }
 };
-using bitmap = std::unique_ptr<hwloc_bitmap_s, bitmap_free>;
+using own_bitmap = std::unique_ptr<hwloc_bitmap_s, bitmap_free>;
 
-bitmap to_bitmap(const cpu_set& cpus) {
-  bitmap made(hwloc_bitmap_alloc());
+own_bitmap to_bitmap(const cpu_set& cpus) {
+  own_bitmap made(hwloc_bitmap_alloc());
   bool kept = made != nullptr;
   for (const cpu_id cpu : cpus) {
     kept = kept && hwloc_bitmap_set(made.get(), static_cast<unsigned>(to_int(cpu))) == 0;
@@ -107,7 +107,7 @@ void set_value(hwloc_topology_t into, const machine& of, const parameter& figure
   if (from == nullptr || from->cpus.empty() || target == nullptr) {
     return; // nobody's processors, or nobody's memory, has no such figure
   }
-  const bitmap cpus = to_bitmap(from->cpus);
+  const own_bitmap cpus = to_bitmap(from->cpus);
   hwloc_location initiator{};
   initiator.type = HWLOC_LOCATION_TYPE_CPUSET;
   initiator.location.cpuset = cpus.get();

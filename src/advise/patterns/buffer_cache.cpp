@@ -26,13 +26,13 @@ bool became_full(const overflow& found) {
                                  static_cast<double>(low->cache_bytes), found.missed_bytes);
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> buffer_cache_sites(const picture& of, const std::vector<char>& free) {
   const overflow found = overflow_of(of, free);
   const bool by_cache = found.state != nullptr && (was_full(found) || became_full(found));
   return by_cache ? found.sites : std::vector<std::size_t>();
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_buffer_cache(const picture& of, const std::vector<std::size_t>& sites) {
   const overflow found = overflow_of(of, std::vector<char>(of.of.sites().size(), 1));
   const std::string node = "node " + std::to_string(of.of.number_of(found.memory));
   const bool before = was_full(found);
@@ -57,7 +57,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 const detector buffer_cache{.what = pattern::buffer_cache,
                             .needs = needs_faults | needs_objects | needs_memory,
                             .placement_cures = false,
-                            .sites = sites,
-                            .describe = describe};
+                            .sites = buffer_cache_sites,
+                            .describe = describe_buffer_cache};
 
 } // namespace nodewise::advise

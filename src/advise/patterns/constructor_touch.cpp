@@ -7,13 +7,13 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> constructor_touch_sites(const picture& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item& what, const shape& how) {
     return is_serial(what, how) && how.by_constructor >= 0.5;
   });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_constructor_touch(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) +
                           ": constructed by one thread, which so touched all pages first",
                  .evidence = usual_evidence(of, sites),
@@ -30,7 +30,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector constructor_touch{.what = pattern::constructor_touch,
                                  .needs = needs_faults | needs_objects,
-                                 .sites = sites,
-                                 .describe = describe};
+                                 .sites = constructor_touch_sites,
+                                 .describe = describe_constructor_touch};
 
 } // namespace nodewise::advise

@@ -13,14 +13,15 @@ bool has_only_moved(const picture& of, const shape& how) {
   return how.same_touch >= mostly && std::ranges::any_of(of.of.workers(), &worker::roams);
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> different_schedules_sites(const picture& of,
+                                                   const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     return what.units > 0 && how.remote >= some_remote && !how.anyones() && !is_serial(what, how) &&
            !has_only_moved(of, how);
   });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_different_schedules(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) +
                           ": pages belong to other nodes than those that use them",
                  .evidence = usual_evidence(of, sites),
@@ -36,7 +37,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector different_schedules{.what = pattern::different_schedules,
                                    .needs = needs_uses | needs_objects,
-                                   .sites = sites,
-                                   .describe = describe};
+                                   .sites = different_schedules_sites,
+                                   .describe = describe_different_schedules};
 
 } // namespace nodewise::advise

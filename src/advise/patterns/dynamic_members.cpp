@@ -31,7 +31,7 @@ bool is_made_by_one(const picture& of, const site& which) {
   return remote >= some_remote * which.bytes;
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> dynamic_members_sites(const picture& of, const std::vector<char>& free) {
   std::vector<std::size_t> found;
   for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
     const site& each = of.of.sites()[s];
@@ -43,7 +43,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
   return found;
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_dynamic_members(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) +
                           ": many blocks, all made by one thread and so on one node",
                  .evidence = usual_evidence(of, sites),
@@ -62,7 +62,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector dynamic_members{.what = pattern::dynamic_members,
                                .needs = needs_faults | needs_objects,
-                               .sites = sites,
-                               .describe = describe};
+                               .sites = dynamic_members_sites,
+                               .describe = describe_dynamic_members};
 
 } // namespace nodewise::advise

@@ -7,7 +7,7 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> dynamic_schedule_sites(const picture& of, const std::vector<char>& free) {
   if (of.swept.empty() || of.of.sampled()) { // samples differ from page to page anyway
     return {};
   }
@@ -15,7 +15,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
                      [](const item&, const shape& how) { return how.anyones() && !how.steady; });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_dynamic_schedule(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) + ": any thread works on any page, as under a "
                                                    "dynamic schedule or with tasks",
                  .evidence = usual_evidence(of, sites),
@@ -32,7 +32,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector dynamic_schedule{.what = pattern::dynamic_schedule,
                                 .needs = needs_uses | needs_objects,
-                                .sites = sites,
-                                .describe = describe};
+                                .sites = dynamic_schedule_sites,
+                                .describe = describe_dynamic_schedule};
 
 } // namespace nodewise::advise

@@ -61,7 +61,7 @@ contention contention_of(const picture& of, const std::vector<std::size_t>& site
   return all;
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> false_sharing_sites(const picture& of, const std::vector<char>&) {
   double lines = 0;
   for (const item& each : of.of.items()) {
     lines += each.units;
@@ -110,7 +110,7 @@ gain worth_of_lines(const picture& of, const contention& what) {
   return made;
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_false_sharing(const picture& of, const std::vector<std::size_t>& sites) {
   const contention all = contention_of(of, sites);
   const auto whole = [](double value) { return std::to_string(static_cast<std::uint64_t>(value)); };
   suspicion made{.title = names_of(of.of, sites) + ": threads write different bytes of the same "
@@ -141,7 +141,7 @@ const detector false_sharing{.what = pattern::false_sharing,
                              .needs = needs_counts,
                              .explains_objects = false,
                              .placement_cures = false,
-                             .sites = sites,
-                             .describe = describe};
+                             .sites = false_sharing_sites,
+                             .describe = describe_false_sharing};
 
 } // namespace nodewise::advise

@@ -65,7 +65,7 @@ std::string unjudged(const picture& of) {
              : "";
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> few_threads_sites(const picture& of, const std::vector<char>&) {
   const crew who = crew_of(of);
   std::vector<std::size_t> found;
   if (!leaves_memories_idle(of, who) || (who.threads < 2 && !is_core_known(of, who))) {
@@ -91,7 +91,7 @@ course in_turn(const picture& of, const std::vector<std::size_t>& sites, const c
   return {flow_under(of.of, spread, of.swept)};
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_few_threads(const picture& of, const std::vector<std::size_t>& sites) {
   const crew who = crew_of(of);
   suspicion made{.title = count_of(who.threads, "thread") + " on " +
                           count_of(who.nodes.size(), "node") + " of " +
@@ -129,8 +129,8 @@ const detector few_threads{.what = pattern::few_threads,
                            .needs = needs_uses | needs_threads,
                            .explains_objects = false,
                            .placement_cures = false,
-                           .sites = sites,
-                           .describe = describe,
+                           .sites = few_threads_sites,
+                           .describe = describe_few_threads,
                            .unjudged = unjudged};
 
 } // namespace nodewise::advise

@@ -10,7 +10,7 @@ namespace nodewise::advise {
 namespace {
 
 // More than a fifth of its pages were never used: it is larger than what it holds.
-constexpr double full = 0.8;
+constexpr double nearly_full = 0.8;
 
 /// The site's objects grew: each was freed when a larger one was there.
 bool grew(const situation& of, const site& which) {
@@ -33,16 +33,16 @@ bool is_enlarged(const profile::object& what) {
   });
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> growth_sites(const picture& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     const auto pages = static_cast<double>(what.what->pages);
-    const bool spare = static_cast<double>(what.what->resident) < full * pages;
+    const bool spare = static_cast<double>(what.what->resident) < nearly_full * pages;
     return what.units > 0 && how.using_nodes > 1 && how.remote >= some_remote && !how.anyones() &&
            (grew(of.of, of.of.sites()[what.site]) || (spare && is_enlarged(*what.what)));
   });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_growth(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) +
                           ": enlarged step by step, so that its place was decided for another size",
                  .evidence = usual_evidence(of, sites),
@@ -63,7 +63,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector growth{.what = pattern::growth,
                       .needs = needs_uses | needs_objects,
-                      .sites = sites,
-                      .describe = describe};
+                      .sites = growth_sites,
+                      .describe = describe_growth};
 
 } // namespace nodewise::advise

@@ -9,16 +9,17 @@ namespace nodewise::advise {
 namespace {
 
 // The kernel and other programs are on the node too.
-constexpr double full = 0.9;
+constexpr double over_full = 0.9;
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> larger_than_node_sites(const picture& of, const std::vector<char>& free) {
   const overflow found = overflow_of(of, free);
-  const bool too_large = found.state != nullptr &&
-                         found.wanted_bytes > full * static_cast<double>(found.state->total_bytes);
+  const bool too_large =
+      found.state != nullptr &&
+      found.wanted_bytes > over_full * static_cast<double>(found.state->total_bytes);
   return too_large ? found.sites : std::vector<std::size_t>();
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_larger_than_node(const picture& of, const std::vector<std::size_t>& sites) {
   const overflow found = overflow_of(of, std::vector<char>(of.of.sites().size(), 1));
   const std::string node = "node " + std::to_string(of.of.number_of(found.memory));
   suspicion made{.title = "the process needs more memory than " + node + " has: pages of " +
@@ -38,7 +39,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector larger_than_node{.what = pattern::larger_than_node,
                                 .needs = needs_faults | needs_objects | needs_memory,
-                                .sites = sites,
-                                .describe = describe};
+                                .sites = larger_than_node_sites,
+                                .describe = describe_larger_than_node};
 
 } // namespace nodewise::advise

@@ -36,7 +36,7 @@ double size_of(const picture& of, std::size_t site) {
   return static_cast<double>(of.of.items()[of.of.sites()[site].items.front()].what->bytes);
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> partly_parallel_sites(const picture& of, const std::vector<char>& free) {
   std::vector<std::size_t> found;
   if (of.of.assumed()) {
     return found;
@@ -49,7 +49,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
   return found;
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_partly_parallel(const picture& of, const std::vector<std::size_t>& sites) {
   const std::string others = names_of(of.of, cared_for(of, size_of(of, sites.front())));
   suspicion made{.title = names_of(of.of, sites) + ": initialised by one thread, while " + others +
                           " was initialised in parallel",
@@ -63,7 +63,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector partly_parallel{.what = pattern::partly_parallel,
                                .needs = needs_faults | needs_uses | needs_objects,
-                               .sites = sites,
-                               .describe = describe};
+                               .sites = partly_parallel_sites,
+                               .describe = describe_partly_parallel};
 
 } // namespace nodewise::advise

@@ -7,13 +7,13 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> serial_file_read_sites(const picture& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item& what, const shape& how) {
     return is_serial(what, how) && how.by_kernel >= 0.5;
   });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_serial_file_read(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) + ": read from a file by one thread, which so "
                                                    "touched all pages first",
                  .evidence = usual_evidence(of, sites),
@@ -30,7 +30,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector serial_file_read{.what = pattern::serial_file_read,
                                 .needs = needs_faults | needs_objects,
-                                .sites = sites,
-                                .describe = describe};
+                                .sites = serial_file_read_sites,
+                                .describe = describe_serial_file_read};
 
 } // namespace nodewise::advise

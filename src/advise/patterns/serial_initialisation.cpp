@@ -7,11 +7,12 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> serial_initialisation_sites(const picture& of,
+                                                     const std::vector<char>& free) {
   return sites_where(of, free, is_serial);
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_serial_initialisation(const picture& of, const std::vector<std::size_t>& sites) {
   return {.title = names_of(of.of, sites) + ": one thread touched all pages first, " +
                    count_of(greatest(of, sites).using_nodes, "node") + " use them",
           .evidence = usual_evidence(of, sites),
@@ -22,7 +23,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector serial_initialisation{.what = pattern::serial_initialisation,
                                      .needs = needs_faults | needs_objects,
-                                     .sites = sites,
-                                     .describe = describe};
+                                     .sites = serial_initialisation_sites,
+                                     .describe = describe_serial_initialisation};
 
 } // namespace nodewise::advise

@@ -15,7 +15,7 @@ bool is_dealt_finely(const item&, const shape& how) {
   return how.using_nodes > 1 && how.exclusive < 0.6 && how.steady && how.sharers > 1.5;
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> small_chunks_sites(const picture& of, const std::vector<char>& free) {
   if (of.swept.empty() || of.of.sampled()) {
     return {};
   }
@@ -28,7 +28,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
   return some_written ? found : std::vector<std::size_t>();
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_small_chunks(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) + ": chunks shorter than a page, so that threads "
                                                    "of several nodes share every page",
                  .evidence = usual_evidence(of, sites),
@@ -47,7 +47,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 const detector small_chunks{.what = pattern::small_chunks,
                             .needs = needs_uses | needs_objects,
                             .placement_cures = false,
-                            .sites = sites,
-                            .describe = describe};
+                            .sites = small_chunks_sites,
+                            .describe = describe_small_chunks};
 
 } // namespace nodewise::advise

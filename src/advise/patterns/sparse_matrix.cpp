@@ -14,7 +14,7 @@ constexpr double same = 0.02; // of a size
 // The arrays of a matrix are allocated in a row, perhaps with some others between.
 constexpr std::size_t in_a_row = 8;
 
-std::uint64_t size_of(const picture& of, std::size_t site) {
+std::uint64_t bytes_of(const picture& of, std::size_t site) {
   return of.of.items()[of.of.sites()[site].items.front()].what->bytes;
 }
 
@@ -45,9 +45,9 @@ std::optional<matrix_sites> find_matrix(const picture& of, std::vector<std::size
     for (std::size_t b = a; b < end; ++b) {
       for (std::size_t r = a; r < end; ++r) {
         for (std::size_t v = a; v < end; ++v) {
-          const auto values = static_cast<double>(size_of(of, blocked[v]));
-          const auto columns = static_cast<double>(size_of(of, blocked[b]));
-          const auto rows = static_cast<double>(size_of(of, blocked[r]));
+          const auto values = static_cast<double>(bytes_of(of, blocked[v]));
+          const auto columns = static_cast<double>(bytes_of(of, blocked[b]));
+          const auto rows = static_cast<double>(bytes_of(of, blocked[r]));
           if (v != b && b != r && v != r && are_values_and_columns(values, columns) &&
               rows * 2 <= columns) {
             return matrix_sites{blocked[v], blocked[b], blocked[r]};
@@ -59,7 +59,7 @@ std::optional<matrix_sites> find_matrix(const picture& of, std::vector<std::size
   return std::nullopt;
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> sparse_matrix_sites(const picture& of, const std::vector<char>& free) {
   if (of.of.assumed()) {
     return {};
   }
@@ -73,8 +73,8 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
       });
   const std::optional<matrix_sites> found = find_matrix(of, blocked);
   const bool has_vector = found && std::ranges::any_of(gathered, [&](std::size_t s) {
-                            return static_cast<double>(size_of(of, s)) <=
-                                   static_cast<double>(size_of(of, found->values));
+                            return static_cast<double>(bytes_of(of, s)) <=
+                                   static_cast<double>(bytes_of(of, found->values));
                           });
   if (!has_vector) {
     return {};
@@ -87,7 +87,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free)
   return all;
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_sparse_matrix(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = "a sparse matrix and its vectors (" + names_of(of.of, sites) +
                           ") are on one node",
                  .evidence = usual_evidence(of, sites),
@@ -113,7 +113,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector sparse_matrix{.what = pattern::sparse_matrix,
                              .needs = needs_faults | needs_uses | needs_objects,
-                             .sites = sites,
-                             .describe = describe};
+                             .sites = sparse_matrix_sites,
+                             .describe = describe_sparse_matrix};
 
 } // namespace nodewise::advise

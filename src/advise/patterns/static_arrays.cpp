@@ -7,14 +7,14 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> static_arrays_sites(const picture& of, const std::vector<char>& free) {
   std::vector<std::size_t> found = sites_where(of, free, [](const item& what, const shape& how) {
     return what.what->kind == profile::object_kind::static_array && is_serial(what, how);
   });
   return found.size() > 1 ? found : std::vector<std::size_t>();
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_static_arrays(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = "the static arrays " + names_of(of.of, sites) +
                           " are used together, and one thread touched all of them first",
                  .evidence = usual_evidence(of, sites),
@@ -28,7 +28,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector static_arrays{.what = pattern::static_arrays,
                              .needs = needs_faults | needs_objects,
-                             .sites = sites,
-                             .describe = describe};
+                             .sites = static_arrays_sites,
+                             .describe = describe_static_arrays};
 
 } // namespace nodewise::advise

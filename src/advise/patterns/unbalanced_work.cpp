@@ -70,7 +70,7 @@ bool is_alone(const balance& of, std::size_t without) {
   return of.workers.size() > 2 && most < unlike * sum / static_cast<double>(of.workers.size() - 1);
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> unbalanced_work_sites(const picture& of, const std::vector<char>&) {
   const balance found = balance_of(of.of);
   constexpr double enough = 1000; // samples
   double samples = 0;
@@ -100,7 +100,7 @@ course balanced(const picture& of, const balance& now) {
   return made;
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_unbalanced_work(const picture& of, const std::vector<std::size_t>& sites) {
   const balance now = balance_of(of.of);
   const double most = now.bytes[now.greatest];
   double least = most;
@@ -127,7 +127,7 @@ const detector unbalanced_work{.what = pattern::unbalanced_work,
                                .needs = needs_uses,
                                .explains_objects = false,
                                .placement_cures = false,
-                               .sites = sites,
-                               .describe = describe};
+                               .sites = unbalanced_work_sites,
+                               .describe = describe_unbalanced_work};
 
 } // namespace nodewise::advise

@@ -18,7 +18,7 @@ std::vector<std::size_t> movers(const picture& of) {
   return found;
 }
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> unpinned_threads_sites(const picture& of, const std::vector<char>&) {
   if (movers(of).empty() || of.of.programs().size() > 1) {
     return {};
   }
@@ -26,7 +26,7 @@ std::vector<std::size_t> sites(const picture& of, const std::vector<char>&) {
                      [](const item& what, const shape&) { return what.units > 0; });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_unpinned_threads(const picture& of, const std::vector<std::size_t>& sites) {
   const std::vector<std::size_t> moved = movers(of);
   std::uint64_t migrations = 0;
   for (const std::size_t w : moved) {
@@ -62,7 +62,7 @@ const detector unpinned_threads{.what = pattern::unpinned_threads,
                                 .needs = needs_threads,
                                 .explains_objects = false,
                                 .placement_cures = false,
-                                .sites = sites,
-                                .describe = describe};
+                                .sites = unpinned_threads_sites,
+                                .describe = describe_unpinned_threads};
 
 } // namespace nodewise::advise

@@ -7,11 +7,11 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> used_by_all_sites(const picture& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item&, const shape& how) { return how.anyones(); });
 }
 
-suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_used_by_all(const picture& of, const std::vector<std::size_t>& sites) {
   suspicion made{.title = names_of(of.of, sites) + ": all nodes use every page, and one memory "
                                                    "serves most of them",
                  .evidence = usual_evidence(of, sites),
@@ -25,7 +25,7 @@ suspicion describe(const picture& of, const std::vector<std::size_t>& sites) {
 
 const detector used_by_all{.what = pattern::used_by_all,
                            .needs = needs_uses | needs_objects,
-                           .sites = sites,
-                           .describe = describe};
+                           .sites = used_by_all_sites,
+                           .describe = describe_used_by_all};
 
 } // namespace nodewise::advise
