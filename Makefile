@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-all asan-ubsan clang clang-all tsan fuzz foreign bench published reference install
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign bench published reference install
 .PHONY: format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -12,7 +12,7 @@ CONFIGURE := cmake --log-level=WARNING --preset
 BUILD := cmake --build -j $(JOBS) --preset
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install the packages that `make build` needs (Debian 12, Ubuntu 24.04)
 	@scripts/setup build
@@ -37,6 +37,9 @@ test: release-tests ## build and run all everyday tests (CONTRIBUTING.md lists h
 
 test-slow: release-tests ## the slow tests; tests/slow_results.json keeps their results
 	@python3 -B tests/slow.py build/release
+
+test-repeated: release-tests ## tests that wait, twenty times each; tests/repeated_results.json keeps the results
+	@python3 -B tests/repeat.py build/release
 
 test-all: test test-slow asan-ubsan clang-all tsan ## all tests: the slow ones, the sanitizers, Clang 19 with the agent's
 

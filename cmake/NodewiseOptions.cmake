@@ -36,12 +36,13 @@ endfunction()
 
 # A room is a static library of its own; the shared library and the command are composed of rooms.
 # Its files are compiled eight at a time, in the order given: most of a file's time goes to templates
-# of its headers. ALONE are those among SOURCES that cannot be joined or must not be.
+# of its headers. ALONE: those that cannot be joined; JSON: those that the static launcher must not
+# link, joined with each other. Both are in addition to SOURCES.
 # OPTIMIZE: -O1 for what only prints or parses, -O3 for loops that users wait for; else that of the
 # build type.
 function(nodewise_room name)
-  cmake_parse_arguments(ROOM "" "OPTIMIZE" "SOURCES;ALONE;NEEDS" ${ARGN})
-  add_library(nodewise_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "" "OPTIMIZE" "SOURCES;JSON;ALONE;NEEDS" ${ARGN})
+  add_library(nodewise_${name} STATIC ${ROOM_SOURCES} ${ROOM_JSON} ${ROOM_ALONE})
   target_include_directories(nodewise_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_compile_features(nodewise_${name} PUBLIC cxx_std_20)
@@ -52,8 +53,14 @@ function(nodewise_room name)
   if(NODEWISE_EACH_ALONE)
     return()
   endif()
-  set_target_properties(nodewise_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(nodewise_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(_count 0)
+  foreach(_source IN LISTS ROOM_SOURCES)
+    math(EXPR _group "${_count} / 8")
+    set_source_files_properties(${_source} PROPERTIES UNITY_GROUP ${_group})
+    math(EXPR _count "${_count} + 1")
+  endforeach()
+  set_source_files_properties(${ROOM_JSON} PROPERTIES UNITY_GROUP json)
   if(name STREQUAL "base")
     target_precompile_headers(nodewise_base PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.hpp)
   else()

@@ -221,6 +221,16 @@ class Ranks(InputTest):
         part = self.file(edited(lambda d: d.update(machine=less)), "d.json")
         self.assertIn("different parts of two", self.expect(2, "profile", a, part).stderr)
 
+    def test_memory_that_grew_between_ranks_is_no_other_machine(self):
+        a, b = self.ranks(2)
+        grown = [node | {"memory_bytes": 2 * node["memory_bytes"]} for node in MACHINE["nodes"]]
+        document = json.loads(Path(b).read_text()) | {"machine": MACHINE | {"nodes": grown}}
+        Path(b).write_text(json.dumps(document))
+        self.expect(0, "profile", "-q", "-o", str(self.folder / "grown.json"), a, b)
+        kept = json.loads((self.folder / "grown.json").read_text())
+        self.assertEqual([n["memory_bytes"] for n in kept["machine"]["nodes"]],
+                         [n["memory_bytes"] for n in MACHINE["nodes"]])
+
     def test_merged_they_are_a_file_again(self):
         whole = self.folder / "all.json"
         self.expect(0, "profile", "-q", "-o", str(whole), *self.ranks(4))
