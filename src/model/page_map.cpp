@@ -13,7 +13,7 @@ namespace nodewise::model {
 
 namespace {
 
-[[noreturn]] void refuse(const char* what, const char* cure) {
+[[noreturn]] void refuse_map(const char* what, const char* cure) {
   throw error(error_kind::usage, "a map of pages", what, cure);
 }
 
@@ -21,7 +21,7 @@ namespace {
 
 page_map page_map::of_blocks(std::vector<page_block> blocks) {
   if (blocks.empty()) {
-    refuse("no block", "name at least one node");
+    refuse_map("no block", "name at least one node");
   }
   page_map map;
   map.blocks_ = std::move(blocks);
@@ -30,7 +30,7 @@ page_map page_map::of_blocks(std::vector<page_block> blocks) {
 
 page_map page_map::in_turn(std::vector<std::size_t> nodes, std::size_t block_pages) {
   if (nodes.empty() || block_pages == 0) {
-    refuse("no nodes, or blocks of 0 pages", "name at least one node and one page");
+    refuse_map("no nodes, or blocks of 0 pages", "name at least one node and one page");
   }
   page_map map;
   map.turn_ = std::move(nodes);

@@ -50,7 +50,8 @@ std::optional<std::uint64_t> likwid_size(std::string_view text) {
                                                            : std::nullopt;
 }
 
-[[noreturn]] void refuse(std::string_view whole, std::string_view part, const std::string& what) {
+[[noreturn]] void refuse_part(std::string_view whole, std::string_view part,
+                              const std::string& what) {
   throw error(error_kind::usage, "the workgroup '" + std::string(whole) + "'",
               "'" + std::string(part) + "': " + what, shape);
 }
@@ -60,7 +61,7 @@ std::vector<cpu_id> threads_of(std::string_view whole, const std::vector<std::st
   std::string expression = "E:" + std::string(fields[0]);
   for (std::size_t i = 2; i < fields.size(); ++i) {
     if (whole_number(fields[i]).value_or(0) == 0) {
-      refuse(whole, fields[i], "a number of threads is meant, or a chunk and a stride");
+      refuse_part(whole, fields[i], "a number of threads is meant, or a chunk and a stride");
     }
     expression += ":" + std::string(fields[i]);
   }
@@ -73,11 +74,11 @@ void place_array(std::string_view whole, std::string_view part, const topology& 
   const auto fields = split(part, ':');
   const auto array = fields.size() >= 2 ? whole_number(fields[0]) : std::nullopt;
   if (!array || *array >= most_arrays || fields.size() != 2) {
-    refuse(whole, part, "an array's number, 0 to 3, and a domain are meant");
+    refuse_part(whole, part, "an array's number, 0 to 3, and a domain are meant");
   }
   const node_set nodes = resolve_nodes(fields[1], where, node_purpose::memory, root);
   if (nodes.size() != 1) {
-    refuse(whole, part, "has " + std::to_string(nodes.size()) + " memories: name one, as M0");
+    refuse_part(whole, part, "has " + std::to_string(nodes.size()) + " memories: name one, as M0");
   }
   arrays.resize(std::max<std::size_t>(arrays.size(), *array + 1), unknown_node);
   arrays[*array] = *nodes.begin();
@@ -89,12 +90,12 @@ workgroup parse_workgroup(std::string_view text, const topology& where, std::str
   const std::size_t dash = text.find('-');
   const auto fields = split(text.substr(0, dash), ':');
   if (fields.size() < 2 || fields.size() > 5 || fields.size() == 4) {
-    refuse(text, text.substr(0, dash), "a domain and a size are meant, perhaps threads");
+    refuse_part(text, text.substr(0, dash), "a domain and a size are meant, perhaps threads");
   }
   workgroup made;
   const auto bytes = likwid_size(fields[1]);
   if (!bytes) {
-    refuse(text, fields[1], "a size is meant, as 64kB, 100MB, 1GB");
+    refuse_part(text, fields[1], "a size is meant, as 64kB, 100MB, 1GB");
   }
   made.bytes = *bytes;
   made.cpus = threads_of(text, fields, where, root);
