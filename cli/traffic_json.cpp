@@ -51,8 +51,9 @@ ordered_json model_json(const traffic::counts& of) {
           {"coherence", of.coherence},
           {"caches", std::move(caches)},
           {"phases",
-           {{"init", "of a page: every fill until a second thread uses it; where one thread alone "
-                     "uses it, the first fill of each line; or all before NODEWISE_MARKER_USE()"},
+           {{"init",
+             "of a page: until a second thread uses it, or the first asks for a line of it again "
+             "after others were at work; or all before NODEWISE_MARKER_USE()"},
             {"use", "everything else"}}}};
 }
 

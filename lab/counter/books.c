@@ -7,6 +7,9 @@
 #include "sharing.h"
 
 struct code* codes;
+// A program's first thread is number 0.
+enum { MAIN_THREAD = 0 };
+
 uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX];
 
 static struct table code_table;
@@ -192,8 +195,18 @@ static void book_way_here(const struct access* access, const struct account* to,
 }
 
 static void begin_use(struct page* page) {
-  settle(page, PHASE_INIT);
+  settle(page, page->thread == MAIN_THREAD ? PHASE_INIT : PHASE_USE);
   page->used = true;
+}
+
+// Lines that other threads of the task's program have asked memory for.
+static uint64_t lines_of_others(const struct task* task) {
+  return task->program->lines - task->lines;
+}
+
+// Other threads have done something since its only thread used the page first.
+static bool were_others_at_work(const struct page* page, const struct task* task) {
+  return lines_of_others(task) - page->others >= LINES_A_PAGE;
 }
 
 // Sets the line's bit. True if it was set.
@@ -213,9 +226,12 @@ static void book_by_phase(struct page* page, const struct account* to, enum kind
     book(page, to, PHASE_INIT, kind, 1);
 }
 
-static void notice_thread(struct page* page, uint32_t thread) {
-  if (page->thread == NO_THREAD)
+static void notice_thread(struct page* page, struct task* task) {
+  const uint32_t thread = thread_of(task);
+  if (page->thread == NO_THREAD) {
     page->thread = thread;
+    page->others = lines_of_others(task);
+  }
   if (!page->used && (page->thread != thread || page->program->marked))
     begin_use(page);
 }
@@ -231,19 +247,23 @@ static void book_from_memory(const struct access* access, enum kind kind) {
                              .memory = (uint8_t)node_of_line(access->line)};
   page->memory = to.memory;
   const bool again = mark(&page->seen, access->line);
+  if (again && !page->used && were_others_at_work(page, access->task))
+    begin_use(page);
+  access->task->program->lines++;
+  access->task->lines++;
   book_way_here(access, &to, again);
   book_by_phase(page, &to, kind, again);
 }
 
 void book_access(const struct access* access, struct cache_answer answer) {
-  notice_thread(access->page, thread_of(access->task));
+  notice_thread(access->page, access->task);
   if (answer.source == SOURCE_MEMORY)
     book_from_memory(access, KIND_FILL);
   book_sharing(access, answer);
 }
 
 void book_stream(const struct access* access) {
-  notice_thread(access->page, thread_of(access->task));
+  notice_thread(access->page, access->task);
   book_from_memory(access, KIND_STREAM);
 }
 

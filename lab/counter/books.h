@@ -2,10 +2,14 @@
 //
 // What is counted, and to whose account. All guarded by the shared lock.
 //
-// Each page is in one of two phases. Initialisation is everything until a second thread uses the
-// page; of a page that one thread alone uses, the first fill of each line. That thread's later
-// fills are kept apart until it is known which of the two they are: a second thread makes them
-// initialisation, the page's end makes them use.
+// Each page is in one of two phases: its initialisation ends with the first of these.
+//  - A second thread uses the page.
+//  - Its first thread asks memory for a line of it again after other threads of the program have
+//    been at work, that is, have asked memory for as many lines as a page has.
+// Of a page that has neither, the first fill of each line is initialisation and the rest use. What
+// its first thread asked for again while no other was at work is held back until then: if a second
+// thread comes it was initialisation, in several passes, where the first was the main thread, which
+// prepares things for the others; a thread that the program started was at work already.
 #pragma once
 
 #include "caches.h"
@@ -66,6 +70,7 @@ struct page {
   uint64_t seen;         // a bit for each line that this thread has filled
   uint64_t returned;     // and for each that was written back since
   uint32_t thread;       // that used it first, or NO_THREAD
+  uint64_t others;       // lines that the program's other threads had asked for by then
   bool used;             // in its second phase
   bool ended;            // and told
   int16_t memory;        // the node of the latest fill, -1: none yet

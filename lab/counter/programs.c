@@ -56,6 +56,7 @@ void task_begins(struct task* task, struct program* program, uint64_t tid) {
   task->excluded = false;
   task->uses = false;
   task->executed = 0;
+  task->lines = 0;
 }
 
 uint32_t thread_of(struct task* task) {

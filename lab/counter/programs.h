@@ -59,6 +59,7 @@ struct program {
   uint32_t* tids; // of its threads in the order of their beginning, 0: unknown
   uint64_t* work; // likewise: instructions of theirs in the phase of use
   uint32_t thread_count;
+  uint64_t lines; // that it has asked memory for
   bool ended;
   bool marked;          // said that its initialisation is over
   struct object rest;   // the memory that no object covers
@@ -87,6 +88,7 @@ struct task {
   uint32_t thread;   // of the program, see thread_of()
   bool uses;         // the last line that it asked for was use, or a repeat that may be
   uint64_t executed; // while it does not run: as a processor's
+  uint64_t lines;    // that it has asked memory for
   struct program* program;
   char* message;        // what has arrived of it, NULL: none is under way
   size_t message_bytes; // that have arrived, more than are kept of one too long

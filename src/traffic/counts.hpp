@@ -15,9 +15,9 @@
 
 namespace nodewise::traffic {
 
-/// When a line was moved. Initialisation of a page: until a second thread uses it; of a page that
-/// one thread alone uses, the first fill of each line; or all before the program's own mark. Else
-/// use.
+/// When a line was moved. Initialisation of a page: until a second thread uses it, or the first
+/// asks for a line of it again after others were at work (docs/lab.md has the rule); or all before
+/// the program's own mark. Else use.
 enum class phase { initialisation, use };
 inline constexpr std::size_t phases = 2;
 [[nodiscard]] constexpr std::size_t index_of(phase when) noexcept {

@@ -38,6 +38,72 @@ COUNTER_TEST(Phases, OfAThreadThatPreparesInSeveralSweepsAreInitialisationForThe
   EXPECT_THAT(g.records("cell"), ElementsAre("0 0 init 128 0 0 0", "1 0 use 64 0 0 0"));
 }
 
+/// A main thread, on processor 0, and two that it has started, on 1 and 2.
+struct team : guest {
+  team() : guest(machine) {
+    say(0, "x100 prog");
+    say(1, "t100");
+    say(2, "t100");
+  }
+};
+
+// As STREAM is: each thread initialises its part and sweeps it, and one thread checks all of it
+// last.
+COUNTER_TEST(Phases, OfPartsThatOneThreadChecksLastAreUseFromTheSecondSweepOn) {
+  team g;
+  for (unsigned sweep = 0; sweep < 4; ++sweep) {
+    g.load_lines(1, on_node0, lines_a_page);
+    g.load_lines(2, on_node1, lines_a_page);
+  }
+  g.load_lines(0, on_node0, lines_a_page);
+  g.load_lines(0, on_node1, lines_a_page);
+  EXPECT_THAT(g.records("cell"),
+              UnorderedElementsAre("1 0 init 64 0 0 0", "1 0 use 192 0 0 0", "2 1 init 64 0 0 0",
+                                   "2 1 use 192 0 0 0", "0 0 use 64 0 0 0", "0 1 use 64 0 0 0"));
+}
+
+COUNTER_TEST(Phases, OfPartsThatAreCheckedInBetweenAreUseFromThereOn) {
+  team g;
+  g.load_lines(1, on_node0, lines_a_page);
+  g.load_lines(0, on_node0, lines_a_page);
+  g.load_lines(1, on_node0, lines_a_page);
+  EXPECT_THAT(g.records("cell"),
+              UnorderedElementsAre("1 0 init 64 0 0 0", "0 0 use 64 0 0 0", "1 0 use 64 0 0 0"));
+}
+
+COUNTER_TEST(Phases, OfAThreadThatWasStartedAreUseThoughTheOthersWereStill) {
+  team g;
+  g.load_lines(1, on_node0, lines_a_page);
+  g.load_lines(1, on_node0, lines_a_page);
+  g.load_lines(0, on_node0, lines_a_page);
+  EXPECT_THAT(g.records("cell"),
+              UnorderedElementsAre("1 0 init 64 0 0 0", "1 0 use 64 0 0 0", "0 0 use 64 0 0 0"));
+}
+
+// The main thread fills all, in two sweeps, and works on a part itself.
+COUNTER_TEST(Phases, OfTheMainThreadsOwnPartAreUseOnceOthersWork) {
+  team g;
+  for (unsigned sweep = 0; sweep < 2; ++sweep) {
+    g.load_lines(0, on_node0, 2 * lines_a_page);
+  }
+  for (unsigned sweep = 0; sweep < 2; ++sweep) {
+    g.load_lines(1, on_node0 + page, lines_a_page);
+    g.load_lines(0, on_node0, lines_a_page);
+  }
+  EXPECT_THAT(g.records("cell"),
+              UnorderedElementsAre("0 0 init 256 0 0 0", "0 0 use 128 0 0 0", "1 0 use 128 0 0 0"));
+}
+
+COUNTER_TEST(Phases, DoNotEndBecauseAnotherThreadLookedAtALine) {
+  team g;
+  g.load_lines(0, on_node0, lines_a_page);
+  g.load_lines(1, on_node1, lines_a_page - 1);
+  g.load_lines(0, on_node0, lines_a_page);
+  g.load_lines(2, on_node0, lines_a_page);
+  EXPECT_THAT(g.records("cell"),
+              UnorderedElementsAre("0 0 init 128 0 0 0", "1 1 init 63 0 0 0", "2 0 use 64 0 0 0"));
+}
+
 COUNTER_TEST(Phases, FollowTheThreadNotTheProcessor) {
   guest g(machine);
   g.load_lines(0, on_node0, lines_a_page);

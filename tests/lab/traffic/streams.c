@@ -3,7 +3,8 @@
 // Kernels whose traffic is known: so many bytes a sweep are read, so many written, nothing else of
 // size is touched. Arrays are static and page-aligned, so an array begins with a line and a page.
 //
-// usage: streams copy|scale|add|triad|load|stream [sweeps]
+// usage: streams copy|scale|add|triad|load|stream [sweeps [WHEN...]]
+// WHEN the main thread checks all three arrays: before, between, after (the sweeps).
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,22 @@ static void stream(void) {
 #endif
 }
 
+// One thread alone reads everything.
+static void check(const char* now, int argc, char** argv) {
+  for (int i = 3; i < argc; ++i)
+    if (strcmp(argv[i], now) == 0)
+      for (int k = 0; k < ELEMENTS; ++k)
+        sum += a[k] + b[k] + c[k];
+}
+
 int main(int argc, char** argv) {
   const char* kernel = argc > 1 ? argv[1] : "triad";
   const int sweeps = argc > 2 ? atoi(argv[2]) : 2;
   SWEEP(a[i] = 1.0, b[i] = 2.0, c[i] = 3.0);
+  check("before", argc, argv);
   for (int sweep = 0; sweep < sweeps; ++sweep) {
+    if (sweep > 0)
+      check("between", argc, argv);
     if (strcmp(kernel, "copy") == 0)
       SWEEP(c[i] = a[i]);
     else if (strcmp(kernel, "scale") == 0)
@@ -61,6 +73,7 @@ int main(int argc, char** argv) {
     else
       return 2;
   }
+  check("after", argc, argv);
   printf("%s: %g\n", kernel, a[1] + b[1] + c[1] + sum);
   return 0;
 }
