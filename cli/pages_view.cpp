@@ -56,7 +56,7 @@ std::string short_name(const area& what) {
 }
 
 /// Whole percents of the pages in memory: "0:25 1:75", "?:100".
-std::string nodes_text(const area& what, const report::style& how) {
+std::string nodes_of_area(const area& what, const report::style& how) {
   std::string text;
   const auto add = [&](int node, std::uint64_t pages) {
     const double percent = 100.0 * static_cast<double>(pages) / static_cast<double>(what.resident);
@@ -275,7 +275,7 @@ std::string pages_text(const page_map& map, const report::style& how,
     rows.add(wanted.of<report::cell>(
         {std::move(name), std::string(what), report::format_bytes(a.pages * map.page_bytes),
          report::format_bytes(a.resident * map.page_bytes),
-         drawn ? strip_of(a).draw(how, columns) : "", a.resident == 0 ? "" : nodes_text(a, how),
+         drawn ? strip_of(a).draw(how, columns) : "", a.resident == 0 ? "" : nodes_of_area(a, how),
          drawn ? page_text(a, map) : "", drawn ? policy_text(a) : "",
          percent_or_dash(a.share_on(all_nodes)),
          percent_or_dash(active_nodes.empty() ? std::nullopt : a.share_on(active_nodes))}));

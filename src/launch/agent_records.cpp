@@ -107,7 +107,7 @@ bool read_runs(object_report& into, const std::vector<nodewise_agent_run>& runs)
 }
 
 /// All that the record's fixed part says.
-object_report object_of(const nodewise_agent_object& fixed) {
+object_report fixed_part_of(const nodewise_agent_object& fixed) {
   object_report object;
   object.sequence = fixed.sequence;
   object.start = fixed.start;
@@ -184,7 +184,7 @@ std::optional<object_report> object_of(const whole_record& record) {
   if (!runs) {
     return std::nullopt;
   }
-  object_report object = object_of(*fixed);
+  object_report object = fixed_part_of(*fixed);
   for (const nodewise_agent_share& share : *shares) {
     object.shares.push_back({node_id{share.node}, share.pages});
   }
