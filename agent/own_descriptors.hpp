@@ -6,14 +6,17 @@
 // kept for good does not help: it shows in /proc/self/fd, and closefrom() closes it.
 //
 // Who opens files once the program runs:
-//   elf_symbols   a module that dlopen() brought     with_own_descriptors
-//   residency     pagemap, if move_pages is refused  with_own_descriptors
-//   threads       /proc/PID/task, at the end         with_own_descriptors
-//   announce      /proc/self/maps, at the end        with_own_descriptors
-//   hold          pagemap and stat, from time to time: its thread has a table of its own
-// Records are written through a mapping (record_file.hpp). Facts of the system are read in the
-// constructor (placement.hpp), for a witness by its thread `hold`. The agent's dlopen() calls find
-// what is loaded and open nothing.
+//   elf_symbols     a module that dlopen() brought     with_own_descriptors
+//   residency       pagemap, if move_pages is refused  with_own_descriptors
+//   threads_report  /proc/PID/task, at the end         with_own_descriptors
+//   announce        /proc/self/maps, at the end        with_own_descriptors
+//   placement       facts of the system, by a witness  with_own_descriptors (process)
+//   pieces          /proc/self/maps, before mremap     with_own_descriptors
+//   preloadable     programs that are to be started    with_own_descriptors
+//   hold            pagemap and stat, from time to time: its thread has a table of its own
+// Records are written through a mapping (record_file.hpp), whose file the constructor opens. The
+// agent's dlopen() calls find what is loaded and open nothing. tests/architecture/opens_test.py
+// holds every file of the agent that opens files against this table.
 #pragma once
 
 namespace nodewise::agent {

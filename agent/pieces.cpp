@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "agent/own_descriptors.hpp"
 #include "agent/placement.hpp"
 #include "sys/raw.hpp"
 
@@ -58,7 +59,8 @@ class pieces {
     ends_ = static_cast<std::uintptr_t*>(
         sys::raw::map(mapped_bytes_, PROT_READ | PROT_WRITE, MAP_NORESERVE));
     if (ends_ != nullptr) {
-      read();
+      auto work = [this] { read(); };
+      with_own_descriptors(work);
     }
   }
   pieces(const pieces&) = delete;

@@ -36,7 +36,8 @@ struct small_text {
   }
 };
 
-/// Read once, in the constructor; earlier if another constructor makes a large object.
+/// Read once: in the constructor, earlier if another constructor makes a large object, and of a
+/// witness when it needs them.
 class system_facts {
  public:
   /// A huge page if the kernel uses them unasked, else 0.
@@ -48,6 +49,17 @@ class system_facts {
     if (known_.load(std::memory_order_acquire)) {
       return;
     }
+    if (apart_ != nullptr) {
+      apart_([](void* facts) { static_cast<system_facts*>(facts)->read_files(); }, this);
+    } else {
+      read_files();
+    }
+    known_.store(true, std::memory_order_release);
+  }
+  void read_by(call_apart* apart) noexcept { apart_ = apart; }
+
+ private:
+  void read_files() noexcept {
     const int kept = errno;
     const small_text thp("/sys/kernel/mm/transparent_hugepage/enabled");
     if (std::strstr(thp.text, "[always]") != nullptr) {
@@ -57,11 +69,10 @@ class system_facts {
     const small_text maps("/proc/sys/vm/max_map_count");
     const unsigned long max_map_count = std::strtoul(maps.text, nullptr, 10);
     extent_limit_ = (max_map_count == 0 ? 65530 : max_map_count) / 4;
-    known_.store(true, std::memory_order_release);
     errno = kept;
   }
 
- private:
+  call_apart* apart_ = nullptr; ///< written before there are other threads
   std::atomic<bool> known_{false};
   std::atomic<std::size_t> huge_page_bytes_{0};
   std::atomic<std::size_t> extent_limit_{0};
@@ -288,6 +299,10 @@ void begin_page_record(const object& what) noexcept {
 }
 
 } // namespace
+
+void read_system_facts_by(call_apart* apart) noexcept {
+  facts.read_by(apart);
+}
 
 void read_system_facts() noexcept {
   facts.read();

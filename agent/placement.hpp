@@ -12,6 +12,9 @@ namespace nodewise::agent {
 /// Reads what placing depends on from /proc and /sys: in the constructor, so that later nobody
 /// opens these files (agent/own_descriptors.hpp).
 void read_system_facts() noexcept;
+/// How they are read later: where the files take no descriptor number from the program.
+using call_apart = void(void (*work)(void*), void* with) noexcept;
+void read_system_facts_by(call_apart* apart) noexcept;
 
 /// The system's page.
 [[nodiscard]] std::size_t page_bytes() noexcept;

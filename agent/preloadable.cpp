@@ -12,6 +12,7 @@
 #include <link.h>
 #include <sys/stat.h>
 
+#include "agent/own_descriptors.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -200,17 +201,27 @@ void note_own_loader() noexcept {
 }
 
 bool can_have_agent(int folder, const char* path) noexcept {
-  char start[256];
-  const char* interpreter = nullptr;
-  const bool answer = decide(file(folder, path), start, interpreter);
-  return follow(answer, start, interpreter);
+  bool can = true;
+  auto look = [&] {
+    char start[256];
+    const char* interpreter = nullptr;
+    const bool answer = decide(file(folder, path), start, interpreter);
+    can = follow(answer, start, interpreter);
+  };
+  with_own_descriptors(look);
+  return can;
 }
 
 bool can_have_agent(int open) noexcept {
-  char start[256];
-  const char* interpreter = nullptr;
-  const bool answer = decide(file(open), start, interpreter);
-  return follow(answer, start, interpreter);
+  bool can = true;
+  auto look = [&] {
+    char start[256];
+    const char* interpreter = nullptr;
+    const bool answer = decide(file(open), start, interpreter);
+    can = follow(answer, start, interpreter);
+  };
+  with_own_descriptors(look);
+  return can;
 }
 
 } // namespace nodewise::agent

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Whether a program that this one starts can have the agent. All of it may be called between
-// vfork() and exec: it takes no memory, no lock and little stack, and writes nothing that is
-// shared.
+// vfork() and exec: it takes no lock and little stack, and writes nothing that is shared.
 #pragma once
 
 namespace nodewise::agent {

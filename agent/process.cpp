@@ -272,6 +272,7 @@ void after_fork_in_child() noexcept {
     }
   }
   find_next_functions();
+  read_system_facts_by(with_own_descriptors);
   if (!asked.observe || !asked.witness) { // a witness places nothing
     read_system_facts();
   }

@@ -96,11 +96,12 @@ class MeasureTest(lab.LabTest):
         """Returns how many sweeps the lines are: a whole number, but for the tolerance.
 
         The kernel and the program have lines beside the buffer's: as for the shares, up to a
-        hundredth of all."""
-        sweeps = round(lines / of_a_sweep)
-        self.assertLess(sweeps * tolerance, 0.5, "a missing sweep would not show")
-        self.assertGreaterEqual(sweeps, 1)
-        self.assertAlmostEqual(lines / (sweeps * of_a_sweep), 1, delta=tolerance)
+        hundredth of all. The faster the machine, the more sweeps there are: of many the tolerance
+        is more than half of one, and nothing is said of their number."""
+        sweeps = lines / of_a_sweep
+        self.assertGreater(sweeps, 0.9)
+        if sweeps * tolerance < 0.4:
+            self.assertAlmostEqual(sweeps, round(sweeps), delta=sweeps * tolerance)
         return sweeps
 
 
@@ -201,12 +202,13 @@ class Full(MeasureTest):
         arrays, fetched, written, streamed, counted = KERNELS[name]
         array = size / LINE / arrays
         expected = (("fills", fetched, 0.01), ("streams", streamed, 0.01), ("write_backs", written, 0.05))
-        sweeps = {
-            self.assert_sweeps(lines.all(kind), count * array, tolerance)
+        sweeps = [
+            (self.assert_sweeps(lines.all(kind), count * array, tolerance), tolerance)
             for kind, count, tolerance in expected
             if count != 0
-        }
-        self.assertEqual(len(sweeps), 1, sweeps)
+        ]
+        for each, tolerance in sweeps:  # as many of each kind
+            self.assertAlmostEqual(each / sweeps[0][0], 1, delta=0.01 + tolerance)
         self.assertGreater(lines.share(lambda n, m: n == m), 0.99)
         self.assertAlmostEqual(point["moved_per_counted"], (fetched + written + streamed) / counted)
 
