@@ -63,7 +63,7 @@ def plan_of(nodewise, form, directory):
     """The file of the plan for the form as it is, or None where the profiler has none to offer."""
     file = directory / f"{form.name}.plan.json"
     subprocess.run([nodewise, "profile", "--quiet", "--on", f"lab:{MACHINE}", "--on-timeout", "1800", *BOUND,
-                    "--plan", str(file), "--", *form.words()],
+                    "--write-plan", str(file), "--", *form.words()],
                    cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     return file if file.exists() else None
 

@@ -286,8 +286,7 @@ inline constexpr flag plan{
     .kind = flag_kind::value,
     .value = "FILE",
     .group = group::memory,
-    .help = "of run: threads and arrays as this file says, what is given beside it comes first; "
-            "of profile: write that file"};
+    .help = "bind threads and place arrays as FILE says; options on the command line override it"};
 inline constexpr flag plan_optional{
     .name = "plan-optional",
     .kind = flag_kind::value,
@@ -406,8 +405,9 @@ inline constexpr flag sweep_by{
 // lab
 inline constexpr flag verbose{.name = "verbose",
                               .letter = 'v',
-                              .group = group::virtual_machine,
-                              .help = "show the console of the virtual machine"};
+                              .group = group::common,
+                              .help = "show more: the evidence behind a finding, the console of a "
+                                      "virtual machine"};
 inline constexpr flag min_local{
     .name = "min-local",
     .kind = flag_kind::value,

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -72,6 +73,21 @@ void write_counts(const nlohmann::ordered_json& result, std::string_view where) 
   }
 }
 
+template <class Prepare>
+counted_run run_counted_after(const paths& from, std::vector<std::string> arguments,
+                              Prepare prepare) {
+  const inherited_file file;
+  const auto separator = std::ranges::find(arguments, "--");
+  arguments.insert(separator, {"--count", file.name(), "--count-when-told"});
+  counted_run run;
+  run.end = launch::run_child([&] {
+    prepare();
+    start_runner(from, std::move(arguments));
+  });
+  run.counts = file.read();
+  return run;
+}
+
 } // namespace
 
 bool counted_run::lab_failed() const noexcept {
@@ -93,13 +109,19 @@ traffic::counts counted_run::read() const {
 }
 
 counted_run run_counted(const paths& from, std::vector<std::string> arguments) {
-  const inherited_file file;
-  const auto separator = std::ranges::find(arguments, "--");
-  arguments.insert(separator, {"--count", file.name(), "--count-when-told"});
-  counted_run run;
-  run.end = launch::run_child([&] { start_runner(from, std::move(arguments)); });
-  run.counts = file.read();
-  return run;
+  return run_counted_after(from, std::move(arguments), [] {});
+}
+
+counted_run run_counted(const paths& from, std::vector<std::string> arguments, off_t input_begin) {
+  return run_counted_after(from, std::move(arguments), [&] {
+    const int nothing = ::open("/dev/null", O_RDWR);
+    if (input_begin < 0 || ::lseek(STDIN_FILENO, input_begin, SEEK_SET) < 0) {
+      ::dup2(nothing, STDIN_FILENO);
+    }
+    ::dup2(nothing, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    ::close(nothing);
+  });
 }
 
 nlohmann::ordered_json guest_settings(const invocation& given, const traffic::counts& of) {

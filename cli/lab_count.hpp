@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
@@ -31,6 +33,10 @@ struct counted_run {
 /// Starts the runner with these words (`runner_words`, then the command) and waits for its end.
 /// Throws `error` (system) if it cannot be started, in the child process as well.
 [[nodiscard]] counted_run run_counted(const paths& from, std::vector<std::string> arguments);
+/// The same without the command's output, and with its standard input from `input_begin` on again
+/// if that is a file, else empty.
+[[nodiscard]] counted_run run_counted(const paths& from, std::vector<std::string> arguments,
+                                      off_t input_begin);
 
 /// The `settings` of a counted run: those of the virtual machine, as far as they are known here.
 [[nodiscard]] nlohmann::ordered_json guest_settings(const invocation& given,

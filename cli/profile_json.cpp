@@ -81,16 +81,10 @@ json finding_json(const advise::finding& what) {
           {"remarks", what.remarks}};
 }
 
-json outcome_json(const advise::outcome& what) {
-  return {{"remote", report::or_unavailable(what.remote)},
-          {"seconds", report::or_unavailable(what.seconds)},
-          {"binds", what.binds}};
-}
-
 } // namespace
 
-json advice_json(const profile::profile& what, const advise::advice& found, const machine& on,
-                 json settings) {
+json advice_json(const profile::profile& what, const advise::advice& found,
+                 const std::optional<proof>& proven, const machine& on, json settings) {
   json made = report::envelope("advice", 1, machine_json(on), std::move(settings));
   made["command"] = what.command;
   made["findings"] = list(found.findings, finding_json);
@@ -104,13 +98,20 @@ json advice_json(const profile::profile& what, const advise::advice& found, cons
     return {{"pattern", advise::to_string(each.what)}, {"missing", each.missing}};
   });
   made["plans"] = list(found.plans, [&](const advise::proposal& each) -> json {
-    return {{"program", what.programs[each.program].name},
-            {"entries", each.plan.objects.size()},
-            {"before", outcome_json(each.before)},
-            {"after", outcome_json(each.after)},
-            {"gain", gain_json(each.worth)},
-            {"remarks", each.remarks}};
+    json made_plan = {{"program", what.programs[each.program].name},
+                      {"entries", each.plan.objects.size()},
+                      {"before", outcome_json(each.before)},
+                      {"after", outcome_json(each.after)},
+                      {"gain", gain_json(each.worth)},
+                      {"remarks", each.remarks}};
+    if (each.pays_from) {
+      made_plan["pays_from"] = *each.pays_from;
+    }
+    return made_plan;
   });
+  if (proven) {
+    made["proof"] = proof_json(*proven);
+  }
   made["refused_plans"] = list(found.refused, [&](const advise::proposal& each) -> json {
     return {{"program", what.programs[each.program].name},
             {"gain", gain_json(each.worth)},

@@ -1,9 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string>
 
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include "attribution/counted.hpp"
 #include "cli/exit_codes.hpp"
@@ -11,52 +14,70 @@
 #include "cli/lab_runner.hpp"
 #include "cli/profile_flags.hpp"
 #include "cli/profile_result.hpp"
+#include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "launch/leftovers.hpp"
+#include "plan/plan_json.hpp"
+#include "report/envelope.hpp"
 #include "report/error_text.hpp"
+#include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
 /// Asked of this command, not of the one inside.
-constexpr std::array<const flag*, 12> outside = {
+constexpr std::array<const flag*, 15> outside = {
     &flags::on,         &flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
-    &flags::on_overlay, &flags::plan,       &flags::output, &flags::input,
-    &flags::json,       &flags::quiet,      &flags::strict, &flags::color};
+    &flags::on_overlay, &flags::write_plan, &flags::output, &flags::input,
+    &flags::json,       &flags::quiet,      &flags::strict, &flags::color,
+    &flags::prove,      &flags::no_prove,   &flags::verbose};
 
-/// What the command inside hands over: a file in the working directory, which both share.
-class handed_over {
+constexpr const char* prefix_of_files = ".nodewise-profile-";
+
+/// A file in the working directory, which the command inside shares.
+class shared_file {
  public:
-  handed_over() {
-    const std::string prefix = ".nodewise-profile-";
-    launch::remove_leftovers(".", prefix);
-    name_ = launch::name_of_owner(prefix) + "result.json";
-    if (::access(".", W_OK) != 0) {
-      throw error(error_kind::usage, "profile --on",
-                  "the working directory, through which the virtual machine hands over the "
-                  "profile, cannot be written",
-                  "go to a directory of your own", errno);
-    }
-  }
-  handed_over(const handed_over&) = delete;
-  handed_over& operator=(const handed_over&) = delete;
-  ~handed_over() {
+  explicit shared_file(const std::string& end)
+      : name_(launch::name_of_owner(prefix_of_files) + end) {}
+  shared_file(const shared_file&) = delete;
+  shared_file& operator=(const shared_file&) = delete;
+  ~shared_file() { remove(); }
+
+  void remove() const noexcept {
     std::error_code ignored;
     std::filesystem::remove(name_, ignored);
   }
+  [[nodiscard]] bool exists() const { return std::filesystem::exists(name_); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
  private:
   std::string name_;
 };
 
+void check_working_directory() {
+  launch::remove_leftovers(".", prefix_of_files);
+  if (::access(".", W_OK) != 0) {
+    throw error(error_kind::usage, "profile --on",
+                "the working directory, through which the virtual machine hands over the profile, "
+                "cannot be written",
+                "go to a directory of your own", errno);
+  }
+}
+
 /// Seconds that the command inside has for writing what it saw after the time limit.
 constexpr const char* grace = "60";
 
+/// Its console is not what --verbose of a profile shows.
+std::vector<std::string> quiet_runner(const invocation& given, const machine& on) {
+  std::vector<std::string> words = runner_words(given, on, grace);
+  std::erase(words, "--verbose");
+  return words;
+}
+
 counted_run run_inside(const invocation& given, const paths& from, const machine& on,
                        const std::string& file) {
-  std::vector<std::string> command = runner_words(given, on, grace);
+  std::vector<std::string> command = quiet_runner(given, on);
   command.push_back(from.command());
   std::vector<std::string> inside = given.arguments_without(outside);
   inside.insert(inside.begin() + 1, {"--quiet", "-o", file});
@@ -65,6 +86,77 @@ counted_run run_inside(const invocation& given, const paths& from, const machine
   }
   command.insert(command.end(), inside.begin(), inside.end());
   return run_counted(from, std::move(command));
+}
+
+/// The same program once more, with a plan. What it prints and writes is discarded.
+class plan_run {
+ public:
+  plan_run(const invocation& given, const paths& from, const machine& on)
+      : given_(given), from_(from), on_(on), input_begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {}
+
+  /// `expected_end`: the exit code of the program without it.
+  [[nodiscard]] counted_outcome count(const profile::profile& of, int expected_end,
+                                      const plans::plan_file& plan,
+                                      const topology& priced_on) const {
+    const auto program = std::ranges::find(of.programs, plan.program, &profile::program::name);
+    auto document =
+        report::envelope("plan", 1, machine_json(on_), nlohmann::ordered_json::object());
+    plans::append(document, plan);
+    const shared_file file("plan.json");
+    if (const int failed = replace_file(file.name(), report::json_text(document)); failed != 0) {
+      return {{}, "its file could not be written: " + errno_text(failed)};
+    }
+    const counted_run run = run_counted(from_, words(file.name()), input_begin_);
+    if (run.end.exit_code() != expected_end) {
+      return {{},
+              "with the plan the program ended with exit code " +
+                  std::to_string(run.end.exit_code()) + " instead of " +
+                  std::to_string(expected_end)};
+    }
+    const profile::profile seen = attribution::profile_of(run.read(), *program, of.command);
+    const profile::program* const largest = profile::largest_program(seen);
+    if (largest == nullptr) {
+      return {{}, "the program was not counted"};
+    }
+    const auto at = static_cast<std::size_t>(largest - seen.programs.data());
+    return {advise::outcome_of_run(seen, priced_on, at), ""};
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> words(const std::string& plan) const {
+    std::vector<std::string> command = quiet_runner(given_, on_);
+    std::erase(command, "--tty");
+    command.insert(command.end() - 1, "--discard");
+    command.push_back(from_.command());
+    std::vector<std::string> inside = given_.arguments_without(outside);
+    inside.front() = "run";
+    inside.insert(inside.begin() + 1, {"--quiet", option_name(flags::plan), plan});
+    command.insert(command.end(), inside.begin(), inside.end());
+    return command;
+  }
+
+  const invocation& given_;
+  const paths& from_;
+  const machine& on_;
+  off_t input_begin_; ///< where its standard input began, if that is a file
+};
+
+/// Nothing if it is not asked for. Says on a terminal what takes so long.
+run_with_plan prover(const plan_run& by, const profile::profile& of, int expected_end,
+                     const invocation& given) {
+  if (given.has(flags::no_prove)) {
+    return {};
+  }
+  return [&by, &of, expected_end, &given](const plans::plan_file& plan, const topology& priced_on) {
+    if (::isatty(STDERR_FILENO) == 1 && !given.has(flags::quiet)) {
+      write_error("nodewise: running the program again with the plan (--no-prove skips this)\n");
+    }
+    try {
+      return by.count(of, expected_end, plan, priced_on);
+    } catch (const error& e) {
+      return counted_outcome{{}, e.asked() + ": " + e.answered()};
+    }
+  };
 }
 
 profile_result counted_profile(const counted_run& run, const std::string& file,
@@ -96,21 +188,23 @@ void profile_on_lab(const invocation& given) {
   const paths from = paths::of_this_process();
   const topology on = machine_of_on(given, from);
   check_profile_output(given);
-  const handed_over file;
+  check_working_directory();
+  const shared_file file("result.json");
+  const plan_run again(given, from, on.machine());
   const counted_run run = run_inside(given, from, on.machine(), file.name());
   // What ended early may have written a profile all the same.
-  const bool early =
-      run.end.exit_code() == exit_code::time_limit || run.end.exit_code() > exit_code::signal_base;
-  const bool written = std::filesystem::exists(file.name());
-  if (early && !written && !given.has(flags::quiet)) {
+  const int end = run.end.exit_code();
+  const bool early = end == exit_code::time_limit || end > exit_code::signal_base;
+  if (early && !file.exists() && !given.has(flags::quiet)) {
     write_error(report::warning_text("nothing was seen: it ended before there was a profile",
                                      style_of(STDERR_FILENO, given)));
   }
-  if (early ? written : !run.lab_failed()) {
-    tell_profile(counted_profile(run, file.name(), on), given, STDERR_FILENO);
+  if (early ? file.exists() : !run.lab_failed()) {
+    const profile_result found = counted_profile(run, file.name(), on);
+    tell_profile(found, given, STDERR_FILENO,
+                 early ? run_with_plan{} : prover(again, found.what, end, given));
   }
-  std::error_code ignored;
-  std::filesystem::remove(file.name(), ignored); // the next line does not return
+  file.remove(); // the next line does not return
   sys::end_as(run.end);
 }
 

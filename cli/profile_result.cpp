@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "cli/machine_source.hpp"
 #include "cli/paths.hpp"
 #include "cli/profile_flags.hpp"
+#include "cli/profile_plan_text.hpp"
+#include "cli/profile_proof.hpp"
 #include "cli/profile_view.hpp"
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
@@ -36,61 +39,111 @@ topology priced_on(const profile_result& found, const invocation& given) {
   return for_option(flags::input, [&] { return read_machine(*machine, paths::of_this_process()); });
 }
 
-/// The plan that is worth most; or of the largest program one that says nothing.
-advise::proposal best_plan(const profile_result& found, const advise::advice& advice,
-                           const topology& on) {
+/// The plan that is worth most; or of the largest program one that says nothing; nothing where no
+/// program was seen.
+std::optional<advise::proposal> best_plan(const profile_result& found, const advise::advice& advice,
+                                          const topology& on) {
   if (!advice.plans.empty()) {
     return advice.plans.front();
   }
   const profile::program* const largest = profile::largest_program(found.what);
-  return advise::make_plan(found.what, on,
-                           static_cast<std::size_t>(largest - found.what.programs.data()));
+  return largest == nullptr
+             ? std::nullopt
+             : std::optional(advise::make_plan(
+                   found.what, on, static_cast<std::size_t>(largest - found.what.programs.data())));
 }
 
-void write_plan(const profile_result& found, const advise::advice& advice, const topology& on,
-                const invocation& given, int text_to) {
-  const auto file = given.text(flags::plan);
+/// What the file is to have: the plan, or what was counted to be better.
+plans::plan_file plan_to_write(const advise::proposal& plan, const std::optional<proof>& proven) {
+  if (!proven) {
+    return plan.plan;
+  }
+  if (proven->best) {
+    return proven->tried[*proven->best].plan;
+  }
+  plans::plan_file as_it_is = plan.plan;
+  as_it_is.objects.clear();
+  as_it_is.libraries.clear();
+  as_it_is.bind = plan.rebinds ? bind_policy::none : plan.plan.bind;
+  return as_it_is;
+}
+
+void write_plan(const profile_result& found, const std::optional<advise::proposal>& plan,
+                const std::optional<proof>& proven, const invocation& given) {
+  const auto file = given.text(flags::write_plan);
   if (!file) {
     return;
   }
-  if (found.what.programs.empty()) {
-    throw error(error_kind::input, option_name(flags::plan) + " " + std::string(*file),
-                "nothing was seen of any program", "profile it with the agent");
+  const std::string asked = option_name(flags::write_plan) + " " + std::string(*file);
+  if (!plan) {
+    throw error(error_kind::input, asked, "nothing was seen of any program",
+                "profile it with the agent");
   }
-  const advise::proposal plan = best_plan(found, advice, on);
-  if (!plan.disagreement.empty()) {
-    throw error(error_kind::usage, option_name(flags::plan) + " " + std::string(*file),
-                "one plan cannot be for all ranks: " + plan.disagreement,
+  if (!plan->disagreement.empty()) {
+    throw error(error_kind::usage, asked, "one plan cannot be for all ranks: " + plan->disagreement,
                 "make a plan of each rank's file by itself");
   }
   auto document = report::envelope("plan", 1, machine_json(found.on.machine()), *found.settings);
-  plans::append(document, plan.plan);
-  write_to_file(flags::plan, *file, report::json_text(document));
-  if (given.has(flags::quiet) || given.has(flags::json)) {
-    return;
-  }
-  const bool does_nothing = plan.plan.objects.empty() && plan.plan.bind == bind_policy::none;
-  const std::string next =
-      does_nothing ? "Plan written, which changes nothing: no placement was found that helps.\n"
-                   : "Plan written; the same binary with it:\n  nodewise run --plan " +
-                         printable(*file) + " -- ...\n";
-  text_to == STDERR_FILENO ? write_error(next) : write_out(next);
+  plans::append(document, plan_to_write(*plan, proven));
+  write_to_file(flags::write_plan, *file, report::json_text(document));
 }
 
-void tell_advice(const profile_result& found, const invocation& given, int text_to) {
-  if (given.has(flags::quiet) && !given.has(flags::json) && !given.has(flags::plan)) {
+/// The command that applies the plan, or how to get its file.
+std::string next_step(const profile_result& found, const advise::proposal& plan,
+                      const std::optional<proof>& proven, const invocation& given) {
+  const auto file = given.text(flags::write_plan);
+  const plans::plan_file written = plan_to_write(plan, proven);
+  if (written.objects.empty() && !plan.rebinds) {
+    return file ? "The plan in " + printable(*file) +
+                      " places no array: nothing was found that helps.\n"
+                : std::string{};
+  }
+  if (!file) {
+    return "--write-plan FILE writes the plan, which nodewise run --plan FILE applies.\n";
+  }
+  const auto on = given.text(flags::on);
+  return "Apply it to the same program:\n" +
+         plan_command_text(found.what, *file,
+                           on ? option_name(flags::on) + " " + std::string(*on) : std::string{});
+}
+
+void tell_advice(const profile_result& found, const invocation& given, int text_to,
+                 const run_with_plan& run) {
+  const bool as_json = given.has(flags::json);
+  const bool as_text = !as_json && !given.has(flags::quiet);
+  const bool verbose = given.has(flags::verbose);
+  if (!as_json && !as_text && !given.has(flags::write_plan)) {
     return;
   }
   const topology on = priced_on(found, given);
   const advise::advice advice = advise::advise(found.what, on);
-  if (given.has(flags::json)) {
-    write_out(report::json_text(advice_json(found.what, advice, on.machine(), *found.settings)));
-  } else if (!given.has(flags::quiet)) {
-    const std::string text =
-        advice_text(found.what, advice, on.machine(), style_of(text_to, given));
+  const report::style how = style_of(text_to, given);
+  const auto tell = [&](const std::string& text) {
     text_to == STDERR_FILENO ? write_error(text) : write_out(text);
+  };
+  if (as_text) {
+    tell(advice_text(found.what, advice, on.machine(), verbose, how));
   }
-  write_plan(found, advice, on, given, text_to);
+  const std::optional<advise::proposal> plan = best_plan(found, advice, on);
+  std::optional<proof> proven;
+  if (run && plan) {
+    proven = prove(*plan, advise::alternatives(found.what, on, plan->program),
+                   [&](const plans::plan_file& with) { return run(with, on); });
+  }
+  if (as_json) {
+    write_out(
+        report::json_text(advice_json(found.what, advice, proven, on.machine(), *found.settings)));
+  }
+  if (as_text && plan && (changes_anything(*plan) || (proven && !proven->tried.empty()))) {
+    tell("\n" + plan_text(found.what, *plan, proven, verbose, how));
+  }
+  for (std::size_t i = 1; as_text && i < advice.plans.size(); ++i) {
+    tell("\n" + plan_text(found.what, advice.plans[i], std::nullopt, verbose, how));
+  }
+  write_plan(found, plan, proven, given);
+  if (as_text && plan) {
+    tell(next_step(found, *plan, proven, given));
+  }
 }
 
 /// The machine, with as much memory as its nodes had in `first`: that of a virtual machine grows
@@ -139,12 +192,13 @@ void check_profile_output(const invocation& given) {
   if (const auto file = given.text(flags::output)) {
     check_file(flags::output, *file);
   }
-  if (const auto file = given.text(flags::plan)) {
-    check_file(flags::plan, *file);
+  if (const auto file = given.text(flags::write_plan)) {
+    check_file(flags::write_plan, *file);
   }
 }
 
-void tell_profile(const profile_result& found, const invocation& given, int text_to) {
+void tell_profile(const profile_result& found, const invocation& given, int text_to,
+                  const run_with_plan& run) {
   std::exception_ptr unwritten; // is told at the end: the advice must not be lost, too
   if (const auto file = given.text(flags::output)) {
     try {
@@ -155,7 +209,7 @@ void tell_profile(const profile_result& found, const invocation& given, int text
       unwritten = std::current_exception();
     }
   }
-  tell_advice(found, given, text_to);
+  tell_advice(found, given, text_to, run);
   if (unwritten) {
     std::rethrow_exception(unwritten);
   }

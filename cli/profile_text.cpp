@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "cli/model_view.hpp"
 #include "cli/profile_sites.hpp"
@@ -75,8 +76,10 @@ std::string places_text(const std::vector<advise::code_share>& places) {
 
 /// Broken under itself on a terminal.
 std::string title_text(const std::string& title, const report::style& how) {
-  const std::size_t width = how.terminal ? how.width : title.size();
-  return report::paint(how, tone::strong, report::wrap_indented(printable(title), width, 3)) + "\n";
+  constexpr std::size_t indent = 3;
+  const std::size_t width = how.terminal ? how.width : title.size() + indent;
+  return report::paint(how, tone::strong, report::wrap_indented(printable(title), width, indent)) +
+         "\n";
 }
 
 std::string code_text(const std::string& code, const report::style& how) {
@@ -100,34 +103,17 @@ std::string cures_text(const std::vector<advise::cure>& cures, const report::sty
   return all;
 }
 
+/// The first one, without its code.
+std::string cure_line(const advise::cure& first, const report::style& how) {
+  return labelled("cure", first.with + ": " + first.what, how);
+}
+
 std::string dismissed_text(const advise::dismissal& what) {
   std::string text = advise::name_of(what.what);
   for (std::size_t i = 0; i < what.objects.size(); ++i) {
     text += (i == 0 ? " of " : ", ") + what.objects[i].name;
   }
   return text + ": " + what.reason;
-}
-
-std::string outcome_text(const advise::outcome& what) {
-  std::string text = report::format_percent(what.remote.value_or(0)) + " remote";
-  if (what.seconds) {
-    text += ", " + format_seconds(*what.seconds);
-  }
-  return text;
-}
-
-std::string proposal_text(const profile::profile& of, const advise::proposal& what,
-                          const report::style& how) {
-  const std::string& name = of.programs[what.program].name;
-  std::string text = name + ": " + std::to_string(what.plan.objects.size()) +
-                     (what.plan.objects.size() == 1 ? " entry" : " entries");
-  if (what.before.remote && what.after.remote) {
-    text += "; " + outcome_text(what.before) + ", with it " + outcome_text(what.after);
-  }
-  advise::gain worth = what.worth;
-  worth.note.clear(); // the findings have said it
-  return labelled("plan", text + "; " + gain_text(worth), how) +
-         lines("", what.remarks, how, [](const std::string& each) { return each; });
 }
 
 /// What the program waits for, now and with the finding cured.
@@ -141,29 +127,30 @@ std::string limits_text(const advise::gain& worth) {
 
 } // namespace
 
-std::string gain_text(const advise::gain& worth) {
+std::string gain_text(const advise::gain& worth, bool verbose) {
   using kind = advise::gain::kind;
   if (worth.how == kind::unavailable) {
     return "gain unavailable" + (worth.note.empty() ? "" : ": " + worth.note);
   }
-  std::string text = worth.how == kind::at_most ? "at most " : "";
-  text += ratio(worth.ratio) + " x as fast, predicted";
-  if (worth.high > worth.low) {
-    text += " (" + ratio(worth.low) + " to " + ratio(worth.high) + ")";
+  std::string text = "up to " + ratio(worth.ratio) + " x as fast (predicted";
+  if (verbose && worth.high > worth.low) {
+    text += "; " + ratio(worth.low) + " to " + ratio(worth.high) +
+            " by what is not known of the machine";
   }
+  text += ")";
   return worth.note.empty() ? text : text + "; " + worth.note;
 }
 
-std::string finding_text(const advise::finding& what, std::size_t number,
+std::string finding_text(const advise::finding& what, std::size_t number, bool verbose,
                          const report::style& how) {
   const bool has_uses = std::ranges::any_of(
       what.objects, [](const advise::named_objects& each) { return each.share > 0; });
   std::string text = title_text(std::to_string(number) + ". " + what.title, how);
-  text += labelled("gain", gain_text(what.worth), how);
+  text += labelled("gain", gain_text(what.worth, verbose), how);
   if (!what.worth.binds_before.empty()) {
     text += labelled("", limits_text(what.worth), how);
   }
-  constexpr std::size_t most = 6;
+  const std::size_t most = verbose ? what.objects.size() : 3;
   std::vector<advise::named_objects> shown(
       what.objects.begin(),
       what.objects.begin() + static_cast<std::ptrdiff_t>(std::min(most, what.objects.size())));
@@ -177,6 +164,9 @@ std::string finding_text(const advise::finding& what, std::size_t number,
   }
   if (!what.used.empty()) {
     text += labelled("used at", places_text(what.used), how);
+  }
+  if (!verbose) {
+    return text + (what.cures.empty() ? "" : cure_line(what.cures.front(), how));
   }
   const auto same = [](const std::string& each) { return each; };
   text += lines("evidence", what.evidence, how, same);
@@ -237,34 +227,71 @@ std::string unexamined_text(const std::vector<advise::unexamined>& what, const r
 
 } // namespace
 
-std::string advice_text(const profile::profile& what, const advise::advice& found,
-                        const machine& on, const report::style& how) {
-  const bool one_node = on.nodes.size() == 1;
-  const auto same = [](const std::string& each) { return each; };
+namespace {
+
+std::string headline(const machine& on) {
+  return on.nodes.size() == 1 ? "This machine has one node: nothing can be in the wrong place"
+                              : "No finding";
+}
+
+std::string findings_text(const advise::advice& found, bool verbose, const report::style& how) {
+  const std::size_t most = verbose ? found.findings.size() : 3;
   std::string text;
-  for (std::size_t i = 0; i < found.findings.size(); ++i) {
-    text += (i == 0 ? "" : "\n") + finding_text(found.findings[i], i + 1, how);
+  for (std::size_t i = 0; i < std::min(most, found.findings.size()); ++i) {
+    text += (i == 0 ? "" : "\n") + finding_text(found.findings[i], i + 1, verbose, how);
   }
+  if (found.findings.size() > most) {
+    text += "\n" + counted(found.findings.size() - most, "smaller finding") +
+            " not shown; --verbose shows all\n";
+  }
+  return text;
+}
+
+/// What is missing, but for what explains no finding where all uses were counted.
+std::vector<std::string> worth_saying(const profile::evidence& of) {
+  std::vector<std::string> all = of.missing;
+  if (of.counts) {
+    std::erase_if(all, [](const std::string& each) {
+      return each.starts_with("page faults inside system calls");
+    });
+  }
+  return all;
+}
+
+/// What was considered and rejected.
+std::string rejected_text(const profile::profile& what, const advise::advice& found,
+                          const report::style& how) {
+  return lines("rejected", found.not_worth, how, dismissed_text) +
+         lines("rejected", found.refused, how, [&](const advise::proposal& each) {
+           return "a plan for " + what.programs[each.program].name + ": " + each.refused;
+         });
+}
+
+} // namespace
+
+std::string advice_text(const profile::profile& what, const advise::advice& found,
+                        const machine& on, bool verbose, const report::style& how) {
+  const auto same = [](const std::string& each) { return each; };
+  std::string text = findings_text(found, verbose, how);
   if (found.findings.empty()) {
-    text += report::paint(how, tone::strong,
-                          one_node ? "This machine has one node: nothing can be in the wrong place"
-                                   : "No finding") +
-            "\n";
+    text += report::paint(how, tone::strong, headline(on)) + "\n";
   }
-  text += "\n" + sites_text(what, how) + "\n";
-  text += lines("no matter", found.not_worth, how, dismissed_text);
-  text += lines("no matter", found.refused, how, [&](const advise::proposal& each) {
-    return "a plan for " + what.programs[each.program].name + ": " + each.refused;
-  });
-  for (const advise::proposal& each : found.plans) {
-    text += proposal_text(what, each, how);
+  if (verbose || found.findings.empty()) {
+    text += "\n" + sites_text(what, how) + "\n";
+  }
+  const bool unseen = found.findings.empty() && on.nodes.size() > 1;
+  if (verbose || unseen) {
+    text += rejected_text(what, found, how);
+  }
+  if (!verbose) {
+    return text + lines("not seen", worth_saying(what.seen), how, same);
   }
   text += evidence_text(what, how);
-  if (one_node && found.findings.empty()) {
-    return text; // what was not looked for cannot be here, and nothing is priced
-  }
-  text += unexamined_text(found.not_asked, how);
-  return text + lines("note", found.remarks, how, same);
+  // On one node what was not looked for cannot be there, and nothing is priced.
+  return on.nodes.size() == 1 && found.findings.empty()
+             ? text
+             : text + unexamined_text(found.not_asked, how) +
+                   lines("note", found.remarks, how, same);
 }
 
 } // namespace nodewise::cli

@@ -3,6 +3,7 @@
 // How a profile and the advice on it are shown and written.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,26 +11,28 @@
 #include <nodewise/machine.hpp>
 
 #include "advise/advise.hpp"
+#include "cli/profile_proof.hpp"
 #include "profile/profile.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {
 
-/// For people: what is wrong, what cures it and what that is worth; then what was not looked for,
-/// and what the observation has cost.
+/// For people: what is wrong, what cures it and what that is worth. `verbose` adds the evidence,
+/// all arrays, what was considered and rejected, what was not looked for, and what the profile has
+/// cost.
 [[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
-                                      const machine& on, const report::style& how);
+                                      const machine& on, bool verbose, const report::style& how);
 /// The parts of it.
 [[nodiscard]] std::string finding_text(const advise::finding& what, std::size_t number,
-                                       const report::style& how);
+                                       bool verbose, const report::style& how);
 [[nodiscard]] std::string evidence_text(const profile::profile& what, const report::style& how);
-/// "2.00 x as fast predicted (1.86 to 2.12)".
-[[nodiscard]] std::string gain_text(const advise::gain& worth);
+/// "up to 2.00 x as fast (predicted)".
+[[nodiscard]] std::string gain_text(const advise::gain& worth, bool verbose);
 
 /// `nodewise/advice/1`.
-[[nodiscard]] nlohmann::ordered_json advice_json(const profile::profile& what,
-                                                 const advise::advice& found, const machine& on,
-                                                 nlohmann::ordered_json settings);
+[[nodiscard]] nlohmann::ordered_json
+advice_json(const profile::profile& what, const advise::advice& found,
+            const std::optional<proof>& proven, const machine& on, nlohmann::ordered_json settings);
 /// `nodewise/profile/1`.
 [[nodiscard]] nlohmann::ordered_json profile_json(const profile::profile& what, const machine& on,
                                                   nlohmann::ordered_json settings);

@@ -64,8 +64,10 @@ std::string nearest(std::string_view word, std::span<const std::string_view> nam
     }
   }
   if (best.empty() && word.size() >= 2) {
-    const auto longer =
-        std::ranges::find_if(names, [&](std::string_view name) { return name.starts_with(word); });
+    const std::string last = "-" + std::string(word); // --plan for --write-plan
+    const auto longer = std::ranges::find_if(names, [&](std::string_view name) {
+      return name.starts_with(word) || name.ends_with(last);
+    });
     best = longer == names.end() ? std::string_view{} : *longer;
   }
   return std::string{best};

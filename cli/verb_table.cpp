@@ -220,7 +220,8 @@ constexpr std::array measure_codes = {exit_code::check_failed, exit_code::bad_in
 
 constexpr auto profile_flags = join(
     std::array<flag_list, 3>{&flags::process, &flags::duration, &flags::compare},
-    std::array<flag_list, 2>{&flags::plan, &flags::input},
+    std::array<flag_list, 5>{&flags::write_plan, &flags::prove, &flags::no_prove, &flags::verbose,
+                             &flags::input},
     std::array<flag_list, 7>{&flags::cpunodebind, &flags::physcpubind, &flags::bind, &flags::pin,
                              &flags::threads, &flags::main_thread, &flags::places},
     std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
@@ -228,7 +229,7 @@ constexpr auto profile_flags = join(
 constexpr std::array profile_examples = {
     example{"nodewise profile -- ./solver -n 4096",
             "which arrays are in the wrong place, who put them there, what cures it"},
-    example{"nodewise profile --plan solver.plan.json -- ./solver -n 4096",
+    example{"nodewise profile --write-plan solver.plan.json -- ./solver -n 4096",
             "and the cure as a file, for nodewise run --plan solver.plan.json -- ./solver"},
     example{"nodewise profile --on lab:4x2 -- ./solver",
             "on a virtual machine of 4 nodes, with exact counts of who used what"},

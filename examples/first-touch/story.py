@@ -76,7 +76,7 @@ def tell(nodewise, machine, size):
     TERMINAL.heading("1. What is wrong?")
     TERMINAL.say("The profiler runs the program as it is. It hears which thread touches each page first, "
                  "from which line" + (", and in the virtual machine it counts who uses it." if machine else "."))
-    nodewise.run(["profile", "--plan", PLAN, "--bind", "close", *on, "--", "first-touch", *size])
+    nodewise.run(["profile", "--write-plan", PLAN, "--bind", "close", *on, "--", "first-touch", *size])
     TERMINAL.heading("2. The cure, as a file")
     show_plan(nodewise)
     TERMINAL.heading("3. The same binary with the plan")

@@ -55,6 +55,8 @@ static void set_scalar(struct job* job, const char* key, char* value) {
     job->transparent_hugepage = value;
   else if (strcmp(key, "overlay") == 0)
     job->overlay = is_true(value);
+  else if (strcmp(key, "discard") == 0)
+    job->discard = is_true(value);
   else if (strcmp(key, "count") == 0) {
     job->count = *value != '\0';
     job->count_when_told = strcmp(value, "told") == 0;

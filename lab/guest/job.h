@@ -11,6 +11,7 @@
 //   entropy=HEX               fresh random bytes of the host
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
 //   overlay=0|1               1: the working directory is copied back at the end
+//   discard=0|1               1: what is written to files stays in the guest
 //   count=|command|told      traffic is counted: not at all, all of the command's, or from when it
 //                             says that its program begins
 //   tty=0|1 rows=N columns=N
@@ -50,6 +51,7 @@ struct job {
   const char* numa_balancing;
   const char* transparent_hugepage;
   bool overlay;
+  bool discard;
   bool tty;
   bool count;
   bool count_when_told;

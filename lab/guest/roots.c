@@ -74,6 +74,8 @@ static void mount_kernel_views(uid_t uid, gid_t gid) {
 }
 
 static void mount_working_directory(const struct job* job) {
+  if (job->discard)
+    return; // it is in the layered root
   if (job->overlay) {
     mount_host(WORK_TAG, "/work", 0, "mmap");
     host_work_directory = open("/work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -135,6 +135,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="copy changes of the working directory back at the end",
     )
+    parser.add_argument(
+        "--discard",
+        action="store_true",
+        help="keep no change of any file",
+    )
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--tty", action="store_true", help="give the command a terminal")
     parser.add_argument(
@@ -156,7 +161,8 @@ def _run(
     settings = Settings(
         numa_balancing=options.numa_balancing,
         transparent_hugepage=options.thp,
-        overlay=options.overlay,
+        overlay=options.overlay and not options.discard,
+        discard=options.discard,
         tty=options.tty,
         count=("told" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),

@@ -22,6 +22,7 @@ class Settings:
     numa_balancing: int = 0
     transparent_hugepage: str = "madvise"
     overlay: bool = False
+    discard: bool = False  # files that the command writes stay in the guest
     tty: bool = False
     count: str = ""  # "command": traffic is counted from its start on; "told": from when it says so
     environment: dict[str, str] = field(default_factory=dict)
@@ -51,6 +52,7 @@ def describe(command: list[str], settings: Settings, machine_name: str) -> bytes
         ("numa_balancing", settings.numa_balancing),
         ("transparent_hugepage", settings.transparent_hugepage),
         ("overlay", int(settings.overlay)),
+        ("discard", int(settings.discard)),
         ("count", settings.count),
         ("tty", int(settings.tty)),
         ("entropy", os.urandom(_ENTROPY_BYTES).hex()),

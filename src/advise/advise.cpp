@@ -287,14 +287,8 @@ advice advise(const profile::profile& of, const topology& on) {
 }
 
 proposal make_plan(const profile::profile& of, const topology& on, std::size_t program) {
-  for (const std::vector<std::size_t>& job : jobs_of(of)) {
-    if (std::ranges::find(job, program) != job.end()) {
-      const situation what(of, on, job);
-      return propose(picture(what), program);
-    }
-  }
-  throw error(error_kind::usage, "a plan for program " + std::to_string(program),
-              "the profile has " + count_of(of.programs.size(), "program"), "name one of these");
+  const situation what(of, on, job_of(of, program));
+  return propose(picture(what), program);
 }
 
 } // namespace nodewise::advise

@@ -27,6 +27,9 @@ struct outcome {
   std::optional<double> remote;  ///< 0..1 of the traffic whose memory is known
   std::optional<double> seconds; ///< only where traffic and machine have absolute figures
   std::string binds;             ///< "memory of node 0"; empty if nothing was observed
+  /// The same of the whole run, initialisation included; only where that was counted.
+  std::optional<double> whole_remote = {};
+  std::optional<double> whole_seconds = {};
 };
 
 /// What to do to the binary of a program.
@@ -38,6 +41,9 @@ struct proposal {
   gain worth;
   /// Of several ranks of one binary: why the plan is of the first alone; empty if it is for all.
   std::string disagreement;
+  /// The plan makes initialisation slower: it pays if the program does what was observed in the
+  /// phase of use at least so many times. Nothing: it pays at once.
+  std::optional<double> pays_from = {};
   bool rebinds = false;             ///< threads are to be on other nodes than they were
   std::vector<std::string> remarks; ///< what the plan leaves out or is not sure of
   std::string refused;              ///< why it is not offered; empty if it is

@@ -13,7 +13,7 @@ namespace {
 using plans::code_place;
 using plans::layout;
 
-constexpr std::uint64_t unbounded = ~std::uint64_t{0};
+constexpr std::uint64_t small_block = 64 << 10;
 
 /// Returns of the allocation, innermost first, without what stands in front of the program.
 std::vector<code_place> returns_of(const profile::object& what) {
@@ -62,15 +62,11 @@ plans::condition condition_for(const situation& of, std::size_t site) {
   const profile::frame* const own = profile::own_frame(what.made_at);
   made.source = own != nullptr && own->line > 0 ? profile::label_of(*own) : "";
   made.stack = stack_of(of, site);
-  std::uint64_t least = unbounded;
-  std::uint64_t most = 0;
+  // The next input has other sizes. Only small blocks are left out, which the same code may ask
+  // for.
+  made.least_bytes = small_block;
   for (const std::size_t i : items) {
-    least = std::min(least, of.items()[i].what->bytes);
-    most = std::max(most, of.items()[i].what->bytes);
-  }
-  made.least_bytes = least / 2;
-  if (most <= unbounded / 2) {
-    made.most_bytes = most * 2;
+    made.least_bytes = std::min(made.least_bytes, of.items()[i].what->bytes / 2);
   }
   return made;
 }

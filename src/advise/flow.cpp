@@ -51,12 +51,21 @@ void matrix::add(const matrix& other, double times) {
   }
 }
 
-void add_item(const situation& of, const item& what, const model::page_map& map, matrix& into,
-              double from, double to) {
+namespace {
+
+/// Runs of uses of the item, with lines written beside those that were asked for.
+struct moved_runs {
+  std::span<const profile::use_run> runs;
+  double write_share = 0;
+};
+
+/// Of the item's part `from`..`to`, had its pages this map.
+void add_runs(const situation& of, const item& what, const moved_runs& moved,
+              const model::page_map& map, matrix& into, double from, double to) {
   const auto pages = static_cast<double>(what.what->pages);
   const std::size_t threads = of.program(what.program).threads.size();
   std::vector<double> shares(into.columns);
-  for (const profile::use_run& run : what.uses) {
+  for (const profile::use_run& run : moved.runs) {
     const double first = std::max(static_cast<double>(run.first), from * pages);
     const double last = std::min(static_cast<double>(run.first + run.count), to * pages);
     if (!(last > first)) {
@@ -73,10 +82,17 @@ void add_item(const situation& of, const item& what, const model::page_map& map,
       for (std::size_t n = 0; n < into.columns; ++n) {
         const double bytes = use.amount * part * shares[n];
         into.read[row + n] += bytes;
-        into.written[row + n] += bytes * what.write_share;
+        into.written[row + n] += bytes * moved.write_share;
       }
     }
   }
+}
+
+} // namespace
+
+void add_item(const situation& of, const item& what, const model::page_map& map, matrix& into,
+              double from, double to) {
+  add_runs(of, what, {what.uses, what.write_share}, map, into, from, to);
 }
 
 double remote_share(const situation& of, const matrix& bytes) {
@@ -126,8 +142,8 @@ void add_in_time(const situation& of, std::size_t at, const model::page_map& map
   }
 }
 
-flow_of_time flow_under(const situation& of, const page_maps& where,
-                        const std::vector<char>& swept) {
+flow_of_time flow_under(const situation& of, const page_maps& where, const std::vector<char>& swept,
+                        const std::vector<std::size_t>& homes) {
   flow_of_time all = empty_flow(of, swept);
   for (std::size_t i = 0; i < of.items().size(); ++i) {
     const item& each = of.items()[i];
@@ -135,7 +151,25 @@ flow_of_time flow_under(const situation& of, const page_maps& where,
     add_in_time(of, i, *map, swept, all);
   }
   if (in_pieces(swept)) {
-    average(peers_in(of, {}), all);
+    average(peers_in(of, homes), all);
+  }
+  return all;
+}
+
+flow_of_time initialisation_under(const situation& of, const page_maps& where) {
+  flow_of_time all(2, matrix(of));
+  for (std::size_t i = 0; i < of.items().size(); ++i) {
+    const item& each = of.items()[i];
+    const auto by_main = [&](const profile::use_run& run) {
+      return std::ranges::all_of(run.by, [&](const profile::use& use) {
+        const std::size_t w = each.first_worker + use.by;
+        return w < of.workers().size() && of.workers()[w].ordinal == 0;
+      });
+    };
+    const bool alone = std::ranges::all_of(each.initialised, by_main);
+    const model::page_map* const map = where.empty() || where[i] == nullptr ? &each.now : where[i];
+    add_runs(of, each, {each.initialised, each.initialised_write_share}, *map,
+             alone ? all.back() : all.front(), 0, 1);
   }
   return all;
 }

@@ -2,6 +2,11 @@
 #include "advise/jobs.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include <nodewise/error.hpp>
+
+#include "advise/words.hpp"
 
 namespace nodewise::advise {
 
@@ -32,6 +37,16 @@ std::vector<std::vector<std::size_t>> jobs_of(const profile::profile& of) {
     }
   }
   return jobs;
+}
+
+std::vector<std::size_t> job_of(const profile::profile& of, std::size_t program) {
+  for (const std::vector<std::size_t>& job : jobs_of(of)) {
+    if (std::ranges::find(job, program) != job.end()) {
+      return job;
+    }
+  }
+  throw error(error_kind::usage, "a plan for program " + std::to_string(program),
+              "the profile has " + count_of(of.programs.size(), "program"), "name one of these");
 }
 
 } // namespace nodewise::advise

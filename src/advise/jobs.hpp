@@ -14,4 +14,7 @@ namespace nodewise::advise {
 /// than once by one parent and ran at once; all others by themselves. In the order of their start.
 [[nodiscard]] std::vector<std::vector<std::size_t>> jobs_of(const profile::profile& of);
 
+/// That of one program. Throws `error` (usage) for a program that there is not.
+[[nodiscard]] std::vector<std::size_t> job_of(const profile::profile& of, std::size_t program);
+
 } // namespace nodewise::advise

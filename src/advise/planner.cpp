@@ -40,18 +40,30 @@ bool is_safe(const situation& of, const decision& made) {
 
 } // namespace
 
+decision bound_alone(const picture& of, const binding& threads) {
+  decision made = search(of, {}, threads, caution::near);
+  const bool moves_threads = !threads.homes.empty();
+  if (moves_threads && !is_safe(of.of, made)) {
+    made.threads = {bind_policy::none, {}, ""};
+    made.after = made.before;
+  }
+  return made;
+}
+
+decision decide_boldly(const picture& of, const std::vector<std::size_t>& sites,
+                       const binding& threads) {
+  return search(of, sites, threads, caution::by_time);
+}
+
 decision decide(const picture& of, const std::vector<std::size_t>& sites, const binding& threads) {
-  decision made = search(of, sites, threads, caution::by_time);
+  decision made = decide_boldly(of, sites, threads);
   std::optional<gain> gamble;
   if (!is_safe(of.of, made)) {
     gamble = worth_of(of.of, made.before, made.after);
     made = search(of, sites, threads, caution::near);
   }
-  if (!is_safe(of.of, made)) { // bound threads alone are slower
-    made.objects.clear();
-    made.threads.policy = bind_policy::none;
-    made.threads.homes.clear();
-    made.after = made.before;
+  if (!is_safe(of.of, made)) {
+    made = bound_alone(of, threads);
   }
   made.gamble = std::move(gamble);
   return made;

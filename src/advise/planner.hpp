@@ -57,4 +57,11 @@ struct decision {
 [[nodiscard]] decision decide(const picture& of, const std::vector<std::size_t>& sites,
                               const binding& threads);
 
+/// The fastest by the model's own figures, whatever they leave open: for who can try it.
+[[nodiscard]] decision decide_boldly(const picture& of, const std::vector<std::size_t>& sites,
+                                     const binding& threads);
+
+/// Places nothing. Binds the threads, unless the model expects that to be slower than now.
+[[nodiscard]] decision bound_alone(const picture& of, const binding& threads);
+
 } // namespace nodewise::advise

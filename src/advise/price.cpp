@@ -161,11 +161,9 @@ std::string binds_in(const situation& of, const told& what) {
 double least_ratio(const situation& of, const course& before, const course& after) {
   double least = model::unlimited;
   for (const model::machine_costs* const on : {&of.costs(), &of.other_costs()}) {
-    for (const double instructions_per_s : {most_instructions_per_s, few_instructions_per_s}) {
-      const double then = tell(of, *on, after, instructions_per_s).seconds;
-      const double now = tell(of, *on, before, instructions_per_s).seconds;
-      least = now > 0 && then > 0 ? std::min(least, now / then) : least;
-    }
+    const double then = tell(of, *on, after).seconds;
+    const double now = tell(of, *on, before).seconds;
+    least = now > 0 && then > 0 ? std::min(least, now / then) : least;
   }
   return std::isfinite(least) ? least : 1;
 }
@@ -186,19 +184,14 @@ gain worth_of(const situation& of, const course& before, const course& after, do
     made.before_s = now.seconds;
     made.after_s = then.seconds;
   }
-  const auto ratio = [&](const model::machine_costs& on, double instructions_per_s) {
-    return tell(of, on, before, instructions_per_s).seconds /
-           tell(of, on, after, instructions_per_s).seconds;
+  const auto ratio = [&](const model::machine_costs& on) {
+    return tell(of, on, before).seconds / tell(of, on, after).seconds;
   };
-  for (const model::sensitivity& each :
-       model::sensitivities(of.costs(), now.loads, [&](const model::machine_costs& on) {
-         return ratio(on, most_instructions_per_s);
-       })) {
+  for (const model::sensitivity& each : model::sensitivities(of.costs(), now.loads, ratio)) {
     widen(made, made.ratio * (1 + each.less));
     widen(made, made.ratio * (1 + each.more));
   }
-  widen(made, ratio(of.other_costs(), most_instructions_per_s));
-  widen(made, ratio(of.costs(), few_instructions_per_s));
+  widen(made, ratio(of.other_costs()));
   if (samples > 0) {
     const double doubt = 1 / std::sqrt(samples);
     made.low /= 1 + doubt;

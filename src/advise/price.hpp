@@ -54,9 +54,13 @@ void add_in_time(const situation& of, std::size_t at, const model::page_map& map
                  const std::vector<char>& swept, flow_of_time& into);
 
 /// `swept`, by item: threads move through it together, so that only a part of it is in use at a
-/// time. Empty: none is.
+/// time. Empty: none is. `homes`: node by worker where threads are to be; empty: as now.
 [[nodiscard]] flow_of_time flow_under(const situation& of, const page_maps& where,
-                                      const std::vector<char>& swept);
+                                      const std::vector<char>& swept,
+                                      const std::vector<std::size_t>& homes = {});
+/// The traffic of the initialisation: first what several threads initialised at a time, then what
+/// the main thread did alone.
+[[nodiscard]] flow_of_time initialisation_under(const situation& of, const page_maps& where);
 /// By worker: the same number for threads of a program and node that move about as much. `homes`:
 /// node by worker where threads are to be; empty: as now.
 [[nodiscard]] std::vector<std::size_t> peers_in(const situation& of,
@@ -67,10 +71,9 @@ void average(const std::vector<std::size_t>& peers, flow_of_time& what);
 /// Each thread's bytes in its own node's memory.
 [[nodiscard]] flow_of_time all_local(const situation& of, const flow_of_time& what);
 
-/// Instructions a second that a core does if memory costs nothing: more than programs reach.
+/// Instructions a second that a core does if memory costs nothing: more than programs reach. A
+/// program that computes more slowly gains less from its placement, and loses nothing by it.
 inline constexpr double most_instructions_per_s = 4e9;
-/// What they reach with little parallelism in their code.
-inline constexpr double few_instructions_per_s = 1e9;
 
 /// Where each thread runs, and what happens there.
 struct course {

@@ -2,29 +2,54 @@
 #include "advise/propose.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "advise/entries.hpp"
 #include "advise/patterns.hpp"
 #include "advise/planner.hpp"
+#include "advise/whole.hpp"
 #include "advise/words.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
-outcome outcome_of(const situation& of, const course& what) {
-  outcome made;
-  const told said = tell(of, of.costs(), what);
-  made.binds = binds_in(of, said);
-  if (said.bytes > 0 && !of.assumed()) {
-    made.remote = said.remote;
-    if (of.absolute()) {
-      made.seconds = said.seconds;
+std::vector<std::string> remarks_on(const situation& of, const decision& made) {
+  std::vector<std::string> all;
+  for (const treated& each : made.objects) {
+    if (each.how.lost > 0.001) {
+      all.push_back(of.sites()[each.site].name + ": a map of fewer parts leaves " +
+                    percent(each.how.lost) + " of its traffic remote");
     }
   }
-  return made;
+  std::ranges::copy(made.remarks, std::back_inserter(all));
+  if (!made.threads.remark.empty()) {
+    all.push_back(made.threads.remark);
+  }
+  return all;
+}
+
+gain worth_of_decision(const situation& of, const decision& made) {
+  std::vector<std::size_t> placed;
+  for (const treated& each : made.objects) {
+    placed.push_back(each.site);
+  }
+  gain worth = worth_of_placing(of, made.before, made.after, samples_of(of, placed));
+  return !is_worth_it(worth) && made.gamble ? *made.gamble : worth;
+}
+
+/// Why a plan is not offered; empty if it is.
+std::string refusal_of(const gain& worth, const std::optional<double>& repetitions) {
+  if (worth.how == gain::kind::predicted && is_worth_it(worth) && worth.low < no_slower) {
+    return "by the model the program would be between " + number(worth.low) + " and " +
+           number(worth.high) + " times as fast: it might be slower";
+  }
+  if (repetitions && std::isinf(*repetitions)) {
+    return "by the model it makes the initialisation slower and nothing else faster";
+  }
+  return {};
 }
 
 } // namespace
@@ -44,59 +69,59 @@ double samples_of(const situation& of, const std::vector<std::size_t>& sites) {
   return samples;
 }
 
-proposal propose(const picture& of, std::size_t program) {
-  const situation& all = of.of;
-  const profile::program& which = all.program(program);
-  // No placement makes room on a node that was full of cached files.
+std::vector<std::size_t> placeable_sites(const picture& of) {
+  const std::size_t all = of.of.sites().size();
+  const std::vector<std::size_t> without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
   std::vector<std::size_t> sites;
-  const std::vector<std::size_t> without_room =
-      buffer_cache.sites(of, std::vector<char>(all.sites().size(), 1));
-  for (std::size_t s = 0; s < all.sites().size(); ++s) {
+  for (std::size_t s = 0; s < all; ++s) {
     if (std::ranges::find(without_room, s) == without_room.end()) {
       sites.push_back(s);
     }
   }
-  const decision best = decide(of, sites, choose_binding(of, program));
+  return sites;
+}
+
+plans::plan_file plan_without_entries(const situation& of, std::size_t program,
+                                      const binding& threads) {
+  const profile::program& which = of.program(program);
+  plans::plan_file plan;
+  plan.program = which.name;
+  plan.build_id = which.build_id;
+  plan.threads = nodes_of_threads(of, program, {}).size();
+  plan.nodes = of.machine().domains().size();
+  plan.bind = threads.policy;
+  plan.main_works = !which.has_runtime() && which.threads.size() > 1 && of.main_works(program);
+  return plan;
+}
+
+plans::plan_file plan_of(const picture& of, std::size_t program, const decision& made) {
+  plans::plan_file plan = plan_without_entries(of.of, program, made.threads);
+  plan.objects = entries_for(of, program, made.objects);
+  plan.libraries = libraries_of(plan.objects, of.of.program(program));
+  return plan;
+}
+
+proposal propose(const picture& of, std::size_t program) {
+  const situation& all = of.of;
+  const binding threads = choose_binding(of, program);
+  decision best = decide(of, placeable_sites(of), threads);
+  const run_times before = times_before(of);
+  run_times after = times_after(of, best);
   proposal made;
   made.program = program;
-  made.plan.program = which.name;
-  made.plan.build_id = which.build_id;
-  made.plan.threads = nodes_of_threads(all, program, {}).size();
-  made.plan.nodes = all.machine().domains().size();
-  made.plan.bind = best.threads.policy;
+  made.worth = worth_of_decision(all, best);
+  made.remarks = remarks_on(all, best);
+  made.pays_from = pays_from(before, after);
+  made.refused = refusal_of(made.worth, best.objects.empty() ? std::nullopt : made.pays_from);
+  if (!made.refused.empty()) {
+    best = bound_alone(of, threads);
+    after = times_after(of, best);
+    made.pays_from.reset();
+  }
+  made.plan = plan_of(of, program, best);
   made.rebinds = !best.threads.homes.empty();
-  made.plan.main_works =
-      !which.has_runtime() && which.threads.size() > 1 && all.main_works(program);
-  made.plan.objects = entries_for(of, program, best.objects);
-  made.plan.libraries = libraries_of(made.plan.objects, which);
-  made.before = outcome_of(all, best.before);
-  made.after = outcome_of(all, best.after);
-  std::vector<std::size_t> placed;
-  for (const treated& each : best.objects) {
-    placed.push_back(each.site);
-    if (each.how.lost > 0.001) {
-      made.remarks.push_back(all.sites()[each.site].name + ": a map of fewer parts leaves " +
-                             percent(each.how.lost) + " of its traffic remote");
-    }
-  }
-  made.worth = worth_of_placing(all, best.before, best.after, samples_of(all, placed));
-  std::ranges::copy(best.remarks, std::back_inserter(made.remarks));
-  if (!best.threads.remark.empty()) {
-    made.remarks.push_back(best.threads.remark);
-  }
-  if (!is_worth_it(made.worth) && best.gamble) {
-    made.worth = *best.gamble;
-  }
-  if (made.worth.how == gain::kind::predicted && is_worth_it(made.worth) &&
-      made.worth.low < no_slower) {
-    made.refused = "by the model the program would be between " + number(made.worth.low) + " and " +
-                   number(made.worth.high) + " times as fast: it might be slower";
-    made.plan.objects.clear();
-    made.plan.libraries.clear();
-    made.plan.bind = bind_policy::none;
-    made.rebinds = false;
-    made.after = made.before;
-  }
+  made.before = outcome_of(all, before);
+  made.after = outcome_of(all, after);
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/advise.hpp"
+#include "advise/planner.hpp"
 #include "advise/shape.hpp"
 
 namespace nodewise::advise {
@@ -15,6 +16,16 @@ namespace nodewise::advise {
 
 /// Samples behind what was seen of these sites; 0 if it was counted.
 [[nodiscard]] double samples_of(const situation& of, const std::vector<std::size_t>& sites);
+
+/// Those that a placement can do something for: none makes room on a node that was full of cached
+/// files.
+[[nodiscard]] std::vector<std::size_t> placeable_sites(const picture& of);
+
+[[nodiscard]] plans::plan_file plan_of(const picture& of, std::size_t program,
+                                       const decision& made);
+/// The program, its build and its threads, bound so.
+[[nodiscard]] plans::plan_file plan_without_entries(const situation& of, std::size_t program,
+                                                    const binding& threads);
 
 /// What might make the program slower says so in `refused`, and places nothing.
 [[nodiscard]] proposal propose(const picture& of, std::size_t program);

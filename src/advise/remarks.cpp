@@ -25,8 +25,9 @@ void add_remarks(const situation& of, advice& into) {
         return of.program(each.program).threads[each.thread].instructions > 0;
       })) {
     add(of.costs().absolute
-            ? "a core is assumed to do at most 4 billion of the counted instructions a second, in "
-              "the ranges 1, and to wait for memory meanwhile: the longer of both decides"
+            ? "a core is assumed to do at most 4 billion of the counted instructions a second, and "
+              "to wait for memory meanwhile: the longer of both decides. A slower program gains "
+              "less"
             : "how much waiting the counted instructions hide is not known without bandwidths: "
               "nothing is assumed");
   }

@@ -24,6 +24,11 @@ bool is_placeable(object_kind what) {
          what == object_kind::static_array || what == object_kind::group;
 }
 
+/// 0..1, whatever a file says.
+double share_of(double written) {
+  return std::isfinite(written) ? std::clamp(written, 0.0, 1.0) : 0;
+}
+
 /// Who touched most of the object's pages first, if that is nearly all.
 std::optional<profile::thread_index> only_toucher(const profile::object& of) {
   std::map<profile::thread_index, std::uint64_t> pages;
@@ -184,7 +189,9 @@ void situation::add_items(std::size_t program, std::size_t first_worker) {
     made.what = &each;
     made.first_worker = first_worker;
     made.unit_bytes = from.use_unit_bytes > 0 ? from.use_unit_bytes : 1;
-    made.write_share = std::isfinite(each.write_share) ? std::clamp(each.write_share, 0.0, 1.0) : 0;
+    made.write_share = share_of(each.write_share);
+    made.initialised = each.initialised;
+    made.initialised_write_share = share_of(each.initialised_write_share);
     made.now = map_now(each);
     std::vector<double> known(costs_.size() + 1, 0);
     made.now.add_pages(0, static_cast<double>(each.pages), 1, known);

@@ -54,8 +54,10 @@ struct item {
   double units = 0;       ///< of use, in all
   double unit_bytes = 1;  ///< what a unit stands for
   double write_share = 0; ///< 0..1
-  bool all_known = true;  ///< the node of each of its pages is known
-  bool alone = false;     ///< the main thread uses it while the others wait: see `mark_alone`
+  std::span<const profile::use_run> initialised;
+  double initialised_write_share = 0; ///< 0..1
+  bool all_known = true;              ///< the node of each of its pages is known
+  bool alone = false; ///< the main thread uses it while the others wait: see `mark_alone`
 
   [[nodiscard]] double bytes() const noexcept { return units * unit_bytes * (1 + write_share); }
 };

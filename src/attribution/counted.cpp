@@ -5,9 +5,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "attribution/initialisation.hpp"
 #include "attribution/node_finder.hpp"
 #include "base/last_part.hpp"
 #include "traffic/namer.hpp"
@@ -114,6 +116,7 @@ class addition {
     into_.use_unit_bytes = static_cast<double>(from_.line_bytes);
     enter_threads();
     place_threads();
+    begun_.emplace(from_, key_, threads_);
     add_objects();
     add_rest();
     add_contested_variables();
@@ -142,11 +145,16 @@ class addition {
   /// First touches tell where a thread initialised, which may have been before it was bound: where
   /// it worked is better known.
   void place_threads() {
-    constexpr double enough = 64; // lines
     const node_finder nodes(from_, key_);
+    place_threads_by(nodes, true);
+    place_threads_by(nodes, false); // as in a run without the agent, which knows no objects
+  }
+
+  void place_threads_by(const node_finder& nodes, bool objects) {
+    constexpr double enough = 64; // lines
     std::map<profile::thread_index, std::map<node_id, double>> seen;
     for (const traffic::user_run& run : from_.page_users) {
-      if (run.pid != key_ || !run.object || !knows_threads(run)) {
+      if (run.pid != key_ || run.object.has_value() != objects || !knows_threads(run)) {
         continue;
       }
       const auto most = std::ranges::max_element(run.by, {}, &traffic::thread_lines::lines);
@@ -165,7 +173,7 @@ class addition {
         stays.push_back({node, static_cast<std::uint64_t>(std::llround(amount))});
         sum += amount;
       }
-      if (sum >= enough) {
+      if (sum >= enough && placed_.insert(thread).second) {
         into_.threads[thread].stays = std::move(stays);
       }
     }
@@ -208,10 +216,11 @@ class addition {
   }
 
   /// Lines written beside those asked for; without an object of all that has none.
-  [[nodiscard]] double write_share_of(std::optional<traffic::object_id> object) const {
+  [[nodiscard]] double write_share_of(std::optional<traffic::object_id> object,
+                                      traffic::phase when) const {
     traffic::volume used;
     for (const traffic::object_traffic& each : from_.by_object) {
-      if (each.pid == key_ && each.object == object && each.when == traffic::phase::use) {
+      if (each.pid == key_ && each.object == object && each.when == when) {
         used += each.lines;
       }
     }
@@ -222,7 +231,9 @@ class addition {
 
   void add_lines(profile::object& into) {
     const std::uint64_t id = counted_id(into_.pid, into.id);
-    into.write_share = write_share_of(id);
+    into.write_share = write_share_of(id, traffic::phase::use);
+    into.initialised = begun_->of(id, 0, into.pages);
+    into.initialised_write_share = write_share_of(id, traffic::phase::initialisation);
     add_contested(id, into);
   }
 
@@ -350,7 +361,7 @@ class addition {
                                         : mapping->name;
     made.uses = used.runs();
     made.where = used.residence({});
-    made.write_share = write_share_of(std::nullopt);
+    made.write_share = write_share_of(std::nullopt, traffic::phase::use);
     const std::uint64_t last = used.by_page.rbegin()->first + 1;
     made.start = mapping == nullptr ? 0 : mapping->start;
     made.pages = mapping == nullptr
@@ -358,6 +369,8 @@ class addition {
                      : std::max(last, (mapping->end - mapping->start) / from_.page_bytes);
     made.resident = used.by_page.size();
     made.bytes = (mapping == nullptr ? made.resident : made.pages) * from_.page_bytes;
+    made.initialised = begun_->of(std::nullopt, made.start / from_.page_bytes, made.pages);
+    made.initialised_write_share = write_share_of(std::nullopt, traffic::phase::initialisation);
     add_contested(std::nullopt, made);
     made.live_at_end = mapping != nullptr;
     return made;
@@ -369,7 +382,9 @@ class addition {
   traffic::process_key key_;
   traffic::namer names_;
   std::vector<profile::thread_index> threads_; ///< by the counter's number
-  std::uint64_t next_id_ = first_unasked_id;   ///< of objects that nobody asked for
+  std::set<profile::thread_index> placed_;
+  std::optional<initialisation> begun_;      ///< as soon as the threads are known
+  std::uint64_t next_id_ = first_unasked_id; ///< of objects that nobody asked for
 };
 
 } // namespace

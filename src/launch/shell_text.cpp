@@ -1,26 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 
+#include "base/shell_word.hpp"
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
 
 namespace {
-
-/// As a shell takes it for one word.
-std::string shell_word(std::string_view word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-      "_-+=./,:@%^";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string text = "'";
-  for (const char letter : word) {
-    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  }
-  return text + "'";
-}
 
 std::string variables_text(const std::vector<variable>& variables) {
   std::string removed;

@@ -166,7 +166,9 @@ struct object {
   std::vector<touched_run> touched; ///< ascending; what nobody saw is left out
   std::vector<use_run> uses;        ///< ascending; in the phase after initialisation
   double write_share = 0;           ///< 0..1: written back beside what was used, where known
-  std::vector<using_code> used_at;  ///< most first
+  std::vector<use_run> initialised; ///< as `uses`, of the phase before; only where it was counted
+  double initialised_write_share = 0;
+  std::vector<using_code> used_at;       ///< most first
   std::vector<contested_line> contested; ///< worst first
 };
 

@@ -165,17 +165,10 @@ Runs runs(const json_field& field, const run_bounds& in) {
   return made;
 }
 
-void read_pages(const json_field& from, const program& in, object& into) {
-  into.pages = count(from, "pages");
-  into.resident = count(from, "resident");
-  into.unwitnessed = count(from, "unwitnessed");
-  into.page_bytes = count(from, "page_bytes");
-  const run_bounds bounds{into.pages, in.threads.size()};
-  into.where = runs<std::vector<resident_run>>(from.at("where"), bounds);
-  into.touched = runs<std::vector<touched_run>>(from.at("touched"), bounds);
+std::vector<use_run> use_runs(const json_field& from, const char* name, const run_bounds& in) {
   std::uint64_t end = 0;
-  into.uses = list(from, "uses", [&](const json_field& each) {
-    use_run run = runs<use_run>(each, bounds);
+  return list(from, name, [&](const json_field& each) {
+    use_run run = runs<use_run>(each, in);
     if (run.first < end) {
       each.refuse("pages that were named before", "write runs in ascending order");
     }
@@ -184,11 +177,28 @@ void read_pages(const json_field& from, const program& in, object& into) {
   });
 }
 
+void read_pages(const json_field& from, const program& in, object& into) {
+  into.pages = count(from, "pages");
+  into.resident = count(from, "resident");
+  into.unwitnessed = count(from, "unwitnessed");
+  into.page_bytes = count(from, "page_bytes");
+  const run_bounds bounds{into.pages, in.threads.size()};
+  into.where = runs<std::vector<resident_run>>(from.at("where"), bounds);
+  into.touched = runs<std::vector<touched_run>>(from.at("touched"), bounds);
+  into.uses = use_runs(from, "uses", bounds);
+  if (from.find("initialised")) {
+    into.initialised = use_runs(from, "initialised", bounds);
+    into.initialised_write_share = amount(from, "initialised_write_share");
+  }
+}
+
 object read_object(const json_field& from, const program& in) {
-  from.allow_only({"id",       "kind",        "name",       "made_at",  "made_by",     "start",
-                   "bytes",    "blocks",      "born_s",     "died_s",   "live_at_end", "pages",
-                   "resident", "unwitnessed", "page_bytes", "where",    "touches",     "touched",
-                   "uses",     "write_share", "used_at",    "contested"});
+  from.allow_only({"id",       "kind",        "name",        "made_at",
+                   "made_by",  "start",       "bytes",       "blocks",
+                   "born_s",   "died_s",      "live_at_end", "pages",
+                   "resident", "unwitnessed", "page_bytes",  "where",
+                   "touches",  "touched",     "uses",        "write_share",
+                   "used_at",  "contested",   "initialised", "initialised_write_share"});
   object made;
   made.id = count(from, "id");
   made.kind = word<object_kind>(from, "kind", object_kind_names);

@@ -126,6 +126,11 @@ json object_json(const object& what) {
                                           {"where", frame_json(each.where)}};
                                 })},
                {"contested", list(what.contested, line_json)}});
+  if (!what.initialised.empty()) {
+    made["initialised"] =
+        list(what.initialised, [](const use_run& run) { return json(text_of(run)); });
+    made["initialised_write_share"] = what.initialised_write_share;
+  }
   return made;
 }
 

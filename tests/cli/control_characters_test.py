@@ -49,7 +49,7 @@ class ControlCharacters(CommandTest):
         self.check("profile", EVIL)
         self.check("profile", EVIL, "--json", shows=False)
         self.check("profile", "--compare", EVIL, EVIL)
-        self.check("profile", "--plan", EVIL + ".plan", EVIL)
+        self.check("profile", "--write-plan", EVIL + ".plan", EVIL)
         plain = self.expect(0, "profile", EVIL, cwd=self.folder)
         self.assertIn(SHOWN, plain.stdout)
         self.assertNotIn("\x1b", plain.stdout)  # a pager or `cat` may come next

@@ -55,6 +55,7 @@ class Errors(CommandTest):
     def test_typing_errors_are_answered_with_the_nearest_name(self):
         self.assertIn("did you mean topo?", self.refused("toop"))
         self.assertIn("did you mean --memory? `nodewise run --help`", self.refused("run", "--memroy", "x", "./a"))
+        self.assertIn("did you mean --write-plan?", self.refused("profile", "--plan", "p.json", "./a"))
         self.assertIn("did you mean never?", self.refused("topo", "--color", "nevr"))
         self.assertIn("did you mean describe?", self.refused("lab", "descirbe"))
         self.assertIn("did you mean doctor?", self.refused("help", "docter"))

@@ -164,7 +164,7 @@ class Held(LabTest):
 
     def profile(self, *program: object) -> dict:
         words = " ".join(map(str, program))
-        self.guest(f"{NODEWISE} profile -o kept.json --bind close -- {words} > printed 2> advice")
+        self.guest(f"{NODEWISE} profile --verbose -o kept.json --bind close -- {words} > printed 2> advice")
         self.advice = (self.directory / "advice").read_text()
         self.printed = (self.directory / "printed").read_text()
         return json.loads((self.directory / "kept.json").read_text())

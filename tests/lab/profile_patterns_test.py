@@ -85,7 +85,7 @@ class Table(lab.LabTest):
         self.nodewise("profile", "--quiet", "-o", "kept.json", form=form)
         self.kept = json.loads((self.directory / "kept.json").read_text())
         return json.loads(
-            self.nodewise("profile", "--json", "--plan", "plan.json", "kept.json")
+            self.nodewise("profile", "--json", "--write-plan", "plan.json", "kept.json")
         )
 
     def counted(self, form: Form, *options: str) -> dict:

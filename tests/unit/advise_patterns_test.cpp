@@ -304,6 +304,21 @@ TEST(AdvisePatterns, UnbalancedWork) {
   EXPECT_THAT(found(on_nehalem(cured)), IsEmpty());
 }
 
+TEST(AdvisePatterns, ThreadsThatComputeAlikeAreNotUnbalanced) {
+  program_maker make(two_by_four);
+  const auto second_has_half = [](std::size_t page, std::size_t all) {
+    return page < all / 2 ? 1 : 1 + (page - all / 2) * 7 / (all - all / 2);
+  };
+  make.array(pages, second_has_half).used(second_has_half);
+  for (profile::thread& each : make.program().threads) {
+    each.instructions = 1000;
+  }
+  make.program().threads[1].instructions = 4000;
+  EXPECT_THAT(found(on_nehalem(make)), ElementsAre(pattern::unbalanced_work));
+  make.program().threads[1].instructions = 1100;
+  EXPECT_THAT(found(on_nehalem(make)), IsEmpty());
+}
+
 TEST(AdvisePatterns, ThreadsThatFollowEachOtherHaveNoSharesOfTheWork) {
   program_maker make(two_by_four);
   const auto first_has_half = [](std::size_t page, std::size_t all) {

@@ -89,6 +89,73 @@ TEST(Attribution, AThreadIsWhereItUsedWhatItUsesMost) {
   EXPECT_EQ(stays[0].samples, 148U); // 20 of them on a page that another uses, too
 }
 
+TEST(Attribution, InitialisationIsThatOfWhoTouchedAPageFirst) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::page_run pages;
+  pages.pid = main_tid;
+  pages.object = counted.page_users[0].object;
+  pages.count = 4;
+  pages.local[0] = 200;
+  pages.remote[0] = 56;
+  pages.remote[1] = 1000; // in use, which is not meant
+  counted.pages = {pages};
+  counted.touched = {{main_tid, pages.object, 0, 3, 0}, {main_tid, pages.object, 3, 1, 1}};
+  add_counts(found, counted);
+  const auto& runs = object_of(found, 0).initialised;
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].count, 3U);
+  EXPECT_EQ(runs[0].by.at(0).by, 0U);
+  EXPECT_EQ(runs[0].by.at(0).amount, 192);
+  EXPECT_EQ(runs[1].by.at(0).by, 1U);
+  EXPECT_EQ(runs[1].by.at(0).amount, 64);
+}
+
+TEST(Attribution, ACountAloneIsEnoughToPriceARun) {
+  traffic::counts counted = counts_of_the_rig();
+  traffic::object array;
+  array.pid = main_tid;
+  array.id = *counted.page_users[0].object;
+  array.start = base;
+  array.bytes = 4 * page;
+  counted.objects = {array};
+  counted.programs.push_back({main_tid + 1, main_tid, "helper", true});
+  profile::program like;
+  like.name = "solver";
+  like.openmp = true;
+  const profile::profile found = profile_of(counted, like, {"./solver"});
+  ASSERT_EQ(found.programs.size(), 1U);
+  EXPECT_TRUE(found.programs[0].openmp);
+  EXPECT_EQ(found.programs[0].threads.size(), 2U);
+  ASSERT_EQ(found.programs[0].objects.size(), 1U);
+  EXPECT_EQ(found.programs[0].objects[0].pages, 4U);
+  EXPECT_EQ(found.programs[0].objects[0].uses.size(), 2U);
+}
+
+// As in a run without the agent.
+TEST(Attribution, AThreadIsWhereItUsedMemoryOfNoObjectIfItUsedNoOther) {
+  rig all;
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  for (traffic::user_run& run : counted.page_users) {
+    run.object = std::nullopt;
+    run.first = 0x7f0000000000 + run.first * page;
+  }
+  traffic::page_run pages;
+  pages.pid = main_tid;
+  pages.first = 0x7f0000000000;
+  pages.count = 3;
+  pages.user = node_id{1};
+  counted.pages = {pages};
+  add_counts(found, counted);
+  const auto& stays = found.programs[0].threads.at(1).stays;
+  ASSERT_EQ(stays.size(), 1U);
+  EXPECT_EQ(stays[0].node, node_id{1});
+  EXPECT_EQ(stays[0].samples, 148U);
+}
+
 TEST(Attribution, WhatNoObjectCoversIsWrittenToo) {
   rig all;
   profile::profile found = all.assembled();

@@ -35,6 +35,8 @@ object some_object() {
   made.touched = {{0, 4, 0, node_id{0}}, {4, 3, std::nullopt, unknown_node}};
   made.uses = {{0, 4, {{0, 12}, {1, 0.1}}}, {6, 1, {{1, 3}}}};
   made.write_share = 0.25;
+  made.initialised = {{0, 7, {{0, 448}}}};
+  made.initialised_write_share = 0.5;
   made.used_at = {{{"solver", 0x77, "sweep", "solver.c", 9, false}, 15}};
   made.contested = {{64, 10, 2, false},
                     {128, 9, 2, false, 77, frame{"solver", 0x88, "", "solver.c", 9, false}}};

@@ -70,6 +70,24 @@ bool is_alone(const balance& of, std::size_t without) {
   return of.workers.size() > 2 && most < unlike * sum / static_cast<double>(of.workers.size() - 1);
 }
 
+/// The threads compute as much as each other: what they fetch differs, as where one initialised, or
+/// found more in its caches.
+bool computes_alike(const situation& of, const balance& found) {
+  double most = 0;
+  double sum = 0;
+  for (const std::size_t w : found.workers) {
+    const worker& each = of.workers()[w];
+    const auto instructions =
+        static_cast<double>(of.program(each.program).threads[each.thread].instructions);
+    if (instructions == 0) {
+      return false; // unknown
+    }
+    most = std::max(most, instructions);
+    sum += instructions;
+  }
+  return most * static_cast<double>(found.workers.size()) < unlike * sum;
+}
+
 std::vector<std::size_t> unbalanced_work_sites(const picture& of, const std::vector<char>&) {
   const balance found = balance_of(of.of);
   constexpr double enough = 1000; // samples
@@ -78,7 +96,8 @@ std::vector<std::size_t> unbalanced_work_sites(const picture& of, const std::vec
     samples += each.units;
   }
   if (of.of.assumed() || found.workers.size() < 2 || (of.of.sampled() && samples < enough) ||
-      found.bytes[found.greatest] < unlike * found.mean || take_turns(of.of, found.workers) ||
+      found.bytes[found.greatest] < unlike * found.mean || computes_alike(of.of, found) ||
+      take_turns(of.of, found.workers) ||
       (of.of.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
     return {};
   }

@@ -1,0 +1,66 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/alternatives.hpp"
+
+#include <utility>
+
+#include "advise/jobs.hpp"
+#include "advise/planner.hpp"
+#include "advise/propose.hpp"
+#include "advise/whole.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+// `run --memory blocked` leaves smaller arrays alone, too.
+constexpr std::uint64_t least_block = 1 << 20;
+constexpr std::uint64_t least_interleaved = 64 << 10;
+
+alternative all_arrays(const picture& of, std::size_t program, const binding& threads,
+                       plans::layout how, std::uint64_t least_bytes) {
+  const situation& all = of.of;
+  decision made;
+  made.threads = threads;
+  made.before = {flow_under(all, {}, of.swept), {}};
+  for (std::size_t s = 0; s < all.sites().size(); ++s) {
+    treated some{s, {}, {.how = how}};
+    for (const std::size_t i : all.sites()[s].items) {
+      const bool fits = all.sites()[s].placeable && all.items()[i].what->bytes >= least_bytes;
+      if (fits && all.sites()[s].program == program) {
+        some.items.push_back(i);
+      }
+    }
+    if (!some.items.empty()) {
+      made.objects.push_back(std::move(some));
+    }
+  }
+  plans::entry any;
+  any.which.least_bytes = least_bytes;
+  any.how = how;
+  any.why = "no placement by array was found to be better";
+  alternative one{plans::word_of(any), plan_without_entries(all, program, threads), {}, false};
+  one.plan.objects = {std::move(any)};
+  one.expected = outcome_of(all, times_after(of, made));
+  return one;
+}
+
+} // namespace
+
+std::vector<alternative> alternatives(const profile::profile& of, const topology& on,
+                                      std::size_t program) {
+  const situation what(of, on, job_of(of, program));
+  const picture seen(what);
+  const binding threads = choose_binding(seen, program);
+  const decision bold = decide_boldly(seen, placeable_sites(seen), threads);
+  return {all_arrays(seen, program, threads, plans::layout::interleaved, least_interleaved),
+          all_arrays(seen, program, threads, plans::layout::blocked, least_block),
+          {"placement by array", plan_of(seen, program, bold),
+           outcome_of(what, times_after(seen, bold)), true}};
+}
+
+outcome outcome_of_run(const profile::profile& of, const topology& on, std::size_t program) {
+  const situation what(of, on, job_of(of, program));
+  return outcome_of(what, times_before(picture(what)));
+}
+
+} // namespace nodewise::advise

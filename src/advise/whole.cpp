@@ -1,0 +1,78 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "advise/whole.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "advise/treatment.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+/// Instructions were counted in the phase of use alone, so initialisation is priced by its traffic.
+told tell_initialisation(const situation& of, course what) {
+  return tell(of, of.costs(), what, model::unlimited);
+}
+
+} // namespace
+
+run_times times_before(const picture& of) {
+  const situation& all = of.of;
+  return {tell(all, all.costs(), {flow_under(all, {}, of.swept), {}}),
+          tell_initialisation(all, {initialisation_under(all, {}), {}})};
+}
+
+run_times times_after(const picture& of, const decision& made) {
+  const situation& all = of.of;
+  const std::vector<std::size_t>& homes = made.threads.homes;
+  std::vector<treatment> by_item(all.items().size());
+  for (const treated& each : made.objects) {
+    for (const std::size_t i : each.items) {
+      by_item[i] = each.how;
+    }
+  }
+  std::vector<model::page_map> maps;
+  maps.reserve(by_item.size());
+  page_maps where;
+  for (std::size_t i = 0; i < by_item.size(); ++i) {
+    maps.push_back(map_under(all, all.items()[i], by_item[i], homes));
+    where.push_back(&maps.back());
+  }
+  return {tell(all, all.costs(), {flow_under(all, where, of.swept, homes), homes}),
+          tell_initialisation(all, {initialisation_under(all, where), homes})};
+}
+
+outcome outcome_of(const situation& of, const run_times& what) {
+  outcome made;
+  made.binds = binds_in(of, what.use);
+  if (of.assumed()) {
+    return made;
+  }
+  if (what.use.bytes > 0) {
+    made.remote = what.use.remote;
+    if (of.absolute()) {
+      made.seconds = what.use.seconds;
+    }
+  }
+  if (what.begun.bytes > 0) {
+    const double bytes = what.use.bytes + what.begun.bytes;
+    made.whole_remote =
+        (what.use.remote * what.use.bytes + what.begun.remote * what.begun.bytes) / bytes;
+    if (of.absolute()) {
+      made.whole_seconds = what.whole_seconds();
+    }
+  }
+  return made;
+}
+
+std::optional<double> pays_from(const run_times& before, const run_times& after) {
+  const double cost = after.begun.seconds - before.begun.seconds;
+  const double gained = before.use.seconds - after.use.seconds;
+  if (cost <= gained || cost <= 0) {
+    return std::nullopt;
+  }
+  return gained > 0 ? cost / gained : std::numeric_limits<double>::infinity();
+}
+
+} // namespace nodewise::advise

@@ -1,0 +1,70 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A count without a profile beside it.
+#include <utility>
+
+#include "attribution/counted.hpp"
+
+namespace nodewise::attribution {
+
+namespace {
+
+profile::object_kind profile_kind(traffic::object_kind what) {
+  switch (what) {
+  case traffic::object_kind::heap:
+    return profile::object_kind::heap;
+  case traffic::object_kind::map:
+    return profile::object_kind::map;
+  case traffic::object_kind::static_array:
+    return profile::object_kind::static_array;
+  case traffic::object_kind::group:
+    return profile::object_kind::group;
+  case traffic::object_kind::other:
+    break;
+  }
+  return profile::object_kind::other;
+}
+
+/// Without what only the agent's report has.
+profile::object object_of(const traffic::object& what, std::uint64_t page_bytes) {
+  profile::object made;
+  made.id = what.id & 0xffffffffU; // the process is in front of it
+  made.kind = profile_kind(what.kind);
+  made.name = what.name;
+  made.start = what.start;
+  made.bytes = what.bytes;
+  made.pages = what.bytes == 0
+                   ? 0
+                   : (what.start + what.bytes - 1) / page_bytes - what.start / page_bytes + 1;
+  made.live_at_end = !what.freed;
+  return made;
+}
+
+} // namespace
+
+profile::profile profile_of(const traffic::counts& counted, const profile::program& like,
+                            std::vector<std::string> command) {
+  profile::profile made;
+  made.command = std::move(command);
+  made.page_bytes = counted.page_bytes;
+  for (const traffic::program& each : counted.programs) {
+    if (each.pid == 0 || each.name != like.name) {
+      continue;
+    }
+    profile::program one;
+    one.pid = static_cast<int>(traffic::pid_of(each.pid));
+    one.name = like.name;
+    one.openmp = like.openmp;
+    one.tbb = like.tbb;
+    for (const traffic::object& object : counted.objects) {
+      if (object.pid == each.pid) {
+        one.objects.push_back(object_of(object, counted.page_bytes));
+      }
+    }
+    made.programs.push_back(std::move(one));
+  }
+  add_counts(made, counted);
+  return made;
+}
+
+} // namespace nodewise::attribution
