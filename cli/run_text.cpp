@@ -213,12 +213,24 @@ std::string threads_text(const run_result& result, const process_report& process
   return "  " + std::to_string(threads) + (threads == 1 ? " thread: " : " threads: ") + text + "\n";
 }
 
+namespace {
+
+/// The smallest objects that are placed: a rule may be for smaller ones than the threshold.
+std::uint64_t least_bytes(const launch::agent_orders& asked) {
+  std::uint64_t least = asked.threshold_bytes;
+  for (const launch::agent_rule& each : asked.rules) {
+    least = each.least_bytes > 0 ? std::min(least, each.least_bytes) : least;
+  }
+  return least;
+}
+
+} // namespace
+
 std::string run_text(const run_result& result, const report::style& how) {
   if (!result.asked.agent) {
     return "nodewise: where its pages were is unavailable: it ran without the agent\n";
   }
-  const std::string threshold =
-      report::format_bytes(result.asked.agent->threshold_bytes) + " or more";
+  const std::string threshold = report::format_bytes(least_bytes(*result.asked.agent)) + " or more";
   std::string text;
   for (const process_report& process : result.found.report.processes) {
     if (process.objects.empty()) {

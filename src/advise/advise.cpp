@@ -193,7 +193,7 @@ class search {
       none.reason = "threads wait for their own work, not for memory";
     } else if (share < little) {
       none.reason = "it makes " + percent(share) + " of the program's traffic";
-    } else if (by.what == pattern::dynamic_schedule) {
+    } else if (by.what == pattern::dynamic_schedule && are_spread(sites)) {
       none.reason = "its pages are spread already, which is all that placement can do; only work "
                     "that stays with its data would be nearer";
     } else {
@@ -202,6 +202,13 @@ class search {
                     " faster: less than runs differ by";
     }
     into_.not_worth.push_back(std::move(none));
+  }
+
+  [[nodiscard]] bool are_spread(const std::vector<std::size_t>& sites) const {
+    return std::ranges::all_of(sites, [&](std::size_t s) {
+      return std::ranges::none_of(of_.of.sites()[s].items,
+                                  [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
+    });
   }
 
   finding finding_of(const detector& by, const std::vector<std::size_t>& sites) {

@@ -130,10 +130,14 @@ void descent::make_units(const std::vector<std::size_t>& sites) {
       worthy.push_back(s);
     }
   }
-  const std::size_t most_runs = std::clamp<std::size_t>(
-      most_runs_in_all / std::max<std::size_t>(worthy.size(), 1), 16, most_runs_each);
+  const std::size_t budget =
+      std::max<std::size_t>(most_runs_in_all / std::max<std::size_t>(worthy.size(), 1), 16);
   for (const std::size_t s : worthy) {
     const std::vector<std::size_t>& items = of_.of.sites()[s].items;
+    const bool scattered =
+        std::ranges::any_of(items, [&](std::size_t i) { return of_.shapes[i].scattered(); });
+    // A coarser map of pages that are anywhere would be wrong for most of them.
+    const std::size_t most_runs = scattered ? budget : std::min(budget, most_runs_each);
     unit whole = unit_of(s, items, most_runs);
     std::vector<unit> single;
     if (items.size() > 1 && items.size() <= most_split) {

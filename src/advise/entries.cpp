@@ -107,6 +107,11 @@ std::string reason(const picture& of, const treated& what) {
     return text + " (assumed: who uses it was not observed)";
   }
   text += "; " + percent(bytes > 0 ? remote / bytes : 0) + " of its traffic was remote";
+  const bool scattered =
+      std::ranges::any_of(what.items, [&](std::size_t i) { return of.shapes[i].scattered(); });
+  if (scattered && what.how.how == layout::map) {
+    text += "; the map follows the data of this input, and another input needs its own";
+  }
   if (what.how.lost > 0.001) {
     text += "; fewer parts than pages would need leave " + percent(what.how.lost) + " of it remote";
   }

@@ -16,9 +16,16 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::string> remarks_on(const situation& of, const decision& made) {
+std::vector<std::string> remarks_on(const picture& seen, const decision& made) {
+  const situation& of = seen.of;
   std::vector<std::string> all;
   for (const treated& each : made.objects) {
+    if (each.how.how == plans::layout::map && std::ranges::any_of(each.items, [&](std::size_t i) {
+          return seen.shapes[i].scattered();
+        })) {
+      all.push_back(of.sites()[each.site].name +
+                    ": its map follows the data of this input, and another input needs its own");
+    }
     if (each.how.lost > 0.001) {
       all.push_back(of.sites()[each.site].name + ": a map of fewer parts leaves " +
                     percent(each.how.lost) + " of its traffic remote");
@@ -110,7 +117,7 @@ proposal propose(const picture& of, std::size_t program) {
   proposal made;
   made.program = program;
   made.worth = worth_of_decision(all, best);
-  made.remarks = remarks_on(all, best);
+  made.remarks = remarks_on(of, best);
   made.pays_from = pays_from(before, after);
   made.refused = refusal_of(made.worth, best.objects.empty() ? std::nullopt : made.pays_from);
   if (!made.refused.empty()) {

@@ -165,6 +165,9 @@ class users {
     constexpr double some = 0.25;
     into.ordered = contested_ < some * all_ &&
                    (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular()));
+    const auto& program = of_.program(what_.program);
+    into.repeats =
+        all_ * program.use_unit_bytes / (pages_ * static_cast<double>(of_.profile().page_bytes));
     into.own_touch = own_touch_ / all_;
     into.same_touch = same_touch_ / all_;
   }
@@ -196,6 +199,7 @@ class users {
       return;
     }
     all_ += sum;
+    pages_ += static_cast<double>(run.count);
     double next = 0; // of a thread on another node
     for (const profile::use& use : run.by) {
       const std::size_t w = what_.first_worker + use.by;
@@ -323,6 +327,7 @@ class users {
   std::vector<double> by_node_;
   std::vector<std::pair<double, double>> runs_; ///< amount, share of the thread with most
   double all_ = 0;
+  double pages_ = 0; ///< that were used
   double most_ = 0;
   double sharers_ = 0;
   double contested_ = 0; ///< use of pages that threads of several nodes use about alike

@@ -117,6 +117,7 @@ class situation {
   void add_workers(std::size_t program);
   void mark_active(std::size_t program, std::size_t first_worker);
   void number_workers(std::size_t program, std::size_t first_worker);
+  void number_team(std::size_t program, std::size_t first_worker);
   void mark_roaming(std::size_t program, std::size_t first_worker);
   void add_items(std::size_t program, std::size_t first_worker);
   void add_sites();

@@ -54,18 +54,53 @@ void situation::number_workers(std::size_t program, std::size_t first_worker) {
   }
   const bool works = main_works_in(from, main);
   main_works_[program] = works ? 1 : 0;
+  if (from.has_runtime()) {
+    number_team(program, first_worker);
+    return;
+  }
   for (std::size_t w = first_worker; w < workers_.size(); ++w) {
     worker& each = workers_[w];
     const std::size_t behind = works ? 1 : 0;
-    if (from.has_runtime()) {
-      each.number = each.ordinal;
-    } else if (each.ordinal == 0) {
+    if (each.ordinal == 0) {
       each.number = works ? 0 : nowhere;
     } else if (const auto own = from.threads[each.thread].number) {
       each.number = *own + behind;
     } else if (!told) { // otherwise it is none that the program has started
       each.number = each.ordinal - 1 + behind;
     }
+  }
+}
+
+/// A runtime's threads in the order of their creation, behind who has them work: the main thread, or
+/// a thread that the program has started for that.
+void situation::number_team(std::size_t program, std::size_t first_worker) {
+  const profile::program& from = profile_.programs[program];
+  const std::vector<double> uses = uses_of(from);
+  std::vector<worker*> order;
+  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
+    order.push_back(&workers_[w]);
+  }
+  std::ranges::sort(order, {}, &worker::ordinal);
+  double all = 0;
+  double members = 0;
+  std::size_t next = 1;
+  for (worker* const each : order) {
+    const bool own = from.threads[each->thread].number.has_value();
+    each->number = each->ordinal == 0 ? 0 : own ? nowhere : next++;
+    all += own || each->ordinal == 0 ? 0 : uses[each->thread];
+    members += own || each->ordinal == 0 ? 0 : 1;
+  }
+  constexpr double takes_part = 0.5; // of a member's mean
+  for (worker* const each : order) {
+    const bool leads = each->number == nowhere && members > 0 &&
+                       uses[each->thread] >= takes_part * all / members;
+    each->number = leads ? 0 : each->number;
+  }
+  if (members > 0) {
+    return;
+  }
+  for (worker* const each : order) { // the runtime did nothing: all are the program's own
+    each->number = each->ordinal;
   }
 }
 

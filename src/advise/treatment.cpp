@@ -148,9 +148,16 @@ std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t progr
   return nodes;
 }
 
+std::size_t filled_pages(const situation& of, const item& what) {
+  const std::uint64_t page = of.profile().page_bytes;
+  const std::uint64_t filled = (what.what->bytes + page - 1) / page;
+  return static_cast<std::size_t>(what.what->pages == filled + 1 && filled > 0 ? filled
+                                                                               : what.what->pages);
+}
+
 model::page_map map_under(const situation& of, const item& what, const treatment& how,
                           const std::vector<std::size_t>& homes) {
-  const auto pages = static_cast<std::size_t>(what.what->pages);
+  const std::size_t pages = filled_pages(of, what);
   if (how.how == layout::untouched) {
     return homes.empty() ? what.now : follow_touch(of, what, homes);
   }

@@ -31,6 +31,10 @@ struct treatment {
 [[nodiscard]] std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t program,
                                                         const std::vector<std::size_t>& homes);
 
+/// Pages that the object's bytes fill. One that begins within a page lies on one more, and what the
+/// agent places begins with a page: parts of a map are of these.
+[[nodiscard]] std::size_t filled_pages(const situation& of, const item& what);
+
 /// Where the pages of an object would be.
 [[nodiscard]] model::page_map map_under(const situation& of, const item& what, const treatment& how,
                                         const std::vector<std::size_t>& homes);

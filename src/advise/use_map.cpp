@@ -72,7 +72,7 @@ std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads) 
 }
 
 use_map::use_map(const situation& of, const item& what, const std::vector<std::size_t>& homes)
-    : pages_(static_cast<std::size_t>(what.what->pages)), by_node_(of.nodes(), 0),
+    : pages_(filled_pages(of, what)), by_node_(of.nodes(), 0),
       thread_of_node_(of.nodes(), nowhere) {
   read(of, what, homes);
   const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);

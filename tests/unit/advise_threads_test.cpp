@@ -160,5 +160,22 @@ TEST(AdviseThreads, WhatOneAloneCanDrawIsAskedOfTheMachine) {
       << "a core draws less than its memory gives: nothing to gain";
 }
 
+// The main thread starts one that has a team of OpenMP's work, and waits.
+TEST(AdviseThreads, WhoeverHasATeamWorkIsItsFirstThread) {
+  program_maker make({0, 0, 0, 0, 0, 1, 1, 1, 1}); // the main thread, then a team of 8
+  make.program().threads[1].number = 0;
+  make.array(pages, program_maker::all_by(0));
+  for (std::size_t k = 0; k < 8; ++k) {
+    make.last().uses.push_back({k * pages / 8, pages / 8, {{1 + k, 1e4}}});
+  }
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("nehalem-2x4"), 0);
+  EXPECT_EQ(made.plan.threads, 8U);
+  EXPECT_EQ(made.plan.bind, bind_policy::close);
+  EXPECT_FALSE(made.rebinds);
+  ASSERT_EQ(made.plan.objects.size(), 1U);
+  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+  EXPECT_NEAR(*made.after.remote, 0, 1e-9);
+}
+
 } // namespace
 } // namespace nodewise
