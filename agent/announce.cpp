@@ -90,44 +90,83 @@ const char* kind_name(std::uint32_t kind) noexcept {
   }
 }
 
-/// "start-end rights offset device inode   path": told are start, end, offset and path, of mappings
-/// that have one.
-void announce_mapping(const char* line, const char* end) noexcept {
-  const auto find = [end](const char* from, char wanted) {
-    const void* const found =
-        from == nullptr ? nullptr : std::memchr(from, wanted, static_cast<std::size_t>(end - from));
-    return static_cast<const char*>(found);
-  };
-  const char* const dash = find(line, '-');
-  const char* const rights = find(dash, ' ');
-  const char* const offset = rights == nullptr ? nullptr : find(rights + 1, ' ');
-  const char* const device = offset == nullptr ? nullptr : find(offset + 1, ' ');
-  const char* const path = find(device, '/');
-  const char* const special = find(device, '[');
-  const char* const name = path != nullptr ? path : special;
-  if (name == nullptr) {
-    return;
+/// A line of /proc/self/maps: "start-end rights offset device inode   path".
+class mapping_line {
+ public:
+  mapping_line(const char* line, const char* end) noexcept
+      : end_(end), start_(line), dash_(find(line, '-')), rights_(find(dash_, ' ')),
+        offset_(rights_ == nullptr ? nullptr : find(rights_ + 1, ' ')),
+        device_(offset_ == nullptr ? nullptr : find(offset_ + 1, ' ')) {
+    const char* const path = find(device_, '/');
+    name_ = path != nullptr ? path : find(device_, '[');
   }
-  const auto length = [](const char* from, const char* to) {
-    return static_cast<std::size_t>(to - from);
-  };
-  message('m')
-      .plain("0x")
-      .plain(line, length(line, dash))
-      .plain(" 0x")
-      .plain(dash + 1, length(dash + 1, rights))
-      .plain(" 0x")
-      .plain(offset + 1, length(offset + 1, device))
-      .plain(" ")
-      .name(name, length(name, end));
-}
 
-/// Tells the whole lines of `text`.
+  [[nodiscard]] bool is_whole() const noexcept { return device_ != nullptr; }
+  [[nodiscard]] bool has_name() const noexcept { return name_ != nullptr; }
+  [[nodiscard]] bool is_of_file() const noexcept { return name_ != nullptr && *name_ == '/'; }
+  /// Without a name, and where the other one ends: what a module has no bytes of in its file.
+  [[nodiscard]] bool is_zeroed_data_behind(const mapping_line& other) const noexcept {
+    return !has_name() && other.is_of_file() &&
+           length(other.dash_ + 1, other.rights_) == length(start_, dash_) &&
+           std::memcmp(other.dash_ + 1, start_, length(start_, dash_)) == 0;
+  }
+
+  /// Start, end, offset and name are told.
+  void announce() const noexcept {
+    message made('m');
+    begin(made).name(name_, length(name_, end_));
+  }
+  void announce_as_data_of(const mapping_line& module) const noexcept {
+    const char* last = module.name_;
+    for (const char* at = module.name_; at != module.end_; ++at) {
+      last = *at == '/' ? at + 1 : last;
+    }
+    message made('m');
+    begin(made).name("[static data of ").name(last, length(last, module.end_)).name("]");
+  }
+
+ private:
+  [[nodiscard]] const char* find(const char* from, char wanted) const noexcept {
+    const void* const found =
+        from == nullptr ? nullptr : std::memchr(from, wanted, length(from, end_));
+    return static_cast<const char*>(found);
+  }
+  static std::size_t length(const char* from, const char* to) noexcept {
+    return static_cast<std::size_t>(to - from);
+  }
+  /// Start, end and offset.
+  message& begin(message& of) const noexcept {
+    return of.plain("0x")
+        .plain(start_, length(start_, dash_))
+        .plain(" 0x")
+        .plain(dash_ + 1, length(dash_ + 1, rights_))
+        .plain(" 0x")
+        .plain(offset_ + 1, length(offset_ + 1, device_))
+        .plain(" ");
+  }
+
+  const char* end_;
+  const char* start_;
+  const char* dash_;
+  const char* rights_;
+  const char* offset_;
+  const char* device_;
+  const char* name_ = nullptr;
+};
+
+/// Tells the whole lines of `text` that have a name, and the data behind modules.
 void announce_lines(const char* text, std::size_t bytes) noexcept {
+  mapping_line before(text, text);
   std::size_t done = 0;
   while (const void* const found = std::memchr(text + done, '\n', bytes - done)) {
     const char* const end = static_cast<const char*>(found);
-    announce_mapping(text + done, end);
+    const mapping_line line(text + done, end);
+    if (line.is_whole() && line.has_name()) {
+      line.announce();
+    } else if (line.is_whole() && line.is_zeroed_data_behind(before)) {
+      line.announce_as_data_of(before);
+    }
+    before = line;
     done = static_cast<std::size_t>(end - text) + 1;
   }
 }

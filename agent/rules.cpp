@@ -164,6 +164,10 @@ std::size_t least_bytes(const settings& asked) noexcept {
   return least;
 }
 
+bool names_statics(const settings& asked) noexcept {
+  return asked.observe && (asked.witness || asked.announce);
+}
+
 NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* caller) noexcept {
   constexpr std::size_t most_bytes = std::size_t{16} << 10;
   if (asked.above_count == 0) {
@@ -199,7 +203,9 @@ bool choose(const settings& asked, object& what) noexcept {
       what.where = &asked.rules[i].where;
     }
   }
-  if (what.rule < 0 && what.bytes < asked.threshold_bytes) {
+  const bool small = what.bytes < asked.threshold_bytes;
+  const bool witnessed = names_statics(asked) && what.kind == NODEWISE_AGENT_STATIC;
+  if (what.rule < 0 && small && !witnessed) {
     return false;
   }
   if (asked.observe || what.where->kind == placement_kind::none) {

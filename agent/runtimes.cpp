@@ -48,6 +48,12 @@ constexpr const char* runtimes[] = {
     "libblis*",
 };
 
+/// The C library and those of languages, whose static data is no array of the program's.
+constexpr const char* language_libraries[] = {
+    "libc",       "ld",      "libm",     "libpthread",  "libdl",       "librt",
+    "libstdc++*", "libc++*", "libgcc_s", "libgfortran", "libquadmath",
+};
+
 bool names(const char* runtime, const char* file) noexcept {
   const std::size_t length = std::strcspn(runtime, "*");
   if (std::strncmp(runtime, file, length) != 0) {
@@ -57,15 +63,24 @@ bool names(const char* runtime, const char* file) noexcept {
   return runtime[length] == '*' || after == '.' || after == '-' || (after >= '0' && after <= '9');
 }
 
-} // namespace
-
-bool is_runtime(const char* file) noexcept {
-  for (const char* const each : runtimes) {
+template <std::size_t count>
+bool one_of(const char* const (&libraries)[count], const char* file) noexcept {
+  for (const char* const each : libraries) {
     if (names(each, file)) {
       return true;
     }
   }
   return false;
+}
+
+} // namespace
+
+bool is_runtime(const char* file) noexcept {
+  return one_of(runtimes, file);
+}
+
+bool is_language_library(const char* file) noexcept {
+  return one_of(language_libraries, file);
 }
 
 } // namespace nodewise::agent

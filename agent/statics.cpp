@@ -101,6 +101,15 @@ struct zero_memory {
   }
 };
 
+/// A rule may name any of them.
+std::uint64_t least_static_bytes() noexcept {
+  bool by_name = names_statics(asked);
+  for (std::size_t i = 0; i < asked.rule_count; ++i) {
+    by_name = by_name || (asked.rules[i].symbol != nullptr && asked.rules[i].least_bytes == 0);
+  }
+  return by_name ? page_bytes() : least_bytes(asked);
+}
+
 /// The arrays of one file, in the memory of the module.
 struct found_arrays {
   candidate* last = nullptr;
@@ -111,7 +120,7 @@ struct found_arrays {
 void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base,
                  module_memory& memory, found_arrays& into) noexcept {
   const std::uintptr_t page = page_bytes();
-  const std::uint64_t least = least_bytes(asked);
+  const std::uint64_t least = least_static_bytes();
   data_symbol symbol{};
   while (file.next(least, symbol)) {
     const std::uintptr_t start = base + symbol.address;
@@ -249,8 +258,9 @@ int look_at(dl_phdr_info* module, std::size_t /*bytes*/, void* /*nothing*/) {
     }
   }
   const zero_memory zero(*module);
-  if (zero.bytes() >= least_bytes(asked) && !is_own_module(zero) &&
-      !is_runtime(last_part(module->dlpi_name))) {
+  const char* const name = last_part(module->dlpi_name);
+  if (zero.bytes() >= least_static_bytes() && !is_own_module(zero) && !is_runtime(name) &&
+      !is_language_library(name)) {
     add_module(*module, zero);
   }
   return 0;

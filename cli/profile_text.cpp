@@ -186,7 +186,7 @@ std::string evidence_text(const profile::profile& what, const report::style& how
   }
   std::string text = std::to_string(seen.fault_samples) + " page faults sampled, " +
                      std::to_string(seen.lost_samples) + " lost; " + std::to_string(unwitnessed) +
-                     " of " + std::to_string(resident) + " pages without a witness";
+                     " of " + std::to_string(resident) + " pages whose first touch was not seen";
   if (seen.hinting) {
     text += "; " + std::to_string(seen.hinting_samples) + " accesses sampled, " +
             std::to_string(seen.pages_held) + " pages held where they were meanwhile, " +

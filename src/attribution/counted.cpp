@@ -356,7 +356,7 @@ class addition {
     profile::object made;
     made.id = next_id_++;
     made.kind = mapping == nullptr ? profile::object_kind::other : kind_of(*mapping);
-    made.name = mapping == nullptr      ? "memory that is gone"
+    made.name = mapping == nullptr      ? "memory unmapped before the end"
                 : mapping->name.empty() ? "unnamed memory"
                                         : mapping->name;
     made.uses = used.runs();

@@ -86,7 +86,7 @@ source namer::code(process_key pid, std::uint64_t pc) {
 
 source namer::object(const site& which) {
   if (which.kind == object_kind::other) {
-    return {"memory of no object", {}, 0, {}};
+    return {"memory outside known arrays", {}, 0, {}};
   }
   if (!which.name.empty()) {
     return {symbols::demangle(which.name.c_str()), {}, 0, {}};
