@@ -107,6 +107,12 @@ kept_blocks::slot kept_blocks::free_way(const void* start) noexcept {
   return none;
 }
 
+std::atomic<kept_blocks::slot>& kept_blocks::hint(state key) noexcept {
+  const auto thread =
+      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+  return hint_[((key + thread) * 0x9e3779b97f4a7c15U >> 32) % hints];
+}
+
 /// Keeps the slot's object. A second free() of it reaches the C library, which finds a chunk of
 /// size 0 and ends the program, as it does without the agent.
 void kept_blocks::put_back(slot claimed) noexcept {
@@ -115,9 +121,9 @@ void kept_blocks::put_back(slot claimed) noexcept {
   hide_front(what);
   freed_at_[claimed].store(come_.load(relaxed), relaxed);
   states_[claimed].store(key, release);
-  std::atomic<slot>& hint = hint_[key % hints];
-  if (hint.load(relaxed) != claimed) { // threads that take turns would wait for its cache line
-    hint.store(claimed, relaxed);
+  std::atomic<slot>& last = hint(key);
+  if (last.load(relaxed) != claimed) { // a store takes the cache line from the other threads' hints
+    last.store(claimed, relaxed);
   }
 }
 
@@ -177,15 +183,21 @@ bool kept_blocks::take_from(slot from, state key, object& wanted, std::size_t al
   return true;
 }
 
-kept_blocks::slot kept_blocks::take(object& wanted, std::size_t alignment) noexcept {
+kept_blocks::slot kept_blocks::take_last(object& wanted, std::size_t alignment) noexcept {
   if (bytes() == 0) {
     return none;
   }
   const state key = key_of(wanted);
-  const slot likely = hint_[key % hints].load(relaxed);
-  if (take_from(likely, key, wanted, alignment)) {
+  const slot likely = hint(key).load(relaxed);
+  return take_from(likely, key, wanted, alignment) ? likely : none;
+}
+
+kept_blocks::slot kept_blocks::take(object& wanted, std::size_t alignment) noexcept {
+  const slot likely = take_last(wanted, alignment);
+  if (likely != none || bytes() == 0) {
     return likely;
   }
+  const state key = key_of(wanted);
   for (slot i = 0; i < none; ++i) {
     if (states_[i].load(relaxed) == key && take_from(i, key, wanted, alignment)) {
       return i;

@@ -42,6 +42,9 @@ class kept_blocks {
   /// A kept block for an object whose length and placement are chosen: gives it memory that is
   /// placed, with whatever the program left in it. `none` if there is no such block.
   [[nodiscard]] slot take(object& wanted, std::size_t alignment) noexcept;
+  /// The same, but only the block that this thread kept last for that length and placement: no
+  /// search.
+  [[nodiscard]] slot take_last(object& wanted, std::size_t alignment) noexcept;
   /// Enters the object, which `take` gave memory to: from now on it is found by its address.
   void lend(slot from, const object& made) noexcept;
 
@@ -102,8 +105,11 @@ class kept_blocks {
   void give_back_old() noexcept;
   void show() const noexcept;
 
+  /// Of this key and thread. Threads that shared one would in turn overwrite it and search all slots.
+  [[nodiscard]] std::atomic<slot>& hint(state key) noexcept;
+
   static constexpr std::size_t hints = 256;
-  std::atomic<slot> hint_[hints] = {}; ///< by key: where one was kept last
+  std::atomic<slot> hint_[hints] = {}; ///< where the thread last kept a block with this key
   std::atomic<std::size_t> bytes_{0};
   std::atomic<std::uint64_t> come_{0};                      ///< blocks that were ever taken over
   alignas(64) std::atomic<std::uintptr_t> lent_[none] = {}; ///< the object's address, or 0

@@ -84,13 +84,18 @@ bool needs_policies(const object& what) noexcept {
 /// Makes an object of a block that is kept. A profile shows the program's own use of memory, so it
 /// keeps none.
 bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept {
-  kept_blocks::slot from = kept_memory.take(made, alignment);
+  kept_blocks::slot from = kept_memory.take_last(made, alignment);
   if (from == kept_blocks::none && policies_are_short() && needs_policies(made)) {
     made.flags |= NODEWISE_AGENT_MAP_LIMIT;
     from = kept_memory.take(made, alignment);
+    if (from == kept_blocks::none) {
+      made.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_MAP_LIMIT);
+    }
   }
   if (from == kept_blocks::none) {
-    made.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_MAP_LIMIT);
+    from = kept_memory.take(made, alignment);
+  }
+  if (from == kept_blocks::none) {
     return false;
   }
   if (wanted == content::zero) {
