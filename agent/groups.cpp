@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "agent/allocate.hpp"
+#include "agent/announce.hpp"
 #include "agent/arena.hpp"
 #include "agent/births.hpp"
 #include "agent/large.hpp"
@@ -24,10 +25,11 @@ constinit bool arenas_shrunk = false;
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::size_t max_groups = 32;
+constexpr std::size_t max_groups = 128;
 constexpr std::size_t max_parts = 32; ///< arrays that one site makes, one after the other
 constexpr std::size_t max_marks = 64;
-constexpr std::size_t opening_bytes = std::size_t{64} << 10;
+constexpr std::size_t opening_bytes = std::size_t{16} << 10;
+constexpr std::uint32_t handful = 16; ///< fewer blocks are arrays of their own, not rows of one
 constexpr std::uint32_t most_foreign = 1U << 16; ///< counted; threads that ask at once would wait
 constexpr std::size_t least_part_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_arena_bytes = std::size_t{16} << 30; ///< address space, not memory
@@ -145,11 +147,15 @@ group* group_for(site& from, const void* caller) noexcept {
   return found;
 }
 
-/// By the bytes that a site has asked for, and the last block. An array's index is asked for at
-/// once, a group in many small parts.
+/// By the bytes that a site has asked for, the last block included. An array's index is asked for
+/// at once, and one that grows is never half of all that its site has asked for.
 bool is_time_for_group(std::size_t so_far, std::size_t block) noexcept {
-  constexpr std::size_t least_blocks = 16;
-  return so_far >= opening_bytes && block * least_blocks <= so_far;
+  return so_far >= opening_bytes && block <= so_far / 2;
+}
+/// Then no group could be made of the site's blocks: there are too many sites, or too little
+/// memory.
+bool was_tried(std::size_t before, std::size_t block) noexcept {
+  return before >= 2 * opening_bytes && before >= 4 * block;
 }
 
 group& group_of(const void* block) noexcept {
@@ -170,6 +176,11 @@ struct block_range {
   std::size_t begin;
   std::size_t end;
 };
+
+/// Then it is placed only where a rule says so.
+bool is_handful(const object& part) noexcept {
+  return part.rule < 0 && !asked.observe && part.blocks < handful;
+}
 
 /// Enters or renews a part, and places it.
 void place_part(group& of, std::size_t position, const block_range& range,
@@ -201,8 +212,8 @@ void place_part(group& of, std::size_t position, const block_range& range,
   }
   of.parts = position < of.parts ? of.parts : position + 1;
   const bool left_alone = what.flags != 0;
-  if (!choose(asked, what)) {
-    what.bytes = 0; // too small for anybody to ask
+  if (!choose(asked, what) || is_handful(what)) {
+    what.bytes = 0; // nobody asks for it
     return;
   }
   if (left_alone) {
@@ -212,6 +223,8 @@ void place_part(group& of, std::size_t position, const block_range& range,
   }
   if (before.pid == 0) {
     count_made(what);
+  } else {
+    announce_object(what);
   }
 }
 
@@ -231,7 +244,7 @@ bool begins_array(const group& of, std::size_t position, std::size_t marks,
 /// twice its size whenever it is full: then no more blocks follow than there are already.
 bool is_grown_index(const group& of, std::size_t position, std::size_t marks, std::uint32_t first,
                     std::uint32_t last) noexcept {
-  constexpr std::uint32_t unseen = 512; // blocks that were asked for before the group was opened
+  constexpr std::uint32_t unseen = 1024; // blocks that were asked for before the group was opened
   const mark& at = of.marked[position];
   const std::uint32_t next = position + 1 < marks ? of.marked[position + 1].number : last;
   if (next - at.number > at.number - first + unseen) {
@@ -326,7 +339,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
   group* members = from.members.load(std::memory_order_acquire);
   if (members == nullptr) {
     const std::size_t before = from.bytes.load(relaxed);
-    if (before >= opening_bytes * 2) { // it was tried; many threads may ask here at once
+    if (was_tried(before, bytes)) { // many threads may ask here at once
       return nullptr;
     }
     from.bytes.store(before + bytes, relaxed);
@@ -340,6 +353,9 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
       members->foreign.fetch_add(1, relaxed);
     }
     return nullptr;
+  }
+  if (members->blocks.blocks() < handful) {
+    note_other_request(bytes, caller); // it may be the index of another group's next blocks
   }
   void* const made = members->blocks.allocate(bytes);
   if (made != nullptr) {

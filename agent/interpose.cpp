@@ -24,14 +24,18 @@ constinit std::size_t nodewise::agent::small_bytes = static_cast<std::size_t>(-1
 namespace {
 
 /// A mapping of its own or a block of a group; nullptr where the C library is to serve the request.
-/// Whatever is no block of a group may be the index of one.
+/// A rule may ask for some of the blocks that are smaller than the threshold; the others may be a
+/// group's. Whatever is no block of a group may be the index of one.
 void* take(std::size_t bytes, const void* caller, content wanted = content::any) noexcept {
-  const bool large = bytes >= gate_bytes;
-  void* const made =
-      large ? allocate_large(bytes, 1, caller, wanted) : allocate_grouped(bytes, caller);
-  if (large || made == nullptr) {
-    note_other_request(bytes, caller);
+  void* made = bytes >= gate_bytes ? allocate_large(bytes, 1, caller, wanted) : nullptr;
+  const bool may_be_grouped = small_bytes < gate_bytes && bytes < asked.threshold_bytes;
+  if (made == nullptr && may_be_grouped) {
+    made = allocate_grouped(bytes, caller);
+    if (made != nullptr) {
+      return made;
+    }
   }
+  note_other_request(bytes, caller);
   return made;
 }
 

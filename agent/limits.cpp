@@ -25,7 +25,9 @@ template <class Resource, class Limit>
 void make_room_for(Resource resource, const Limit* limit) noexcept {
   if (static_cast<int>(resource) == RLIMIT_AS && limit != nullptr &&
       limit->rlim_cur != RLIM_INFINITY) {
-    shrink_arenas();
+    if (limit->rlim_cur < arenas_bytes) { // else it was computed from what the process has now
+      shrink_arenas();
+    }
     (void)kept_memory.give_back_all(kept_blocks::shortage::memory);
   }
 }

@@ -137,6 +137,27 @@ long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
   return answer < 0 ? answer : 1;
 }
 
+/// A new interleave policy leaves pages that are on any of its nodes where they are. This deals out
+/// the pages that are in memory, as the policy deals out new ones.
+void interleave_present_pages(const object& what) noexcept {
+  constexpr std::size_t at_once = 128;
+  const owner_list& owners = what.where->owners;
+  const std::size_t pages = what.mapped_bytes / page_bytes();
+  for (std::size_t first = 0; owners.runs > 1 && first < pages; first += at_once) {
+    void* page[at_once];
+    int node[at_once];
+    int status[at_once];
+    const std::size_t count = pages - first < at_once ? pages - first : at_once;
+    for (std::size_t i = 0; i < count; ++i) {
+      page[i] = what.start + (first + i) * page_bytes();
+      node[i] = owners.run[(first + i) % owners.runs].node;
+    }
+    // A page that is not in memory, or is refused, stays as it is: the report shows where pages
+    // are.
+    (void)sys::raw::move_pages(0, count, page, node, status, sys::move_own_pages);
+  }
+}
+
 /// One policy an extent, the first one with the page in front. Returns how many, or -errno.
 long bind_extents(const object& what, bool move) noexcept {
   long extents = 0;
@@ -249,6 +270,9 @@ void place_whole(object& what, placement_kind kind, bool move) noexcept {
   }
   what.extents = 1;
   what.flags |= NODEWISE_AGENT_PLACED;
+  if (move && kind == placement_kind::interleave) {
+    interleave_present_pages(what);
+  }
 }
 
 /// What has too many granules is interleaved, a map with too many parts is left alone.

@@ -156,15 +156,16 @@ bool fits_by_number(const settings& asked, std::size_t position, object& what) n
 } // namespace
 
 std::size_t least_bytes(const settings& asked) noexcept {
+  constexpr unsigned groups_alone = 1U << NODEWISE_AGENT_GROUP; // as a whole: blocks have any size
   std::size_t least = asked.threshold_bytes;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
     const std::size_t size = asked.rules[i].least_bytes;
-    least = size != 0 && size < least ? size : least;
+    least = size != 0 && size < least && asked.rules[i].kinds != groups_alone ? size : least;
   }
   return least;
 }
 
-bool names_statics(const settings& asked) noexcept {
+bool names_small_parts(const settings& asked) noexcept {
   return asked.observe && (asked.witness || asked.announce);
 }
 
@@ -204,7 +205,8 @@ bool choose(const settings& asked, object& what) noexcept {
     }
   }
   const bool small = what.bytes < asked.threshold_bytes;
-  const bool witnessed = names_statics(asked) && what.kind == NODEWISE_AGENT_STATIC;
+  const bool witnessed = names_small_parts(asked) &&
+                         (what.kind == NODEWISE_AGENT_STATIC || what.kind == NODEWISE_AGENT_GROUP);
   if (what.rule < 0 && small && !witnessed) {
     return false;
   }

@@ -10,9 +10,9 @@ namespace nodewise::agent {
 
 /// The smallest object that `choose` may say yes to.
 [[nodiscard]] std::size_t least_bytes(const settings& asked) noexcept;
-/// Where nothing is placed and uses are told by object, every static array is one that has a page
-/// for itself: there are few, and their names cost nothing while the program runs.
-[[nodiscard]] bool names_statics(const settings& asked) noexcept;
+/// Where nothing is placed and uses are reported by object, every static array that has a page for
+/// itself and every group has a name: there are few, and they cost nothing while the program runs.
+[[nodiscard]] bool names_small_parts(const settings& asked) noexcept;
 
 /// The rules whose `above` fits the stack on which somebody asks for an object, and whose `code`
 /// fits `caller`: to be found out while he asks. A scan of the stack if there are such rules.

@@ -21,6 +21,7 @@
 #include "agent/process.hpp"
 #include "agent/rules.hpp"
 #include "agent/runtimes.hpp"
+#include "agent/zero_memory.hpp"
 
 namespace nodewise::agent {
 
@@ -62,48 +63,9 @@ constinit std::atomic<bool> begun{false};
 
 constinit next_function<int(void*)> next_dlclose{"dlclose"};
 
-/// The part of a module's memory that is zero at first and no file's: what follows the file's bytes
-/// in a writable segment.
-struct zero_memory {
-  static constexpr std::size_t most = 4;
-  struct range {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-  } ranges[most] = {};
-  std::size_t count = 0;
-
-  explicit zero_memory(const dl_phdr_info& module) noexcept {
-    for (std::size_t i = 0; i < module.dlpi_phnum && count < most; ++i) {
-      const ElfW(Phdr)& segment = module.dlpi_phdr[i];
-      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0 &&
-          segment.p_memsz > segment.p_filesz) {
-        const std::uintptr_t start = module.dlpi_addr + segment.p_vaddr;
-        ranges[count++] = {start + segment.p_filesz, start + segment.p_memsz};
-      }
-    }
-  }
-
-  [[nodiscard]] std::uint64_t bytes() const noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      sum += ranges[i].end - ranges[i].begin;
-    }
-    return sum;
-  }
-
-  [[nodiscard]] bool holds(std::uintptr_t begin, std::uint64_t bytes) const noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (begin >= ranges[i].begin && begin < ranges[i].end && bytes <= ranges[i].end - begin) {
-        return true;
-      }
-    }
-    return false;
-  }
-};
-
 /// A rule may name any of them.
 std::uint64_t least_static_bytes() noexcept {
-  bool by_name = names_statics(asked);
+  bool by_name = names_small_parts(asked);
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
     by_name = by_name || (asked.rules[i].symbol != nullptr && asked.rules[i].least_bytes == 0);
   }
@@ -115,6 +77,7 @@ struct found_arrays {
   candidate* last = nullptr;
   std::size_t count = 0;
   bool complete = false; ///< nothing was stripped off
+  candidate** sorted = nullptr;
 };
 
 void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base,
@@ -140,8 +103,11 @@ void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base
   }
 }
 
-/// Places one array and enters it among the objects.
-void place_array(const candidate& array, known_module& in) noexcept {
+enum class known_as { array, several_arrays };
+
+/// Places one array and enters it among the objects. What may be several arrays is placed only
+/// where a rule says so.
+void place_array(const candidate& array, known_module& in, known_as what) noexcept {
   object made{};
   made.kind = NODEWISE_AGENT_STATIC;
   made.start = std::bit_cast<char*>(array.begin);
@@ -149,7 +115,8 @@ void place_array(const candidate& array, known_module& in) noexcept {
   made.bytes = array.bytes;
   made.blocks = 1;
   made.name = array.name;
-  if (!choose(asked, made)) {
+  if (!choose(asked, made) ||
+      (what == known_as::several_arrays && made.rule < 0 && !asked.observe)) {
     return;
   }
   made.bytes = made.mapped_bytes;   // the pages at its edges may be another array's, too
@@ -178,13 +145,17 @@ bool comes_before(const candidate* a, const candidate* b) noexcept {
   return length_a != length_b ? length_a < length_b : std::strcmp(a->name, b->name) < 0;
 }
 
+constexpr std::size_t most_unnamed = 8;
+
 /// Of symbols for the same memory the largest counts. Returns how many bytes have a name.
-std::uint64_t place_arrays(const found_arrays& found, known_module& in) noexcept {
-  auto** const all = static_cast<candidate**>(in.memory.take(found.count * sizeof(candidate*)));
-  in.start = static_cast<char**>(in.memory.take(found.count * sizeof(char*)));
+std::uint64_t place_arrays(found_arrays& found, known_module& in) noexcept {
+  auto** const all =
+      static_cast<candidate**>(in.memory.take((found.count + 1) * sizeof(candidate*)));
+  in.start = static_cast<char**>(in.memory.take((found.count + most_unnamed) * sizeof(char*)));
   if (all == nullptr || in.start == nullptr) {
     return 0;
   }
+  found.sorted = all;
   candidate* each = found.last;
   for (std::size_t i = 0; i < found.count; ++i, each = each->before) {
     all[i] = each;
@@ -194,12 +165,42 @@ std::uint64_t place_arrays(const found_arrays& found, known_module& in) noexcept
   std::uintptr_t placed_to = 0;
   for (std::size_t i = 0; i < found.count; ++i) {
     if (all[i]->begin >= placed_to) {
-      place_array(*all[i], in);
+      place_array(*all[i], in, known_as::array);
       placed_to = all[i]->end;
       named += all[i]->bytes;
     }
   }
   return named;
+}
+
+/// What lies between the arrays that have a symbol, in a file that most symbols were stripped off.
+void place_unnamed(const found_arrays& found, const zero_memory& zero, const char* module,
+                   known_module& in) noexcept {
+  constexpr std::uintptr_t least = std::uintptr_t{64} << 10;
+  const std::uintptr_t page = page_bytes();
+  std::size_t made = 0;
+  for (std::size_t i = 0; i < zero.count; ++i) {
+    std::uintptr_t at = (zero.ranges[i].begin + page - 1) & ~(page - 1);
+    const std::uintptr_t last = zero.ranges[i].end & ~(page - 1);
+    const auto gap_to = [&](std::uintptr_t end) {
+      if (end > at && end - at >= least && made < most_unnamed) {
+        const unnamed_data what(module, at - in.base, made == 0);
+        const char* const name = in.memory.copy(what.name);
+        if (name != nullptr) {
+          place_array({at, end, end - at, false, name, nullptr}, in, known_as::several_arrays);
+          ++made;
+        }
+      }
+    };
+    for (std::size_t k = 0; k < found.count; ++k) {
+      const candidate& each = *found.sorted[k];
+      if (each.begin < last && each.end > at) {
+        gap_to(each.begin);
+        at = each.end;
+      }
+    }
+    gap_to(last);
+  }
 }
 
 bool is_own_module(const zero_memory& zero) noexcept {
@@ -230,6 +231,10 @@ void read_module(const dl_phdr_info& module, const zero_memory& zero, known_modu
   };
   with_own_descriptors(read);
   const std::uint64_t named = place_arrays(found, into);
+  if (!found.complete && found.sorted != nullptr) {
+    const bool program = *into.path == '\0';
+    place_unnamed(found, zero, last_part(program ? program_invocation_name : into.path), into);
+  }
   if (!found.complete && zero.bytes() - named >= asked.threshold_bytes) {
     ++stripped;
   }

@@ -208,6 +208,20 @@ bool needs_owners(const run_options& options) {
 /// library gives it a mapping of its own, too: counting does not change where memory comes from.
 constexpr std::size_t counted_bytes = std::size_t{128} << 10;
 
+/// With the agent's header a block of 16 bytes takes what glibc's smallest block takes.
+constexpr std::size_t smallest_group_block = 16;
+
+/// A profile gives all memory a name, and a plan finds the groups again that it has seen.
+std::size_t group_bytes_for(const run_options& options, const agent_orders& orders) {
+  const bool plans_groups =
+      options.plan && std::ranges::any_of(options.plan->file.objects, [](const auto& entry) {
+        return entry.which.kind.empty() || entry.which.kind == "group";
+      });
+  const bool names_all = orders.observe && (orders.announce || orders.witness);
+  return names_all || plans_groups ? std::min(smallest_group_block, options.group_bytes)
+                                   : options.group_bytes;
+}
+
 agent_orders orders_for(const planning& now, const std::string& program) {
   const run_options& options = now.options;
   agent_orders made;
@@ -233,7 +247,7 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   made.observe = !made.places_memory() && (options.report || made.announce);
   made.threshold_bytes =
       made.observe && (made.announce || made.witness) ? counted_bytes : options.threshold_bytes;
-  made.group_bytes = options.group_bytes;
+  made.group_bytes = group_bytes_for(options, made);
   made.quiet = options.quiet || now.into.supervised;
   if (now.into.layout) {
     for (const thread_place& thread : now.into.layout->threads()) {

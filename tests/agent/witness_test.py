@@ -160,6 +160,25 @@ class Births(WitnessTest):
         self.assertEqual(len(report.objects) + end.left_out["objects"], end.objects)
 
 
+class Rows(WitnessTest):
+    """Rows that are allocated one by one are one array, whatever their size."""
+
+    def test_of_each_size_have_a_name(self):
+        settings = "v3;threshold=131072;group=16;observe;witness"
+        for row_bytes in (16, 112, 216, 1 << 10, 12 << 10, 56 << 10, 110 << 10):
+            with self.subTest(row_bytes=row_bytes):
+                count = (4 * MIB) // row_bytes
+                agent_report.reserve(self.file)
+                done = run([PROGRAMS / "rows", row_bytes, count], f"{settings};report={self.file}")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                groups = [each for each in agent_report.read(self.file.read_bytes()).objects if each.kind == GROUP]
+                # A site is known as one of many blocks after 16 KiB and two blocks.
+                unknown = max(16 << 10, row_bytes) * 1.05
+                least = 2 * row_bytes * count - unknown
+                self.assertGreaterEqual(sum(each.bytes for each in groups if each.bytes > MIB), least)
+                self.assertEqual(len([each for each in groups if each.bytes > MIB]), 2, "one an array")
+
+
 class Writes(WitnessTest):
     def check(self, program, case):
         """The records are those that the program says, in the order of their places; returns them."""

@@ -15,7 +15,7 @@ import agent_report  # noqa: E402
 from agent_report import COARSER, GROUP, HEAP, MAP, PLACED, STATIC  # noqa: E402
 
 LIBRARIES = BUILD / "lib/nodewise"
-PROGRAM = BUILD / "tests/agent/witnessed"
+PROGRAMS = BUILD / "tests/agent"
 PARTS = [(0, 3), (2, 1), (1, 2), (3, 2)]
 FEW = ",".join(f"{node}*{count}" for node, count in PARTS)
 MANY = ",".join(f"{part % 4}*1" for part in range(4000))
@@ -26,13 +26,14 @@ under() {{
   head -c 4194304 /dev/zero > /tmp/report
   echo "=== $1"
   env LD_PRELOAD={LIBRARIES}/libnodewise-agent.so "NODEWISE_AGENT=v3;threshold=1048576;group=256;witness;$2;report=/tmp/report" \
-    {PROGRAM} $3 >&2 || echo "status $?"
+    {PROGRAMS}/$3 >&2 || echo "status $?"
   gzip -c /tmp/report | base64
 }}
-under kinds 'default=map@{FEW}' kinds
-under rules 'owners=0*1,1*1;rule=kind=heap,nth=0-1:bind@3;rule=kind=static:map@1*1,0*1' kinds
-under many 'default=map@{MANY}' filled
-under too_many 'default=map@{TOO_MANY}' filled
+under kinds 'default=map@{FEW}' 'witnessed kinds'
+under interleave 'rule=kind=group:interleave@0,1,2,3' 'rows 12288 200'
+under rules 'owners=0*1,1*1;rule=kind=heap,nth=0-1:bind@3;rule=kind=static:map@1*1,0*1' 'witnessed kinds'
+under many 'default=map@{MANY}' 'witnessed filled'
+under too_many 'default=map@{TOO_MANY}' 'witnessed filled'
 """
 
 
@@ -76,6 +77,14 @@ class Maps(LabTest):
         # All blocks are of one size: the parts of the pages are those of the blocks but for a page.
         for (first, count, _), edge in zip(group.runs, edges(group.pages, PARTS)):
             self.assertAlmostEqual(first + count, edge, delta=1)
+
+    def test_pages_that_are_in_memory_already_are_interleaved_too(self):
+        arrays = [each for each in self.objects("interleave", GROUP) if each.bytes > 1 << 20]
+        self.assertEqual(len(arrays), 2)
+        for group in arrays:
+            self.assertEqual(set(group.shares), {0, 1, 2, 3})
+            for pages in group.shares.values():
+                self.assertAlmostEqual(pages, group.resident / 4, delta=1)
 
     def test_a_rule_may_be_for_the_first_alone(self):
         first, *others = self.objects("rules", HEAP)
