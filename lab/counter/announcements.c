@@ -108,6 +108,15 @@ static bool can_be(uint64_t start, uint64_t bytes) {
   return bytes > 0 && start < USER_BYTES && bytes <= USER_BYTES - start;
 }
 
+// The blocks of a group were in use before it was announced, and again when it has grown: its pages
+// go on. All other objects are memory that nobody had before.
+static bool is_group(const char* what) {
+  return strncmp(what, "group ", strlen("group ")) == 0;
+}
+
+// More than a group can have would only take time to look through.
+enum { GROUP_BYTES_MAX_SHIFT = 36 };
+
 // An object that was moved or resized is announced again: it keeps its account.
 static bool begin_object(struct task* task, const char* text) {
   uint64_t id = 0;
@@ -117,14 +126,20 @@ static bool begin_object(struct task* task, const char* text) {
   if (sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %n", &id, &start, &bytes, &rest) != 3 ||
       id == REST_ID || !can_be(start, bytes) || !has_words(text + rest, "knxn"))
     return false;
-  end_pages(task->program, start, bytes);
+  const bool goes_on = is_group(text + rest);
+  if (goes_on && bytes >> GROUP_BYTES_MAX_SHIFT)
+    return false;
+  if (!goes_on)
+    end_pages(task->program, start, bytes);
   struct object* before = object_with(task->program, id);
   if (before) {
-    if (!before->freed)
+    if (!before->freed && !goes_on)
       end_pages(task->program, before->start, before->bytes);
     object_moves(before, start, bytes);
   } else
     (void)object_begins(task->program, id, start, bytes, text + rest);
+  if (goes_on)
+    adopt_pages(task->program, start, bytes);
   forget_all_translations();
   return true;
 }

@@ -129,6 +129,8 @@ static void book(struct page* page, const struct account* to, enum phase phase, 
     add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
   if (kind != KIND_WRITE_BACK && phase == PHASE_USE) {
     book_page_use(&page->use, to, kind == KIND_STREAM, count);
+    if (to->thread != NO_THREAD)
+      page->program->stays[(size_t)to->thread * machine.nodes + from] += count;
     book_object_code(to, count);
   }
   if (kind != KIND_FILL)
@@ -338,6 +340,23 @@ void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
   }
 }
 
+static void adopt_page(struct page* page) {
+  page->object = only_object(page->program, page->number);
+  for (unsigned i = 0; i < page->repeat_count; i++)
+    if (page->object)
+      page->repeats[i].account.object = page->object;
+}
+
+void adopt_pages(struct program* program, uint64_t start, uint64_t bytes) {
+  const uint64_t first = start / PAGE_BYTES;
+  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+  for (uint64_t number = first; number < last; number++) {
+    struct page* page = table_find(&pages, page_key(program, number));
+    if (page)
+      adopt_page(page);
+  }
+}
+
 static void move_to_initialisation(struct amount* of_phases, size_t count) {
   if (!of_phases)
     return;
@@ -385,6 +404,8 @@ void books_begin_use(struct program* program) {
   move_to_initialisation(program->cells, (size_t)machine.processors * machine.nodes);
   for (uint32_t i = 0; i < program->thread_count; i++)
     program->work[i] = 0;
+  for (size_t i = 0; i < (size_t)program->thread_count * machine.nodes; i++)
+    program->stays[i] = 0;
   for (struct code* code = codes; code; code = code->next)
     for (struct code_count* count = code->counts; count; count = count->next)
       if (count->program == program)

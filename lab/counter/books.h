@@ -117,5 +117,7 @@ void book_work(const struct task*, uint64_t* executed);
 void books_begin_use(struct program*);
 // The program's pages in this range end: they are other memory from now on.
 void end_pages(struct program*, uint64_t start, uint64_t bytes);
+// The program's pages in this range go on as they are, and belong to the object that is there now.
+void adopt_pages(struct program*, uint64_t start, uint64_t bytes);
 // At the end of it all: settles every page, and the lines that are still in caches.
 void close_books(void);

@@ -45,6 +45,9 @@ static uint32_t add_thread(struct program* program, uint64_t tid) {
   program->tids = make_room(program->tids, program->thread_count, sizeof *program->tids);
   program->work = make_room(program->work, program->thread_count, sizeof *program->work);
   program->work[program->thread_count] = 0;
+  const size_t stays = (size_t)machine.nodes * sizeof *program->stays;
+  program->stays = make_room(program->stays, program->thread_count, stays);
+  memset(program->stays + (size_t)program->thread_count * machine.nodes, 0, stays);
   program->tids[program->thread_count] =
       program->thread_count == THREADS_MAX - 1 ? 0 : (uint32_t)tid;
   return program->thread_count++;

@@ -194,6 +194,13 @@ static void write_regions(const struct program* program) {
       }
 }
 
+static void write_stay(const struct program* program, uint32_t thread, unsigned node) {
+  const uint64_t lines = program->stays[(size_t)thread * machine.nodes + node];
+  if (lines > 0)
+    fprintf(file, "stay %" PRIu64 " %" PRIu32 " %u %" PRIu64 "\n", program->key, thread, node,
+            lines);
+}
+
 static void write_threads(const struct program* program) {
   for (uint32_t i = 0; i < program->thread_count; i++) {
     fprintf(file, "thread %" PRIu64 " %" PRIu32, program->key, i);
@@ -206,6 +213,9 @@ static void write_threads(const struct program* program) {
     if (program->work[i] > 0)
       fprintf(file, "work %" PRIu64 " %" PRIu32 " %" PRIu64 "\n", program->key, i,
               program->work[i]);
+  for (uint32_t i = 0; i < program->thread_count; i++)
+    for (unsigned node = 0; node < machine.nodes; node++)
+      write_stay(program, i, node);
 }
 
 static void write_program(const struct program* program) {

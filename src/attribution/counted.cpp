@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "attribution/initialisation.hpp"
-#include "attribution/node_finder.hpp"
 #include "base/last_part.hpp"
 #include "traffic/namer.hpp"
 
@@ -142,38 +141,23 @@ class addition {
     }
   }
 
-  /// First touches tell where a thread initialised, which may have been before it was bound: where
+  /// First touches show where a thread initialised, which may have been before it was bound: where
   /// it worked is better known.
   void place_threads() {
-    const node_finder nodes(from_, key_);
-    place_threads_by(nodes, true);
-    place_threads_by(nodes, false); // as in a run without the agent, which knows no objects
-  }
-
-  void place_threads_by(const node_finder& nodes, bool objects) {
-    constexpr double enough = 64; // lines
-    std::map<profile::thread_index, std::map<node_id, double>> seen;
-    for (const traffic::user_run& run : from_.page_users) {
-      if (run.pid != key_ || run.object.has_value() != objects || !knows_threads(run)) {
+    constexpr std::uint64_t enough = 64; // lines
+    std::size_t position = 0;
+    for (const traffic::thread& each : from_.threads) {
+      if (each.pid != key_) {
         continue;
       }
-      const auto most = std::ranges::max_element(run.by, {}, &traffic::thread_lines::lines);
-      std::uint64_t all = 0;
-      for (const traffic::thread_lines& each : run.by) {
-        all += each.lines;
-      }
-      if (2 * most->lines > all) {
-        nodes.add(run, most->lines, seen[threads_[most->thread]]);
-      }
-    }
-    for (const auto& [thread, lines] : seen) {
-      double sum = 0;
+      std::uint64_t sum = 0;
       std::vector<profile::thread::stay> stays;
-      for (const auto& [node, amount] : lines) {
-        stays.push_back({node, static_cast<std::uint64_t>(std::llround(amount))});
-        sum += amount;
+      for (const traffic::thread::stay& stay : each.stays) {
+        stays.push_back({stay.node, stay.lines});
+        sum += stay.lines;
       }
-      if (sum >= enough && placed_.insert(thread).second) {
+      const profile::thread_index thread = threads_[position++];
+      if (sum >= enough) {
         into_.threads[thread].stays = std::move(stays);
       }
     }
@@ -351,6 +335,12 @@ class addition {
     }
   }
 
+  [[nodiscard]] bool has_objects(const traffic::mapping& in) const {
+    return std::ranges::any_of(into_.objects, [&](const profile::object& each) {
+      return each.start >= in.start && each.start < in.end;
+    });
+  }
+
   [[nodiscard]] profile::object rest_object(const traffic::mapping* mapping,
                                             const page_uses& used) {
     profile::object made;
@@ -368,7 +358,8 @@ class addition {
                      ? last
                      : std::max(last, (mapping->end - mapping->start) / from_.page_bytes);
     made.resident = used.by_page.size();
-    made.bytes = (mapping == nullptr ? made.resident : made.pages) * from_.page_bytes;
+    made.bytes = (mapping == nullptr || has_objects(*mapping) ? made.resident : made.pages) *
+                 from_.page_bytes;
     made.initialised = begun_->of(std::nullopt, made.start / from_.page_bytes, made.pages);
     made.initialised_write_share = write_share_of(std::nullopt, traffic::phase::initialisation);
     add_contested(std::nullopt, made);
@@ -382,9 +373,8 @@ class addition {
   traffic::process_key key_;
   traffic::namer names_;
   std::vector<profile::thread_index> threads_; ///< by the counter's number
-  std::set<profile::thread_index> placed_;
-  std::optional<initialisation> begun_;      ///< as soon as the threads are known
-  std::uint64_t next_id_ = first_unasked_id; ///< of objects that nobody asked for
+  std::optional<initialisation> begun_;        ///< as soon as the threads are known
+  std::uint64_t next_id_ = first_unasked_id;   ///< of objects that nobody asked for
 };
 
 } // namespace

@@ -88,6 +88,12 @@ struct thread {
   thread_ordinal index = 0;
   int tid = 0;                    ///< in the guest; 0: unknown
   std::uint64_t instructions = 0; ///< in the phase of use; 0: unknown
+  /// Where it was at work: lines that it asked memory for in use, by its processor's node.
+  struct stay {
+    node_id node = unknown_node;
+    std::uint64_t lines = 0;
+  };
+  std::vector<stay> stays = {}; ///< ascending by node
 };
 
 struct mapping {

@@ -47,7 +47,7 @@ class reader {
     std::string_view kind;
     taker take;
   };
-  static const std::array<row, 28> rows;
+  static const std::array<row, 29> rows;
 
   static void check_ends(std::string_view text) {
     const std::string_view first = text.substr(0, text.find('\n'));
@@ -162,12 +162,20 @@ class reader {
     }
   }
   void work(record& line) {
+    thread& of = known_thread(line);
+    of.instructions = line.count();
+  }
+  void stay(record& line) {
+    thread& of = known_thread(line);
+    const node_id node = line.node();
+    of.stays.push_back({node, line.count()});
+  }
+  thread& known_thread(record& line) {
     const process_key pid = line.pid();
     const thread_ordinal index = line.count();
     require_thread(line, pid, index);
-    const auto of = std::ranges::find_if(
+    return *std::ranges::find_if(
         all_.threads, [&](const thread& each) { return each.pid == pid && each.index == index; });
-    of->instructions = line.count();
   }
   void object_line(record& line) {
     object& to = all_.objects.emplace_back();
@@ -361,7 +369,7 @@ class reader {
   std::set<process_key> ended_;
 };
 
-const std::array<reader::row, 28> reader::rows = {{
+const std::array<reader::row, 29> reader::rows = {{
     {"refused", &reader::refused},
     {"selftest", &reader::selftest},
     {"line_bytes", &reader::line_bytes},
@@ -375,6 +383,7 @@ const std::array<reader::row, 28> reader::rows = {{
     {"ended", &reader::ended},
     {"thread", &reader::thread_line},
     {"work", &reader::work},
+    {"stay", &reader::stay},
     {"object", &reader::object_line},
     {"freed", &reader::freed},
     {"cell", &reader::cell_line},

@@ -28,6 +28,21 @@ COUNTER_TEST(Objects, HaveAnAccountOfTheirOwn) {
   EXPECT_THAT(g.records("freed"), IsEmpty());
 }
 
+// A group is known when its blocks have been filled: what others do with them then is use.
+COUNTER_TEST(Objects, OfGroupsTakeOverThePagesThatAreThere) {
+  guest g(machine);
+  g.say(0, "x100 prog");
+  g.say(2, "t100");
+  g.load_lines(0, on_node0, lines_a_page);
+  g.say(0, "oa 100000 1000 group prog 0x12 -");
+  g.load_lines(2, on_node0, lines_a_page);
+  g.load_lines(0, on_node0 + page, lines_a_page);
+  g.say(0, "oa 100000 2000 group prog 0x12 -"); // it has grown
+  EXPECT_THAT(g.records("pages"),
+              ElementsAre("100 10 0 1 0 64 0 0 64 1", "100 10 1 1 0 64 0 0 0 -1"));
+  EXPECT_THAT(g.records("traffic"), ElementsAre("100 - init 0 0 128 0 0", "100 10 use 1 0 64 0 0"));
+}
+
 COUNTER_TEST(Objects, WithoutTrafficAreNotTold) {
   guest g(machine);
   g.say(0, "x100 prog");

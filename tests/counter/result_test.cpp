@@ -73,6 +73,7 @@ COUNTER_TEST(Result, HasOnlyRecordsOfTheFormat) {
       {"mapping", "[0-9]+ " + hex + " " + hex + " " + hex + " " + name},
       {"ended", "[0-9]+"},
       {"thread", "[0-9]+ [0-9]+ (-|[0-9]+)"},
+      {"stay", "[0-9]+ [0-9]+ [0-9]+ [0-9]+"},
       {"object",
        "[0-9]+ [0-9]+ " + hex + " [0-9]+ (heap|map|static|group) " + name + " " + hex + " " + name},
       {"freed", "[0-9]+ [0-9]+"},

@@ -180,6 +180,16 @@ COUNTER_TEST(Threads, WorkAfterTheMark) {
   EXPECT_THAT(g.records("work"), ElementsAre("100 1 4"));
 }
 
+// All pages are on one node, so that they do not show where their users are.
+COUNTER_TEST(Threads, AreAtWorkOnTheNodesOfTheirProcessors) {
+  guest g(machine);
+  begin(g);
+  g.load_lines(0, on_node0, 8); // initialisation
+  g.load_lines(2, on_node0, 8);
+  g.load_lines(2, on_node0 + lines_a_page / 2 * line, 3);
+  EXPECT_THAT(g.records("stay"), ElementsAre("100 1 1 11"));
+}
+
 COUNTER_TEST(Threads, UseObjectsOnOnePageApart) {
   guest g(machine);
   g.say(0, "x100 prog");

@@ -69,24 +69,18 @@ TEST(Attribution, APageThatMovedWhileItWasUsedIsWhereItWasLast) {
   EXPECT_EQ(object.uses.at(0).by.at(0).amount, 192);
 }
 
-TEST(Attribution, AThreadIsWhereItUsedWhatItUsesMost) {
+TEST(Attribution, AThreadIsWhereTheCountSawItAtWork) {
   rig all;
   all.object(0, base, 4, 3000, 0);
   profile::profile found = all.assembled();
   traffic::counts counted = counts_of_the_rig();
-  traffic::page_run pages;
-  pages.pid = main_tid;
-  pages.object = counted.page_users[0].object;
-  pages.first = 0;
-  pages.count = 3;
-  pages.to = node_id{0};
-  pages.user = node_id{1};
-  counted.pages = {pages};
+  counted.threads[0].stays = {{node_id{0}, 3}}; // too few to say anything
+  counted.threads[1].stays = {{node_id{0}, 40}, {node_id{1}, 108}};
+  const auto sampled = found.programs[0].threads.at(0).stays;
   add_counts(found, counted);
-  const auto& stays = found.programs[0].threads.at(1).stays;
-  ASSERT_EQ(stays.size(), 1U);
-  EXPECT_EQ(stays[0].node, node_id{1});
-  EXPECT_EQ(stays[0].samples, 148U); // 20 of them on a page that another uses, too
+  EXPECT_EQ(found.programs[0].threads.at(0).stays, sampled);
+  const std::vector<profile::thread::stay> wanted = {{node_id{0}, 40}, {node_id{1}, 108}};
+  EXPECT_EQ(found.programs[0].threads.at(1).stays, wanted);
 }
 
 TEST(Attribution, InitialisationIsThatOfWhoTouchedAPageFirst) {
@@ -132,28 +126,6 @@ TEST(Attribution, ACountAloneIsEnoughToPriceARun) {
   ASSERT_EQ(found.programs[0].objects.size(), 1U);
   EXPECT_EQ(found.programs[0].objects[0].pages, 4U);
   EXPECT_EQ(found.programs[0].objects[0].uses.size(), 2U);
-}
-
-// As in a run without the agent.
-TEST(Attribution, AThreadIsWhereItUsedMemoryOfNoObjectIfItUsedNoOther) {
-  rig all;
-  profile::profile found = all.assembled();
-  traffic::counts counted = counts_of_the_rig();
-  for (traffic::user_run& run : counted.page_users) {
-    run.object = std::nullopt;
-    run.first = 0x7f0000000000 + run.first * page;
-  }
-  traffic::page_run pages;
-  pages.pid = main_tid;
-  pages.first = 0x7f0000000000;
-  pages.count = 3;
-  pages.user = node_id{1};
-  counted.pages = {pages};
-  add_counts(found, counted);
-  const auto& stays = found.programs[0].threads.at(1).stays;
-  ASSERT_EQ(stays.size(), 1U);
-  EXPECT_EQ(stays[0].node, node_id{1});
-  EXPECT_EQ(stays[0].samples, 148U);
 }
 
 TEST(Attribution, WhatNoObjectCoversIsWrittenToo) {

@@ -141,6 +141,7 @@ TEST(Counts, ThatMakeNoSenseAreRefusedWithTheLine) {
            {"thread 7 0", "'thread' has too few words"},
            {"users 7 - 0x1000 1 0 0:1", "process 7 has no thread 0"},
            {"work 7 0 9", "process 7 has no thread 0"},
+           {"stay 7 0 1 9", "process 7 has no thread 0"},
            {"users 7 - 0x1000 1 0", "'users' has too few words"},
            {"users 7 - 0x1000 0 0 0:1", "no pages"},
            {"users 7 - 0x1000 1 0 1", "'1' is no thread with its lines"},
