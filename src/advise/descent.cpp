@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "advise/advise.hpp"
+#include "advise/site_parts.hpp"
 #include "advise/words.hpp"
 
 namespace nodewise::advise {
@@ -32,7 +33,6 @@ constexpr double left_time = 0.005;
 constexpr double simple_misplaced = 0.05;
 // Objects of one site are told apart by their order only if that makes so much of theirs near.
 constexpr double worth_splitting = 0.02;
-constexpr std::size_t most_split = 32;
 
 /// Of all traffic if it were far, in parts of the time.
 double price_of_remote(const model::machine_costs& on) {
@@ -140,9 +140,12 @@ void descent::make_units(const std::vector<std::size_t>& sites) {
     const std::size_t most_runs = scattered ? budget : std::min(budget, most_runs_each);
     unit whole = unit_of(s, items, most_runs);
     std::vector<unit> single;
-    if (items.size() > 1 && items.size() <= most_split) {
-      for (const std::size_t i : items) {
-        single.push_back(unit_of(s, {i}, std::max<std::size_t>(most_runs / items.size(), 16)));
+    const std::vector<site_part> parts = parts_of_site(of_.of, items, most_units);
+    for (const site_part& part : parts) {
+      const std::size_t runs = std::max<std::size_t>(most_runs / parts.size(), 16);
+      single.push_back(unit_of(s, part.items, runs));
+      if (part.owner) {
+        offer(*part.owner, single.back());
       }
     }
     if (!single.empty() && least_remote(single) + worth_splitting < least_remote({whole})) {
@@ -160,6 +163,16 @@ descent::unit descent::unit_of(std::size_t site, const std::vector<std::size_t>&
     made.bytes += of_.of.items()[i].bytes();
   }
   return made;
+}
+
+/// To be on the node of this thread, if it may not be already.
+void descent::offer(std::size_t thread, unit& into) {
+  const bool has = std::ranges::any_of(into.choices, [&](const treatment& each) {
+    return each.how == plans::layout::on_thread && each.thread == thread;
+  });
+  if (!has) {
+    into.choices.push_back({plans::layout::on_thread, thread});
+  }
 }
 
 /// Share of the units' bytes that the best treatment of each leaves far.

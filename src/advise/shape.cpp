@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "advise/price.hpp"
+#include "advise/site_parts.hpp"
 #include "advise/treatment.hpp"
 
 namespace nodewise::advise {
@@ -139,12 +140,26 @@ void add_residence(const situation& of, const item& what, shape& into) {
   into.dealt = std::min(1.0, static_cast<double>(what.now.blocks_of(what.what->pages)) / pages);
 }
 
+/// By worker: the first one that is the same thread of a plan on the same node.
+std::vector<std::size_t> first_workers_with_role(const situation& of) {
+  std::map<std::array<std::size_t, 3>, std::size_t> first;
+  std::vector<std::size_t> made;
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    const worker& each = of.workers()[w];
+    const std::size_t own = of.workers().size() + w; // no other's
+    const std::size_t role = each.number == nowhere ? own : each.number;
+    made.push_back(first.try_emplace({each.program, role, each.home}, w).first->second);
+  }
+  return made;
+}
+
 /// Collects what the pages' users look like.
 class users {
  public:
   users(const situation& of, const item& what)
       : of_(of), what_(what), homes_(nodes_of_threads(of, what.program, {})),
-        by_thread_(of.workers().size(), 0), by_node_(of.nodes(), 0) {}
+        first_with_role_(first_workers_with_role(of)), by_thread_(of.workers().size(), 0),
+        by_node_(of.nodes(), 0) {}
 
   void read(shape& into) {
     for (const profile::use_run& run : what_.uses) {
@@ -163,8 +178,10 @@ class users {
     into.steady = is_steady();
     const auto many = static_cast<double>(4 * into.using_threads);
     constexpr double some = 0.25;
-    into.ordered = contested_ < some * all_ &&
-                   (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular()));
+    into.in_runs = changes_ >= 2 && changes_ <= many;
+    into.ordered =
+        into.in_runs || (contested_ < some * all_ &&
+                         (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular())));
     const auto& program = of_.program(what_.program);
     into.repeats =
         all_ * program.use_unit_bytes / (pages_ * static_cast<double>(of_.profile().page_bytes));
@@ -173,26 +190,37 @@ class users {
   }
 
  private:
+  /// What each role used, by the first worker that has it: a team that is started anew for each
+  /// loop is as one that stays. Adds it up by node.
+  [[nodiscard]] std::map<std::size_t, double> by_role(const profile::use_run& run,
+                                                      std::vector<double>& nodes) const {
+    std::map<std::size_t, double> amounts;
+    for (const profile::use& use : run.by) {
+      const std::size_t w = what_.first_worker + use.by;
+      if (w >= of_.workers().size() || !std::isfinite(use.amount) || use.amount <= 0) {
+        continue;
+      }
+      amounts[first_with_role_[w]] += use.amount;
+      if (of_.workers()[w].home != nowhere) {
+        nodes[of_.workers()[w].home] += use.amount;
+      }
+    }
+    return amounts;
+  }
   void read(const profile::use_run& run) {
     std::vector<double> nodes(of_.nodes(), 0);
     double sum = 0;
     double squares = 0;
     std::size_t top = nowhere;
     double top_amount = 0;
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what_.first_worker + use.by;
-      if (w >= of_.workers().size() || !std::isfinite(use.amount) || use.amount <= 0) {
-        continue;
-      }
-      sum += use.amount;
-      squares += use.amount * use.amount;
-      by_thread_[w] += use.amount;
-      if (of_.workers()[w].home != nowhere) {
-        nodes[of_.workers()[w].home] += use.amount;
-      }
-      if (use.amount > top_amount) {
-        top_amount = use.amount;
-        top = w;
+    const std::map<std::size_t, double> amounts = by_role(run, nodes);
+    for (const auto& [role, amount] : amounts) {
+      sum += amount;
+      squares += amount * amount;
+      by_thread_[role] += amount;
+      if (amount > top_amount) {
+        top_amount = amount;
+        top = role;
       }
     }
     if (!(sum > 0) || run.count == 0) {
@@ -201,10 +229,9 @@ class users {
     all_ += sum;
     pages_ += static_cast<double>(run.count);
     double next = 0; // of a thread on another node
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what_.first_worker + use.by;
-      if (w < of_.workers().size() && of_.workers()[w].home != of_.workers()[top].home) {
-        next = std::max(next, use.amount);
+    for (const auto& [role, amount] : amounts) {
+      if (of_.workers()[role].home != of_.workers()[top].home) {
+        next = std::max(next, amount);
       }
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
@@ -214,11 +241,10 @@ class users {
     sharers_ += sum * sum * sum / squares;
     runs_.push_back({sum, top_amount / sum});
     constexpr double clearly = 1.25;
-    if (top_amount > clearly * next) {
-      follow(run, top);
-    } else {
-      contested_ += sum;
-    }
+    contested_ += top_amount > clearly * next ? 0 : sum;
+    const auto before = amounts.find(last_);
+    const bool stays = before != amounts.end() && top_amount <= clearly * before->second;
+    follow(run, stays ? last_ : top);
     touch(run, nodes);
     block(run, nodes);
   }
@@ -323,7 +349,8 @@ class users {
   const situation& of_;
   const item& what_;
   std::vector<std::size_t> homes_; ///< node by thread's number
-  std::vector<double> by_thread_;
+  std::vector<std::size_t> first_with_role_;
+  std::vector<double> by_thread_; ///< by the first worker of a role
   std::vector<double> by_node_;
   std::vector<std::pair<double, double>> runs_; ///< amount, share of the thread with most
   double all_ = 0;
@@ -344,6 +371,17 @@ class users {
   std::size_t next_touch_ = 0;
 };
 
+/// Rows of which each has an owner, as its neighbours show: threads work on different ones.
+void mark_owned(const situation& of, const site& where, std::vector<shape>& shapes) {
+  constexpr double more_than_equal = 1.5;
+  const double least = more_than_equal / static_cast<double>(of.nodes());
+  for (const site_part& part : parts_of_site(of, where.items, where.items.size())) {
+    for (const std::size_t i : part.items) {
+      shapes[i].owned = part.owner && used_share(of, of.items()[i], *part.owner) >= least;
+    }
+  }
+}
+
 } // namespace
 
 shape shape_of(const situation& of, const item& what) {
@@ -361,10 +399,15 @@ shape shape_of(const situation& of, const item& what) {
 }
 
 picture::picture(const situation& of_what) : of(of_what) {
-  double anyones = 0;
   for (const item& each : of.items()) {
     shapes.push_back(shape_of(of, each));
-    anyones += shapes.back().anyones() ? each.bytes() : 0;
+  }
+  for (const site& each : of.sites()) {
+    mark_owned(of, each, shapes);
+  }
+  double anyones = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    anyones += shapes[i].anyones() ? of.items()[i].bytes() : 0;
   }
   constexpr double most = 0.5;
   if (!of.assumed() && anyones > most * of.bytes()) {

@@ -32,6 +32,8 @@ struct shape {
   double in_blocks = 0;  ///< 0: equal blocks find their users by chance; 1: they find them all
   bool steady = false;   ///< all its pages are shared alike
   bool ordered = true;   ///< pages belong to threads in blocks or in turn, not at random
+  bool in_runs = false;  ///< in a few blocks, though a block may have several users
+  bool owned = false;    ///< a thread uses most of it, and of its neighbours of the same site
   double repeats = 0;    ///< how often the mean page was fetched; 0 where uses were not counted
   double own_touch = 0;  ///< share of the use by the node whose thread touched the page first
   double same_touch = 0; ///< share of it by the thread, or one with its number
@@ -41,12 +43,15 @@ struct shape {
   /// Every page is used from several nodes, or by whoever happens to come. A block that one phase
   /// uses by itself and another one from everywhere is still somebody's.
   [[nodiscard]] bool anyones() const noexcept {
-    return using_nodes > 1 && (exclusive < 0.4 || (!ordered && !scattered())) && in_blocks < 0.25;
+    const double least_exclusive = in_runs ? 0.2 : 0.4; // two of four nodes: a third
+    return !owned && using_nodes > 1 &&
+           (exclusive < least_exclusive || (!ordered && !scattered())) && in_blocks < 0.25;
   }
   /// Pages belong to threads at random, and each stays with its own: an index decides and not
   /// chance, which would bring others in the next sweep.
   [[nodiscard]] bool scattered() const noexcept {
-    return using_nodes > 1 && !ordered && exclusive >= 0.8 && repeats >= 4;
+    constexpr double least_repeats = 3; // a page that chance gives away so often has several nodes
+    return using_nodes > 1 && !ordered && exclusive >= 0.8 && repeats >= least_repeats;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "advise/situation.hpp"
 
@@ -26,7 +27,8 @@ std::vector<double> uses_of(const profile::program& of) {
   return sums;
 }
 
-/// Of what the others do on average; where nobody saw what, it is taken to wait for them.
+/// Of what a role does on average, however often its thread was started anew; where nobody saw
+/// what, the main thread is taken to wait for the others.
 bool main_works_in(const profile::program& of, std::size_t main) {
   constexpr double some = 0.1;
   if (of.has_runtime() || of.threads.size() < 2) {
@@ -34,12 +36,14 @@ bool main_works_in(const profile::program& of, std::size_t main) {
   }
   const std::vector<double> uses = uses_of(of);
   double others = 0;
-  double working = 0;
+  std::set<std::size_t> roles;
   for (std::size_t t = 0; t < uses.size(); ++t) {
-    others += t != main ? uses[t] : 0;
-    working += t != main && uses[t] > 0 ? 1 : 0;
+    if (t != main && uses[t] > 0) {
+      others += uses[t];
+      roles.insert(of.threads[t].number.value_or(of.threads.size() + t));
+    }
   }
-  return uses[main] > 0 && uses[main] * working >= some * others;
+  return uses[main] > 0 && uses[main] * static_cast<double>(roles.size()) >= some * others;
 }
 
 } // namespace
@@ -71,8 +75,8 @@ void situation::number_workers(std::size_t program, std::size_t first_worker) {
   }
 }
 
-/// A runtime's threads in the order of their creation, behind who has them work: the main thread, or
-/// a thread that the program has started for that.
+/// A runtime's threads in the order of their creation, behind who has them work: the main thread,
+/// or a thread that the program has started for that.
 void situation::number_team(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   const std::vector<double> uses = uses_of(from);
@@ -92,8 +96,8 @@ void situation::number_team(std::size_t program, std::size_t first_worker) {
   }
   constexpr double takes_part = 0.5; // of a member's mean
   for (worker* const each : order) {
-    const bool leads = each->number == nowhere && members > 0 &&
-                       uses[each->thread] >= takes_part * all / members;
+    const bool leads =
+        each->number == nowhere && members > 0 && uses[each->thread] >= takes_part * all / members;
     each->number = leads ? 0 : each->number;
   }
   if (members > 0) {

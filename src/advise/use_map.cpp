@@ -234,7 +234,7 @@ std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
     find_owners(all);
     std::vector<stretch> made;
     for (stretch& each : all) {
-      if (!made.empty() && made.back().owner == each.owner) {
+      if (!made.empty() && belong_together(made.back(), each)) {
         made.back().last = each.last;
         made.back().add(each, 1);
       } else {
@@ -258,6 +258,11 @@ std::vector<std::size_t> use_map::sharing(const stretch& of) const {
     }
   }
   return nodes;
+}
+
+/// Pages that nobody owns alone belong together where the same nodes share them.
+bool use_map::belong_together(const stretch& one, const stretch& other) const {
+  return one.owner == other.owner && (one.owner != nowhere || sharing(one) == sharing(other));
 }
 
 use_map::run_list use_map::parts(std::size_t most_runs) const {

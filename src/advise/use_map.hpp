@@ -59,6 +59,7 @@ class use_map {
   void find_owners(std::vector<stretch>& of) const;
   [[nodiscard]] std::vector<stretch> owned(std::size_t most) const;
   [[nodiscard]] std::vector<std::size_t> sharing(const stretch& of) const;
+  [[nodiscard]] bool belong_together(const stretch& one, const stretch& other) const;
 
   std::size_t pages_ = 0;
   std::vector<stretch> stretches_;

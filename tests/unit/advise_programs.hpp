@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,21 @@ class program_maker {
       last().uses.back().by.front().amount += lines;
     }
     last().used_at = {{{"solver", 0x3000, "sweep", "solver.c", 90, false}, 1}};
+    return *this;
+  }
+  /// Each page by several threads in equal parts, as in phases that share out the work differently.
+  program_maker& used_in_phases(const std::vector<dealing>& users, double lines = 64) {
+    for (std::size_t page = 0; page < last().pages; ++page) {
+      std::map<std::size_t, double> by;
+      for (const dealing& user : users) {
+        by[user(page, last().pages)] += lines / static_cast<double>(users.size());
+      }
+      profile::use_run one{page, 1, {}};
+      for (const auto& [thread, amount] : by) {
+        one.by.push_back({thread, amount});
+      }
+      last().uses.push_back(std::move(one));
+    }
     return *this;
   }
   /// Every page by all threads in the same shares.

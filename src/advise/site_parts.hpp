@@ -1,0 +1,30 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Objects that one place in the code makes and that belong to several threads, as rows do.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "advise/situation.hpp"
+
+namespace nodewise::advise {
+
+/// Objects in the order of their making that are placed alike.
+struct site_part {
+  std::vector<std::size_t> items; ///< of the situation
+  /// The thread that uses most of it, by number: only where neighbours have the same so often, or
+  /// threads use objects so much alone, that chance cannot have done that.
+  std::optional<std::size_t> owner;
+};
+
+/// 0..1 of what plan's threads use of it: by the thread with this number.
+[[nodiscard]] double used_share(const situation& of, const item& what, std::size_t thread);
+
+/// Each of few objects by itself; of many, those in a row with one owner together. Empty if that
+/// would be one part or more than `most`, or if many objects have their owners by chance.
+[[nodiscard]] std::vector<site_part>
+parts_of_site(const situation& of, const std::vector<std::size_t>& items, std::size_t most);
+
+} // namespace nodewise::advise
