@@ -103,15 +103,23 @@ std::string verdict_text(const proof& proven, const report::style& how) {
       return sentence("Not counted with " + each.name + ": " + each.result.problem, how);
     }
   }
+  std::string text;
+  if (!std::ranges::all_of(proven.tried, &proof::candidate::is_repeatable)) {
+    text =
+        sentence("Threads used other parts of the arrays when the program ran again, so what was "
+                 "counted then will not repeat: a placement by thread does not help.",
+                 how);
+  }
   if (!proven.best) {
     return proven.tried.empty()
-               ? std::string{}
-               : sentence("Nothing that was counted is better than the plain run.", how);
+               ? text
+               : text + sentence("Nothing that was counted is better than the plain run.", how);
   }
   const proof::candidate& best = proven.tried[*proven.best];
   return best.name == "plan"
-             ? std::string{}
-             : sentence("The best that was counted is " + best.name + ": that is the plan.", how);
+             ? text
+             : text + sentence("The best that was counted is " + best.name + ": that is the plan.",
+                               how);
 }
 
 } // namespace

@@ -30,10 +30,13 @@ struct proof {
     plans::plan_file plan;
     advise::outcome predicted;
     counted_outcome result;
+    /// What was counted is near what was predicted. Otherwise threads used other parts of the
+    /// arrays than in the first run, and in a third one will use others again.
+    [[nodiscard]] bool is_repeatable() const noexcept;
   };
   std::vector<candidate> tried; ///< the plan first, unless it changes nothing
-  /// The best of them; nothing where none is better than the program as it ran. Where the plan
-  /// could not be counted it is the plan.
+  /// The best of those that are repeatable; nothing where none is better than the program as it
+  /// ran. Where the plan could not be counted it is the plan.
   std::optional<std::size_t> best;
 };
 

@@ -111,8 +111,21 @@ TEST_F(ProfileProof, WithoutBandwidthsRemoteTrafficDecides) {
   plan_.before.seconds = plan_.after.seconds = std::nullopt;
   counted_ = {{"plan", {.remote = 0.9, .seconds = {}, .binds = {}}}};
   EXPECT_FALSE(run().best);
-  counted_ = {{"plan", {.remote = 0.2, .seconds = {}, .binds = {}}}};
+  counted_ = {{"plan", {.remote = 0.12, .seconds = {}, .binds = {}}}};
   EXPECT_EQ(run().best, 0U);
+}
+
+// As with oneTBB's threads, which take other parts of a loop each time.
+TEST_F(ProfileProof, WhatDoesNotComeOutAsPredictedWillNotAgain) {
+  counted_ = {
+      {"plan", taking(6, 0.5)}, {"blocked", taking(5, 0.1)}, {"interleave", taking(8, 0.75)}};
+  offer("interleave", taking(8, 0.75));
+  offer("blocked", taking(7, 0.3));
+  const proof found = run();
+  EXPECT_THAT(ran_, ElementsAre("plan", "blocked", "interleave"));
+  ASSERT_TRUE(found.best);
+  EXPECT_EQ(found.tried[*found.best].name, "interleave");
+  EXPECT_FALSE(found.tried[0].is_repeatable());
 }
 
 TEST_F(ProfileProof, ThePlanItselfIsNoAlternative) {
