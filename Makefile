@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign bench published reference install
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference install
 .PHONY: format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -73,6 +73,9 @@ bench: build ## timings against peers in the same run; results in bench/results
 	@$(CONFIGURE) release -D NODEWISE_TESTS=ON -D NODEWISE_BENCHMARKS=ON >/dev/null
 	@$(BUILD) release --target tests_and_programs
 	@bench/run $(BIN)
+
+corpus: release-tests ## plans for 60 generated programs beside the best placement; SEED=N draws others
+	@python3 -B tests/corpus/run.py build/release --seed $(or $(SEED),1)
 
 published: release-tests ## published measurements beside the predictions of the model; build/published
 	@NODEWISE_BUILD=$(CURDIR)/build/release python3 -B published/table.py
