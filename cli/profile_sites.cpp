@@ -6,22 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/last_part.hpp"
 #include "base/printable.hpp"
+#include "profile/names.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-std::string object_name(const profile::object& what) {
-  if (!what.name.empty()) {
-    return std::string(last_part(what.name));
-  }
-  const profile::frame* const own = profile::own_frame(what.made_at);
-  return own != nullptr ? profile::label_of(*own) : std::string(profile::to_string(what.kind));
-}
 
 /// Sums of one site while its objects are gone through.
 struct sums {
@@ -104,8 +96,9 @@ struct sums {
 std::map<site_key, profile_site> sites_of(const profile::profile& of) {
   std::map<site_key, sums> all;
   for (const profile::program& program : of.programs) {
-    for (const profile::object& object : program.objects) {
-      all[{program.name, object_name(object)}].add(object, program);
+    const std::vector<std::string> names = profile::names_of(program);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      all[{program.name, names[i]}].add(program.objects[i], program);
     }
   }
   std::map<site_key, profile_site> made;

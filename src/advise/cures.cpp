@@ -2,6 +2,7 @@
 #include "advise/cures.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string>
 
@@ -9,17 +10,23 @@ namespace nodewise::advise {
 
 namespace {
 
-enum class language { c, cpp, fortran };
+enum class language { unknown, c, cpp, fortran };
 
 /// What snippets are filled with.
 struct subject {
   std::string array = "a"; ///< its symbol, if it has one
   std::string made;        ///< " // allocated at solver.c:41"
   std::string touched;     ///< " // in place of the loop at solver.c:52"
-  language in = language::c;
+  language in = language::unknown;
   bool openmp = true;
   bool tbb = false;
+  bool threads = false; ///< that the program itself starts
 };
+
+bool is_identifier(const std::string& name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return !name.empty() && std::ranges::all_of(name, fits);
+}
 
 language language_of(const std::string& file) {
   const std::string ending = file.substr(file.rfind('.') + 1);
@@ -39,8 +46,11 @@ subject subject_of(const picture& of, const std::vector<std::size_t>& sites) {
   const profile::object& what = *of.of.items()[first.items.front()].what;
   const profile::program& program = of.of.program(first.program);
   made.tbb = program.tbb;
-  made.openmp = program.openmp || !program.tbb;
-  if (!what.name.empty()) {
+  const bool own_threads = std::ranges::any_of(
+      program.threads, [](const auto& each) { return each.number.has_value(); });
+  made.threads = own_threads && !program.has_runtime();
+  made.openmp = program.openmp || !(program.tbb || made.threads);
+  if (is_identifier(what.name)) {
     made.array = what.name;
   }
   const profile::frame* const own = profile::own_frame(what.made_at);
@@ -82,6 +92,12 @@ std::string tbb_loop(const std::string& body) {
          "                  tbb::static_partitioner()); // the working loops, too\n";
 }
 
+std::string thread_loop(const std::string& body) {
+  return "// in thread k of each team, which then works on the same part\n"
+         "for (size_t i = n * k / threads; i < n * (k + 1) / threads; ++i) {\n  " +
+         body + "\n}\n";
+}
+
 /// A region of the library's, with this distribution.
 cure region(const subject& of, const std::string& what, const std::string& distribution) {
   return {"Nodewise", what,
@@ -92,6 +108,11 @@ cure region(const subject& of, const std::string& what, const std::string& distr
               "const nodewise::region memory(n * sizeof(T),\n"
               "                              " +
               distribution + ");\nT* " + of.array + " = reinterpret_cast<T*>(memory.data());\n"};
+}
+
+/// The library's classes are for C++.
+bool takes_cpp(const subject& of) {
+  return of.in == language::cpp || of.in == language::unknown;
 }
 
 cure with_plan() {
@@ -105,6 +126,9 @@ void add_loops(const subject& of, std::vector<cure>& into, const std::string& wh
   if (of.openmp) {
     into.push_back({"OpenMP", what, note + openmp_loop(of, schedule, body)});
   }
+  if (of.threads) {
+    into.push_back({"threads", what, note + thread_loop(body)});
+  }
   if (of.tbb) {
     into.push_back({"oneTBB", what, note + tbb_loop(body)});
   }
@@ -113,8 +137,10 @@ void add_loops(const subject& of, std::vector<cure>& into, const std::string& wh
 std::vector<cure> touch_in_parallel(const subject& of, const std::string& what) {
   std::vector<cure> all;
   add_loops(of, all, what, "static", of.array + "[i] = 0;");
-  all.push_back(
-      region(of, "place it before anybody touches it", "nodewise::blocked(team.owners())"));
+  if (takes_cpp(of)) {
+    all.push_back(
+        region(of, "place it before anybody touches it", "nodewise::blocked(team.owners())"));
+  }
   return all;
 }
 
@@ -139,6 +165,10 @@ std::vector<cure> construct_in_parallel(const subject& of) {
 }
 
 std::vector<cure> interleave(const subject& of) {
+  if (!takes_cpp(of)) {
+    return {{"command", "pages in turn over the nodes: each memory serves its part",
+             "nodewise run --memory interleave -- PROGRAM\n"}};
+  }
   return {region(of, "pages in turn over the nodes: each memory serves its part",
                  "nodewise::block_cyclic(team.owners(), 1)")};
 }

@@ -60,7 +60,7 @@ struct code_share {
 };
 
 struct cure {
-  std::string with; ///< "OpenMP", "oneTBB", "C++", "Nodewise", "command"
+  std::string with; ///< "OpenMP", "oneTBB", "threads", "C++", "Nodewise", "command"
   std::string what; ///< a sentence
   std::string code; ///< text to paste; empty where the sentence says it all
 };

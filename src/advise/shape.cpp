@@ -140,15 +140,15 @@ void add_residence(const situation& of, const item& what, shape& into) {
   into.dealt = std::min(1.0, static_cast<double>(what.now.blocks_of(what.what->pages)) / pages);
 }
 
-/// By worker: the first one that is the same thread of a plan on the same node.
+/// By worker: the first one that is the same thread of a plan.
 std::vector<std::size_t> first_workers_with_role(const situation& of) {
-  std::map<std::array<std::size_t, 3>, std::size_t> first;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;
   std::vector<std::size_t> made;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
     const worker& each = of.workers()[w];
     const std::size_t own = of.workers().size() + w; // no other's
     const std::size_t role = each.number == nowhere ? own : each.number;
-    made.push_back(first.try_emplace({each.program, role, each.home}, w).first->second);
+    made.push_back(first.try_emplace({each.program, role}, w).first->second);
   }
   return made;
 }
@@ -201,11 +201,18 @@ class users {
         continue;
       }
       amounts[first_with_role_[w]] += use.amount;
-      if (of_.workers()[w].home != nowhere) {
-        nodes[of_.workers()[w].home] += use.amount;
+      if (const std::size_t home = home_of(w); home != nowhere) {
+        nodes[home] += use.amount;
       }
     }
     return amounts;
+  }
+  /// Where its role was most: a thread that is started anew, or that nothing binds, may be
+  /// elsewhere each time, and a plan binds it.
+  [[nodiscard]] std::size_t home_of(std::size_t w) const {
+    const worker& each = of_.workers()[w];
+    return each.number < homes_.size() && homes_[each.number] != nowhere ? homes_[each.number]
+                                                                         : each.home;
   }
   void read(const profile::use_run& run) {
     std::vector<double> nodes(of_.nodes(), 0);
@@ -230,7 +237,7 @@ class users {
     pages_ += static_cast<double>(run.count);
     double next = 0; // of a thread on another node
     for (const auto& [role, amount] : amounts) {
-      if (of_.workers()[role].home != of_.workers()[top].home) {
+      if (home_of(role) != home_of(top)) {
         next = std::max(next, amount);
       }
     }
@@ -325,8 +332,8 @@ class users {
     for (std::size_t w = 0; w < by_thread_.size(); ++w) {
       if (by_thread_[w] >= works * mean) {
         ++into.using_threads;
-        if (of_.workers()[w].home != nowhere) {
-          nodes[of_.workers()[w].home] = 1;
+        if (home_of(w) != nowhere) {
+          nodes[home_of(w)] = 1;
         }
       }
     }

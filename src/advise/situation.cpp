@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/names.hpp"
+
 namespace nodewise::advise {
 
 namespace {
@@ -81,26 +83,6 @@ site_key key_of(const item& of) {
     }
   }
   return key;
-}
-
-/// As the source has it: `__m_MOD_a` is GCC's for what is in a Fortran module.
-std::string source_name(const std::string& symbol) {
-  constexpr std::string_view marker = "_MOD_";
-  const std::size_t at = symbol.find(marker);
-  return symbol.starts_with("__") && at != std::string::npos
-             ? symbol.substr(2, at - 2) + "::" + symbol.substr(at + marker.size())
-             : symbol;
-}
-
-std::string name_of(const profile::object& what) {
-  if (!what.name.empty()) {
-    return source_name(what.name);
-  }
-  if (const profile::frame* own = profile::own_frame(what.made_at)) {
-    return profile::label_of(*own);
-  }
-  return what.made_at.empty() ? std::string(profile::to_string(what.kind)) + " memory"
-                              : profile::label_of(what.made_at.front());
 }
 
 } // namespace
@@ -275,12 +257,18 @@ std::span<const profile::use_run> situation::assume_uses(const item& of) {
 
 void situation::add_sites() {
   std::map<site_key, std::size_t> found;
+  std::map<std::size_t, std::vector<std::string>> names; // by program
+  for (const std::size_t program : programs_) {
+    names[program] = profile::names_of(profile_.programs[program]);
+  }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const item& each = items_[i];
     const bool placeable = is_placeable(each.what->kind) && each.what->pages > 0;
     const auto [at, fresh] = found.try_emplace(key_of(each), sites_.size());
     if (fresh) {
-      sites_.push_back({each.program, name_of(*each.what), {}, 0, placeable});
+      const auto position =
+          static_cast<std::size_t>(each.what - profile_.programs[each.program].objects.data());
+      sites_.push_back({each.program, names[each.program][position], {}, 0, placeable});
     }
     site& of = sites_[at->second];
     of.items.push_back(i);

@@ -33,7 +33,7 @@ std::string label_of(const frame& where) {
   return where.module.empty() ? "?" : where.module + "+" + hexadecimal(where.offset);
 }
 
-const frame* own_frame(const call_chain& where) noexcept {
+const frame* own_frame(std::span<const frame> where) noexcept {
   const frame* inlined = nullptr; // of a library's header, into the program
   for (const frame& each : where) {
     if (std::ranges::any_of(helping,

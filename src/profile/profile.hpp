@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,7 @@ using call_chain = std::vector<frame>;
 /// The first frame that is the program's own: neither of the C or C++ library or its headers, nor
 /// of a runtime for threads, nor of the agent; a header's where there is only that; nullptr where
 /// there is none.
-[[nodiscard]] const frame* own_frame(const call_chain& where) noexcept;
+[[nodiscard]] const frame* own_frame(std::span<const frame> where) noexcept;
 
 /// A thread, by its position in `program::threads`.
 using thread_index = std::size_t;

@@ -68,6 +68,22 @@ TEST(AdviseThreads, AMainThreadThatWaitsIsNone) {
   EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
 }
 
+// OpenMP is no cure for a program that starts its threads itself, and C++ none for one in Fortran.
+TEST(AdviseThreads, CuresAreInTheTermsOfTheProgram) {
+  program_maker make({0, 0, 0, 1, 1, 2, 2, 3, 3});
+  numbered(make, {0, 1, 2, 3, 4, 5, 6, 7});
+  make.array(pages, program_maker::all_by(0)).used(blocks_of(1, 8));
+  make.last().made_at.front().file = "solver.f90";
+  make.touched_at("solve", "solver.f90", 41, profile::touch_kind::code);
+  const advice told = advise::advise(make.made(), lab_machine("opteron-4x2"));
+  ASSERT_FALSE(told.findings.empty());
+  std::vector<std::string> with;
+  for (const advise::cure& each : told.findings.front().cures) {
+    with.push_back(each.with);
+  }
+  EXPECT_THAT(with, ElementsAre("threads", "command"));
+}
+
 // As `--bind close` places them without knowing that the main thread works.
 TEST(AdviseThreads, ThreadsOnePlaceOffAreBoundAnew) {
   program_maker make({1, 0, 0, 1, 1, 2, 2, 3});

@@ -141,10 +141,10 @@ TEST(Profile, NamesTheProgramsOwnCode) {
   const call_chain chain = {in_libc, own};
   ASSERT_NE(own_frame(chain), nullptr);
   EXPECT_EQ(label_of(*own_frame(chain)), "solver.c:7");
-  EXPECT_EQ(own_frame({in_libc}), nullptr);
+  EXPECT_EQ(own_frame(call_chain{in_libc}), nullptr);
   const frame in_vector{"solver", 2, "allocate", "/usr/include/c++/12/bits/alloc.h", 9, true};
-  EXPECT_EQ(label_of(*own_frame({in_libc, in_vector, own})), "solver.c:7");
-  EXPECT_EQ(label_of(*own_frame({in_libc, in_vector})), "alloc.h:9");
+  EXPECT_EQ(label_of(*own_frame(call_chain{in_libc, in_vector, own})), "solver.c:7");
+  EXPECT_EQ(label_of(*own_frame(call_chain{in_libc, in_vector})), "alloc.h:9");
   EXPECT_EQ(label_of({"solver", 0x20, "", "", 0, false}), "solver+0x20");
   EXPECT_EQ(label_of({"solver", 0x20, "fill", "", 0, false}), "fill");
   EXPECT_EQ(label_of({}), "?");

@@ -1,0 +1,96 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "profile/names.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "base/last_part.hpp"
+
+namespace nodewise::profile {
+
+namespace {
+
+/// As the source has it: `__m_MOD_a` is GCC's for what is in a Fortran module.
+std::string source_name(const std::string& symbol) {
+  constexpr std::string_view marker = "_MOD_";
+  const std::size_t at = symbol.find(marker);
+  return symbol.starts_with("__") && at != std::string::npos
+             ? symbol.substr(2, at - 2) + "::" + symbol.substr(at + marker.size())
+             : std::string(last_part(symbol));
+}
+
+/// The lines of the program itself on the way to the allocation, innermost first; without
+/// repetitions, as of a template in which one line calls another of its instances.
+std::vector<std::string> own_lines(const call_chain& made_at) {
+  std::vector<std::string> lines;
+  std::span<const frame> rest = made_at;
+  while (const frame* const own = own_frame(rest)) {
+    std::string label = label_of(*own);
+    if (lines.empty() || lines.back() != label) {
+      lines.push_back(std::move(label));
+    }
+    rest = rest.subspan(static_cast<std::size_t>(own - rest.data()) + 1);
+  }
+  return lines;
+}
+
+using line_list = std::vector<std::string>;
+
+std::string line_at(const line_list& lines, std::size_t depth) {
+  return depth < lines.size() ? lines[depth] : std::string{};
+}
+
+/// How many calls away from the allocation the objects' lines first differ; 0: nowhere.
+std::size_t first_difference(const std::vector<const line_list*>& all) {
+  std::size_t deepest = 0;
+  for (const line_list* each : all) {
+    deepest = std::max(deepest, each->size());
+  }
+  for (std::size_t depth = 1; depth < deepest; ++depth) {
+    const std::string first = line_at(*all.front(), depth);
+    if (std::ranges::any_of(
+            all, [&](const line_list* each) { return line_at(*each, depth) != first; })) {
+      return depth;
+    }
+  }
+  return 0;
+}
+
+std::string name_without_lines(const object& what) {
+  if (!what.name.empty()) {
+    return source_name(what.name);
+  }
+  return what.made_at.empty() ? std::string(to_string(what.kind)) + " memory"
+                              : label_of(what.made_at.front());
+}
+
+} // namespace
+
+std::vector<std::string> names_of(const program& of) {
+  std::vector<std::string> names;
+  std::vector<line_list> lines;
+  std::map<std::string, std::vector<std::size_t>> by_line;
+  for (const object& each : of.objects) {
+    lines.push_back(each.name.empty() ? own_lines(each.made_at) : line_list{});
+    names.push_back(lines.back().empty() ? name_without_lines(each) : lines.back().front());
+    if (!lines.back().empty()) {
+      by_line[names.back()].push_back(names.size() - 1);
+    }
+  }
+  for (const auto& [line, objects] : by_line) {
+    std::vector<const line_list*> all;
+    for (const std::size_t i : objects) {
+      all.push_back(&lines[i]);
+    }
+    const std::size_t depth = first_difference(all);
+    for (const std::size_t i : objects) {
+      if (const std::string caller = depth == 0 ? "" : line_at(lines[i], depth); !caller.empty()) {
+        names[i] = caller + " (through " + line + ")";
+      }
+    }
+  }
+  return names;
+}
+
+} // namespace nodewise::profile

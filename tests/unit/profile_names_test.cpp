@@ -1,0 +1,75 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What arrays are called.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "profile/names.hpp"
+
+namespace nodewise::profile {
+namespace {
+
+using ::testing::ElementsAre;
+
+frame at(const std::string& file, int line) {
+  return {"solver", 0x1000 + static_cast<std::uint64_t>(line), "f", file, line, false};
+}
+frame in_library(const std::string& module) {
+  return {module, 0x10, "malloc", "", 0, false};
+}
+
+std::vector<std::string> names_by(std::vector<call_chain> chains) {
+  program one;
+  for (call_chain& each : chains) {
+    one.objects.emplace_back();
+    one.objects.back().made_at = std::move(each);
+  }
+  return names_of(one);
+}
+
+TEST(ProfileNames, AnArrayIsCalledByTheLineThatAllocatesIt) {
+  EXPECT_THAT(
+      names_by({{in_library("libnodewise-agent.so"), at("solver.c", 41), at("solver.c", 90)},
+                {at("solver.c", 42), at("solver.c", 90)}}),
+      ElementsAre("solver.c:41", "solver.c:42"));
+}
+
+TEST(ProfileNames, WhatAWrapperAllocatesIsCalledByItsCallers) {
+  const frame wrapper = at("grid.hpp", 12);
+  EXPECT_THAT(
+      names_by(
+          {{wrapper, at("solver.cpp", 90)}, {wrapper, at("solver.cpp", 91)}, {at("io.cpp", 5)}}),
+      ElementsAre("solver.cpp:90 (through grid.hpp:12)", "solver.cpp:91 (through grid.hpp:12)",
+                  "io.cpp:5"));
+}
+
+// Templates call each other in one line of a header.
+TEST(ProfileNames, CallsThatAllHaveInCommonSayNothing) {
+  const frame wrapper = at("grid.hpp", 12);
+  const frame again = at("grid.hpp", 12);
+  const frame outer = at("grid.hpp", 30);
+  EXPECT_THAT(
+      names_by({{wrapper, again, outer, at("solver.cpp", 90)},
+                {wrapper, again, outer, at("solver.cpp", 91)}}),
+      ElementsAre("solver.cpp:90 (through grid.hpp:12)", "solver.cpp:91 (through grid.hpp:12)"));
+}
+
+TEST(ProfileNames, RowsOfOneArrayHaveOneName) {
+  const call_chain row = {at("solver.c", 41), at("solver.c", 90)};
+  EXPECT_THAT(names_by({row, row, row}), ElementsAre("solver.c:41", "solver.c:41", "solver.c:41"));
+}
+
+TEST(ProfileNames, WithoutLinesAnArrayIsCalledByWhatIsKnown) {
+  program one;
+  one.objects.resize(4);
+  one.objects[0].name = "__fields_MOD_pressure";
+  one.objects[1].name = "/data/input.bin";
+  one.objects[2].made_at = {in_library("libc.so.6")};
+  EXPECT_THAT(names_of(one), ElementsAre("fields::pressure", "input.bin", "malloc", "heap memory"));
+}
+
+} // namespace
+} // namespace nodewise::profile
