@@ -105,7 +105,8 @@ class kept_blocks {
   void give_back_old() noexcept;
   void show() const noexcept;
 
-  /// Of this key and thread. Threads that shared one would in turn overwrite it and search all slots.
+  /// Of this key and thread. Threads that shared one would in turn overwrite it and search all
+  /// slots.
   [[nodiscard]] std::atomic<slot>& hint(state key) noexcept;
 
   static constexpr std::size_t hints = 256;

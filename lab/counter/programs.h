@@ -56,8 +56,8 @@ struct program {
   uint64_t parent;
   uint64_t pid;
   char* name;
-  uint32_t* tids; // of its threads in the order of their beginning, 0: unknown
-  uint64_t* work; // likewise: instructions of theirs in the phase of use
+  uint32_t* tids;  // of its threads in the order of their beginning, 0: unknown
+  uint64_t* work;  // likewise: instructions of theirs in the phase of use
   uint64_t* stays; // [thread][node]: lines that it asked memory for in use, by its processor's node
   uint32_t thread_count;
   uint64_t lines; // that it has asked memory for

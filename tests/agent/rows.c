@@ -1,7 +1,7 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * rows BYTES COUNT    two arrays of COUNT rows of BYTES, each row an allocation of its own, filled by
- *                     the main thread before another thread starts
+ * rows BYTES COUNT    two arrays of COUNT rows of BYTES, each row an allocation of its own, filled
+ * by the main thread before another thread starts
  */
 #include <pthread.h>
 #include <stdlib.h>
