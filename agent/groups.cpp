@@ -368,6 +368,9 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
 }
 
 void note_other_request(std::size_t bytes, const void* caller) noexcept {
+  if (bytes < handful * sizeof(void*)) { // no index of an array's rows
+    return;
+  }
   group* const last = latest.load(relaxed);
   // What is as large as a block is one more of them, from another line of the program.
   if (last == nullptr || !last->blocks.is_mine() || last->marks.load(relaxed) == max_marks ||

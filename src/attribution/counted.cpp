@@ -104,6 +104,14 @@ profile::object_kind kind_of(const traffic::mapping& what) {
   return what.name.starts_with('/') ? profile::object_kind::file : profile::object_kind::other;
 }
 
+std::uint64_t pages_of(const std::vector<profile::use_run>& runs) {
+  std::uint64_t sum = 0;
+  for (const profile::use_run& run : runs) {
+    sum += run.count;
+  }
+  return sum;
+}
+
 class addition {
  public:
   addition(profile::profile& whole, profile::program& into, const traffic::counts& from,
@@ -218,6 +226,8 @@ class addition {
     into.write_share = write_share_of(id, traffic::phase::use);
     into.initialised = begun_->of(id, 0, into.pages);
     into.initialised_write_share = write_share_of(id, traffic::phase::initialisation);
+    // A program that was killed was not asked where its pages are.
+    into.resident = std::max({into.resident, pages_of(into.initialised), pages_of(into.uses)});
     add_contested(id, into);
   }
 

@@ -69,6 +69,16 @@ TEST(Attribution, APageThatMovedWhileItWasUsedIsWhereItWasLast) {
   EXPECT_EQ(object.uses.at(0).by.at(0).amount, 192);
 }
 
+// Such as those of a program that was killed.
+TEST(Attribution, PagesThatWereCountedWereInMemory) {
+  rig all;
+  all.object(0, base, 4, 3000, 0);
+  profile::profile found = all.assembled();
+  found.programs.at(0).objects.at(0).resident = 0;
+  add_counts(found, counts_of_the_rig());
+  EXPECT_EQ(object_of(found, 0).resident, 3U);
+}
+
 TEST(Attribution, AThreadIsWhereTheCountSawItAtWork) {
   rig all;
   all.object(0, base, 4, 3000, 0);
