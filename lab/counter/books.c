@@ -129,7 +129,7 @@ static void book(struct page* page, const struct account* to, enum phase phase, 
     add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
   if (kind != KIND_WRITE_BACK && phase == PHASE_USE) {
     book_page_use(&page->use, to, kind == KIND_STREAM, count);
-    if (to->thread != NO_THREAD)
+    if (to->thread < page->program->thread_count) // a task may have changed its program
       page->program->stays[(size_t)to->thread * machine.nodes + from] += count;
     book_object_code(to, count);
   }
@@ -143,7 +143,7 @@ static void book(struct page* page, const struct account* to, enum phase phase, 
 static void settle(struct page* page, enum phase phase) {
   for (unsigned i = 0; i < page->repeat_count; i++) {
     const struct repeat* each = &page->repeats[i];
-    if (phase == PHASE_USE && each->work > 0)
+    if (phase == PHASE_USE && each->work > 0 && each->account.thread < page->program->thread_count)
       page->program->work[each->account.thread] += each->work;
     if (each->fills > 0)
       book(page, &each->account, phase, KIND_FILL, each->fills);
