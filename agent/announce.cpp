@@ -111,7 +111,7 @@ class mapping_line {
            std::memcmp(other.dash_ + 1, start_, length(start_, dash_)) == 0;
   }
 
-  /// Start, end, offset and name are told.
+  /// Announces start, end, offset and name.
   void announce() const noexcept {
     message made('m');
     begin(made).name(name_, length(name_, end_));
@@ -154,7 +154,7 @@ class mapping_line {
   const char* name_ = nullptr;
 };
 
-/// Tells the whole lines of `text` that have a name, and the data behind modules.
+/// Announces the whole lines of `text` that have a name, and the data behind modules.
 void announce_lines(const char* text, std::size_t bytes) noexcept {
   mapping_line before(text, text);
   std::size_t done = 0;
