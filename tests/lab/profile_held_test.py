@@ -140,12 +140,12 @@ HELD = {
 
 
 def uses_of(array: dict) -> list[tuple[int, int, int, float]]:
-    """First page, pages, thread and amount of each use."""
+    """First page, pages, thread and amount of each use: "FIRST+COUNT THREAD:AMOUNT,..."."""
     found = []
     for run in array["uses"]:
-        pages, users = run.split(" ", 1)
+        pages, users = run.split()
         first, count = map(int, pages.split("+"))
-        for use in users.split(" "):
+        for use in users.split(","):
             thread, amount = use.split(":")
             found.append((first, count, int(thread), float(amount)))
     return found
