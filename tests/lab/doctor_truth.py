@@ -139,14 +139,15 @@ class Truth:
         return any(self.effective >> CAPABILITIES[name] & 1 for name in names)
 
     def check(self):
-        """Returns the names of all warnings."""
+        """Returns the names of all warnings but those about fragmentation, which are held against the
+        kernel's lists: in what blocks memory is free is chance, above all on a node that is nearly full."""
         warned = set()
         for section in ("calls", "findings", "state", "environment", "lab"):
             for finding in self.result[section]:
                 name, found = finding["name"], finding["found"]
                 with self.test.subTest(folder=self.folder.name, section=section, name=name, found=found):
                     self.check_one(section, name, found, finding)
-                if finding["verdict"] != "good":
+                if finding["verdict"] != "good" and not name.startswith("fragmentation_node_"):
                     warned.add(name if finding["verdict"] == "warning" else f"{name}: {finding['verdict']}")
         return warned
 
