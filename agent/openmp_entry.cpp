@@ -12,6 +12,7 @@
 
 #include "agent/messages.hpp"
 #include "agent/modules.hpp"
+#include "agent/nested_teams.hpp"
 #include "agent/seen_from.hpp"
 #include "agent/statics.hpp"
 #include "agent/threads.hpp"
@@ -118,10 +119,12 @@ void* look_up(std::size_t entry, const void* caller) noexcept {
   }
   found = ::dlsym(RTLD_NEXT, names[entry]);
   if (found != nullptr) {
+    learn_openmp_library(found, caller);
     global[entry].store(found, std::memory_order_relaxed);
     return found;
   }
   found = find_for(caller, names[entry]);
+  learn_openmp_library(found, caller);
   if (local != nullptr) {
     local[entry].store(found, std::memory_order_relaxed);
   }

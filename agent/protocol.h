@@ -75,7 +75,7 @@
 #define NODEWISE_AGENT_VARIABLE "NODEWISE_AGENT"
 #define NODEWISE_AGENT_SETTINGS "v3"
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
-#define NODEWISE_AGENT_RECORDS 4                  /* version of the records below */
+#define NODEWISE_AGENT_RECORDS 5                  /* version of the records below */
 
 /* An environment string has at most 128 KiB: about as many runs as that can say. */
 #define NODEWISE_AGENT_MAX_RUNS 32768 /* of equal owners in a row, of all placements together */
@@ -277,6 +277,8 @@ enum nodewise_agent_thread_flag {
   NODEWISE_AGENT_MAIN = 4,         /* the process's first thread */
 };
 
+#define NODEWISE_AGENT_TEAM_LEVELS 4
+
 struct nodewise_agent_thread {
   struct nodewise_agent_header header;
   int32_t tid;
@@ -287,7 +289,10 @@ struct nodewise_agent_thread {
   char name[16];                         /* as the kernel has it */
   char cpus[NODEWISE_AGENT_NAME_BYTES];  /* where it may run: "0-3,8"; ends with "..." if cut off */
   char start[NODEWISE_AGENT_NAME_BYTES]; /* the module of its start routine, "" if unknown */
-  uint32_t reserved;
+  /* A thread of an inner team of OpenMP's: its number among the threads of all inner teams, and
+   * the sizes of the teams that it is in, outermost first. No sizes: it is none. */
+  uint32_t inner_number;
+  uint32_t team_sizes[NODEWISE_AGENT_TEAM_LEVELS];
 };
 
 /* The objects that one rule decided about. */

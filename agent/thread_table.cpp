@@ -37,7 +37,7 @@ void set_state(known_thread& entry, thread_state state) noexcept {
                    std::memory_order_release);
 }
 
-/// By the thread that ends. A runtime's is of no further interest.
+/// By the thread that ends. Of a runtime's only those of inner teams are of further interest.
 void end_thread(void* ticket) noexcept {
   known_thread& entry =
       table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
@@ -45,7 +45,7 @@ void end_thread(void* ticket) noexcept {
     return;
   }
   tell_own_writes();
-  if (entry.ordinal < 0) {
+  if (entry.ordinal < 0 && entry.inner.sizes[0] == 0) {
     set_state(entry, thread_state::none);
     return;
   }
@@ -154,6 +154,7 @@ bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
   }
   into.tid = entry.tid.load(relaxed);
   into.ordinal = entry.ordinal;
+  tell_inner(entry.inner, into);
   into.flags = entry.flags.load(relaxed);
   std::memcpy(into.name, entry.name, sizeof into.name);
   std::memcpy(into.start, entry.start_module, sizeof into.start);

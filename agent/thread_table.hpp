@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "agent/nested_teams.hpp"
 #include "agent/protocol.h"
 
 namespace nodewise::agent {
@@ -31,6 +32,7 @@ struct known_thread {
   std::atomic<std::uint32_t> flags{0}; ///< NODEWISE_AGENT_PINNED, ...
   std::atomic<int> tid{0};
   int ordinal = -1;
+  inner_position inner;
   std::atomic<bool> unjoined{false}; ///< it has an ordinal, and nobody has joined it yet
   char name[16] = {};                ///< written when it ends
   char start_module[NODEWISE_AGENT_NAME_BYTES] = {};

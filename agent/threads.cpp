@@ -19,6 +19,7 @@
 #include "agent/groups.hpp"
 #include "agent/interposed.hpp"
 #include "agent/modules.hpp"
+#include "agent/nested_teams.hpp"
 #include "agent/own_stack.hpp"
 #include "agent/pin.hpp"
 #include "agent/runtimes.hpp"
@@ -204,6 +205,7 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
   known_thread* const entry = take_entry();
   if (entry != nullptr) {
     entry->ordinal = ordinal;
+    entry->inner = ordinal >= 0 ? inner_position{} : next_inner_position(module);
     entry->unjoined = ordinal >= 0;
     const std::size_t length = ::strnlen(module, sizeof entry->start_module - 1);
     std::memcpy(entry->start_module, module, length);

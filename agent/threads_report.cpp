@@ -154,6 +154,7 @@ bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   } else if (entry != nullptr) {
     into.flags = entry->flags;
     into.ordinal = entry->ordinal;
+    tell_inner(entry->inner, into);
     std::memcpy(into.start, entry->start_module, sizeof into.start);
   }
   read_name(pid, tid, into.name);

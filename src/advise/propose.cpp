@@ -11,6 +11,7 @@
 #include "advise/planner.hpp"
 #include "advise/whole.hpp"
 #include "advise/words.hpp"
+#include "bind/team_sizes.hpp"
 
 namespace nodewise::advise {
 
@@ -95,6 +96,9 @@ plans::plan_file plan_without_entries(const situation& of, std::size_t program,
   plan.program = which.name;
   plan.build_id = which.build_id;
   plan.threads = nodes_of_threads(of, program, {}).size();
+  plan.teams = bind::threads_of_teams(of.teams(program)) == plan.threads
+                   ? of.teams(program)
+                   : std::vector<std::size_t>{};
   plan.nodes = of.machine().domains().size();
   plan.bind = threads.policy;
   plan.main_works = !which.has_runtime() && which.threads.size() > 1 && of.main_works(program);

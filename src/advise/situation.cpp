@@ -114,6 +114,7 @@ situation::situation(const profile::profile& of, const topology& on,
   }
   absolute_ = absolute_ && !assumed_;
   main_works_.assign(profile_.programs.size(), 1);
+  teams_.resize(profile_.programs.size());
   for (const std::size_t program : programs_) {
     const std::size_t first_worker = workers_.size();
     add_workers(program);

@@ -109,6 +109,10 @@ class situation {
   /// always is. Otherwise the threads that the program starts come behind it, or, where it only
   /// waits for them, begin at 0; those that are started when all before were joined begin anew.
   [[nodiscard]] bool main_works(std::size_t program) const { return main_works_[program] != 0; }
+  /// Sizes of nested parallel regions, outermost first; empty where teams are flat.
+  [[nodiscard]] const std::vector<std::size_t>& teams(std::size_t program) const {
+    return teams_[program];
+  }
   [[nodiscard]] const profile::program& program(std::size_t at) const {
     return profile_.programs[at];
   }
@@ -133,7 +137,8 @@ class situation {
   model::machine_costs other_costs_;
   std::vector<std::size_t> memory_of_;
   std::vector<worker> workers_;
-  std::vector<char> main_works_; ///< by program of the profile
+  std::vector<char> main_works_;                ///< by program of the profile
+  std::vector<std::vector<std::size_t>> teams_; ///< likewise
   std::vector<item> items_;
   std::vector<site> sites_;
   std::deque<std::vector<profile::use_run>> assumed_uses_;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "advise/situation.hpp"
+#include "bind/team_sizes.hpp"
 
 namespace nodewise::advise {
 
@@ -75,8 +76,26 @@ void situation::number_workers(std::size_t program, std::size_t first_worker) {
   }
 }
 
+/// The sizes of nested parallel regions, outermost first, if all inner teams are alike and the
+/// program's other threads are an outer team of that size; else empty.
+std::vector<std::size_t> nested_teams(const profile::program& of) {
+  std::vector<std::size_t> teams;
+  std::size_t outer = 0;
+  for (const profile::thread& each : of.threads) {
+    if (!each.nested) {
+      outer += each.number ? 0U : 1U;
+    } else if (teams.empty()) {
+      teams = each.nested->teams;
+    } else if (teams != each.nested->teams) {
+      return {};
+    }
+  }
+  return !teams.empty() && teams.front() == outer ? teams : std::vector<std::size_t>{};
+}
+
 /// A runtime's threads in the order of their creation, behind who has them work: the main thread,
-/// or a thread that the program has started for that.
+/// or a thread that the program has started for that. Where each starts an inner team, a thread of
+/// the outer team has the first number of its inner one.
 void situation::number_team(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   const std::vector<double> uses = uses_of(from);
@@ -87,10 +106,21 @@ void situation::number_team(std::size_t program, std::size_t first_worker) {
   std::ranges::sort(order, {}, &worker::ordinal);
   double all = 0;
   double members = 0;
-  std::size_t next = 1;
+  teams_[program] = nested_teams(from);
+  const std::size_t inner = // threads of one of the outer team, itself among them
+      teams_[program].empty() ? 1
+                              : bind::threads_of_teams(teams_[program]) / teams_[program].front();
+  std::size_t next = inner;
   for (worker* const each : order) {
-    const bool own = from.threads[each->thread].number.has_value();
-    each->number = each->ordinal == 0 ? 0 : own ? nowhere : next++;
+    const profile::thread& thread = from.threads[each->thread];
+    const bool own = thread.number.has_value();
+    if (thread.nested && !teams_[program].empty()) {
+      each->number = thread.nested->number;
+    } else {
+      const bool member = each->ordinal != 0 && !own;
+      each->number = each->ordinal == 0 ? 0 : member ? next : nowhere;
+      next += member ? inner : 0;
+    }
     all += own || each->ordinal == 0 ? 0 : uses[each->thread];
     members += own || each->ordinal == 0 ? 0 : 1;
   }

@@ -354,6 +354,9 @@ class assembly {
       if (told.ordinal) {
         who.number = static_cast<std::size_t>(*told.ordinal);
       }
+      if (told.team_sizes.size() > 1) {
+        who.nested = {told.team_sizes, told.inner_number};
+      }
       const auto cpus = cpus_of(told);
       if (!who.stays.empty() || !cpus || cpus->empty()) {
         continue;

@@ -207,6 +207,13 @@ std::optional<thread_report> thread_of(const whole_record& record) {
   thread.name = text_of(fixed->name);
   thread.cpus = text_of(fixed->cpus);
   thread.start = text_of(fixed->start);
+  for (const std::uint32_t size : fixed->team_sizes) {
+    if (size == 0) {
+      break;
+    }
+    thread.team_sizes.push_back(size);
+  }
+  thread.inner_number = fixed->inner_number;
   thread.main = (fixed->flags & NODEWISE_AGENT_MAIN) != 0;
   thread.pinned = (fixed->flags & NODEWISE_AGENT_PINNED) != 0;
   thread.own_affinity = (fixed->flags & NODEWISE_AGENT_OWN_AFFINITY) != 0;

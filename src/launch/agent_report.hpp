@@ -161,6 +161,9 @@ struct thread_report {
   std::string name;
   std::string cpus;  ///< where it may run, as a list; may be cut off, then it ends with "..."
   std::string start; ///< the module of its start routine; empty if unknown
+  /// Of a thread of an inner team of OpenMP: the sizes of the teams that it is in, outermost first.
+  std::vector<std::size_t> team_sizes;
+  std::size_t inner_number = 0; ///< with `team_sizes`: among the threads of all inner teams
   bool main = false;
   bool pinned = false;       ///< by the agent
   bool own_affinity = false; ///< by the program, which wins

@@ -61,6 +61,7 @@ void take_threads(run_options& options, const plan_choice& plan) {
   } else if (options.bind != bind_policy::none) {
     options.threads = planned;
   }
+  options.teams = plan.file.teams;
 }
 
 } // namespace

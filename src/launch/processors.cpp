@@ -8,6 +8,7 @@
 #include <nodewise/error.hpp>
 
 #include "base/local_rank.hpp"
+#include "bind/team_sizes.hpp"
 #include "launch/planning.hpp"
 #include "launch/ranks.hpp"
 #include "spec/spec.hpp"
@@ -173,12 +174,9 @@ class processor_planner {
     if (options_.threads) {
       return *options_.threads;
     }
-    std::size_t threads = 0;
     const char* const text = now_.get("OMP_NUM_THREADS");
-    if (text != nullptr) {
-      const std::string_view all = text;
-      std::from_chars(all.data(), all.data() + all.size(), threads);
-    }
+    const std::size_t threads =
+        bind::threads_of_teams(bind::parse_team_sizes(text == nullptr ? "" : text));
     constexpr std::size_t most = std::size_t{1} << 13; // as for --threads
     if (threads > most) {
       throw error(error_kind::usage, std::string("OMP_NUM_THREADS=") + text,
@@ -186,6 +184,16 @@ class processor_planner {
                   "set it lower, or give --threads");
     }
     return threads;
+  }
+
+  /// Sizes of nested teams that have as many threads as were laid out; empty for flat teams.
+  [[nodiscard]] std::vector<std::size_t> nested_teams(std::size_t laid_out) const {
+    const char* const text = now_.get("OMP_NUM_THREADS");
+    std::vector<std::size_t> teams = options_.teams.empty()
+                                         ? bind::parse_team_sizes(text == nullptr ? "" : text)
+                                         : options_.teams;
+    const bool nested = teams.size() > 1 && bind::threads_of_teams(teams) == laid_out;
+    return nested ? std::move(teams) : std::vector<std::size_t>{};
   }
 
   [[nodiscard]] team_layout layout_on(const topology& where, bind_policy policy) const {
@@ -228,9 +236,11 @@ class processor_planner {
                   "their places do not fit into a variable (OMP_PLACES)", "give fewer --threads");
     }
     now_.into.affinity = laid.cpus();
-    now_.set("OMP_NUM_THREADS", laid.omp_num_threads());
+    const std::vector<std::size_t> teams = nested_teams(laid.size());
+    now_.set("OMP_NUM_THREADS",
+             teams.empty() ? laid.omp_num_threads() : bind::text_of_team_sizes(teams));
     now_.set("OMP_PLACES", places);
-    now_.set("OMP_PROC_BIND", laid.omp_proc_bind());
+    now_.set("OMP_PROC_BIND", teams.empty() ? laid.omp_proc_bind() : bind::nested_proc_bind(teams));
     const std::string option = options_.pin ? "--pin" : "--bind";
     const std::string why = option + " says where threads run";
     const std::string cure = "unset it, or leave " + option + " out";

@@ -78,6 +78,7 @@ struct run_options {
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
   std::optional<std::size_t> threads;
+  std::vector<std::size_t> teams; ///< sizes of nested parallel regions, outermost first; or empty
   /// The main thread is one of those that work where the program starts threads without a runtime.
   bool main_works = false;
 

@@ -94,6 +94,8 @@ struct plan_file {
   /// Of a program that starts threads without a runtime's help: thread 0 is the main thread, else
   /// it waits and thread 0 is the first that it starts. A runtime's main thread always works.
   bool main_works = false;
+  /// Sizes of nested parallel regions, outermost first: `threads` is their product. Empty: flat.
+  std::vector<std::size_t> teams = {};
   friend bool operator==(const plan_file&, const plan_file&) = default;
 };
 

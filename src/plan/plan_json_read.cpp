@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bind/team_sizes.hpp"
 #include "plan/place_names.hpp"
 #include "plan/plan_json.hpp"
 #include "plan/plan_words.hpp"
@@ -108,9 +109,12 @@ class plan_reader {
   }
 
   void read_threads(const json_field& field) {
-    field.allow_only({"count", "nodes", "bind", "places", "main"});
+    field.allow_only({"count", "teams", "nodes", "bind", "places", "main"});
     if (const auto count = field.find("count")) {
       all_.threads = count->whole_number(1, most_threads);
+    }
+    if (const auto teams = field.find("teams")) {
+      read_teams(*teams);
     }
     if (const auto nodes = field.find("nodes")) {
       all_.nodes = nodes->whole_number(1, static_cast<std::uint64_t>(max_id) + 1);
@@ -123,6 +127,17 @@ class plan_reader {
     }
     if (const auto main = field.find("main")) {
       all_.main_works = main->one_of(main_names) != 0;
+    }
+  }
+
+  void read_teams(const json_field& field) {
+    for (const json_field& each : field.elements()) {
+      all_.teams.push_back(each.whole_number(1, most_threads));
+    }
+    if (all_.teams.size() < 2 || bind::threads_of_teams(all_.teams) != all_.threads) {
+      field.refuse("they have not " + std::to_string(all_.threads) + " threads together",
+                   "write the sizes of nested parallel regions, outermost first, so that their "
+                   "product is threads.count; or leave them out");
     }
   }
 

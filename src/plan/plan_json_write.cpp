@@ -52,6 +52,9 @@ void append(json& document, const plan_file& what) {
   if (what.threads != 0) {
     threads["count"] = what.threads;
   }
+  if (!what.teams.empty()) {
+    threads["teams"] = what.teams;
+  }
   if (what.nodes != 0) {
     threads["nodes"] = what.nodes;
   }

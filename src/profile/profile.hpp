@@ -59,6 +59,13 @@ struct thread {
   /// Of one that the program started itself: among those that were there together, in the order of
   /// their start. Nothing: a runtime's, or nobody told.
   std::optional<std::size_t> number = {};
+  /// Of a thread of an inner team of OpenMP's.
+  struct inner {
+    std::vector<std::size_t> teams; ///< sizes of the teams that it is in, outermost first
+    std::size_t number = 0;         ///< among the threads of all inner teams
+    friend bool operator==(const inner&, const inner&) = default;
+  };
+  std::optional<inner> nested = {};
 
   /// Of most samples; `unknown_node` where it was never seen.
   [[nodiscard]] node_id home() const noexcept;

@@ -97,8 +97,25 @@ frame read_frame(const json_field& from) {
   return made;
 }
 
+thread::inner read_nested(const json_field& from) {
+  from.allow_only({"teams", "number"});
+  thread::inner made;
+  made.teams = list(from, "teams", [](const json_field& each) -> std::size_t {
+    return each.whole_number(1, most_threads);
+  });
+  std::size_t threads = made.teams.size() > 1 ? 1 : most_threads + 1;
+  for (const std::size_t size : made.teams) {
+    threads = threads > most_threads ? threads : threads * size;
+  }
+  if (threads > most_threads) {
+    from.at("teams").refuse("no sizes of nested teams", "write two sizes or more");
+  }
+  made.number = from.at("number").whole_number(0, threads - 1);
+  return made;
+}
+
 thread read_thread(const json_field& from) {
-  from.allow_only({"tid", "name", "main", "number", "migrations", "stays", "instructions",
+  from.allow_only({"tid", "name", "main", "number", "nested", "migrations", "stays", "instructions",
                    "began_s", "ended_s"});
   thread made;
   made.tid = from.at("tid").small_number(0, most_int);
@@ -106,6 +123,9 @@ thread read_thread(const json_field& from) {
   made.main = from.at("main").truth();
   if (const auto number = from.find("number")) {
     made.number = number->whole_number(0, most_threads);
+  }
+  if (const auto nested = from.find("nested")) {
+    made.nested = read_nested(*nested);
   }
   made.migrations = count(from, "migrations");
   made.stays = list(from, "stays", [](const json_field& each) {

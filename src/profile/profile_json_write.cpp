@@ -69,6 +69,9 @@ json thread_json(const thread& what) {
                   return {{"node", node(each.node)}, {"samples", each.samples}};
                 })}};
   add_known(made, "number", what.number);
+  if (what.nested) {
+    made["nested"] = {{"teams", what.nested->teams}, {"number", what.nested->number}};
+  }
   if (what.instructions != 0) {
     made["instructions"] = what.instructions;
   }

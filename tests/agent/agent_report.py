@@ -7,7 +7,7 @@ import struct
 
 HEADER = struct.Struct("=IHHIIii")
 HEAD = struct.Struct("=8Q")
-MAGIC, VERSION = 0x4744574E, 4
+MAGIC, VERSION = 0x4744574E, 5
 START, OBJECT, END, MADE, THREAD, BORN, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
 HEAP, MAP, STATIC, GROUP = 0, 1, 2, 3
 PINNED, OWN_AFFINITY, MAIN = 1, 2, 4
@@ -24,6 +24,7 @@ class Thread:
     name: str
     cpus: str
     start: str
+    nested: tuple | None  # number among the threads of all inner teams, sizes of the teams
 
 
 @dataclasses.dataclass
@@ -128,8 +129,9 @@ def checksum(data):
 
 
 def read_thread(pid, body):
-    tid, ordinal, flags, name, cpus, start, _ = struct.unpack("=iiI16s64s64sI", body)
-    return Thread(pid, tid, ordinal, flags, text(name), text(cpus), text(start))
+    tid, ordinal, flags, name, cpus, start, inner, *sizes = struct.unpack("=iiI16s64s64s5I", body)
+    teams = [size for size in sizes if size != 0]
+    return Thread(pid, tid, ordinal, flags, text(name), text(cpus), text(start), (inner, teams) if teams else None)
 
 
 def read_object(pid, body):

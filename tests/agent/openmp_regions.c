@@ -184,6 +184,18 @@ static void where(void) {
   }
 }
 
+/* Threads of inner teams are started anew for each region. */
+static void nested(void) {
+  omp_set_max_active_levels(2);
+  for (int i = 0; i < 2; ++i) {
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp parallel num_threads(4)
+      CHECK(omp_get_num_threads() == 4);
+    }
+  }
+}
+
 static double empty_region_ns(long repeats) {
   struct timespec begin;
   struct timespec end;
@@ -200,6 +212,10 @@ static double empty_region_ns(long repeats) {
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "where") == 0) {
     where();
+    return 0;
+  }
+  if (argc == 2 && strcmp(argv[1], "nested") == 0) {
+    nested();
     return 0;
   }
   if (argc == 2) {

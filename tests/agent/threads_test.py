@@ -150,6 +150,16 @@ class Places(unittest.TestCase):
         self.assertEqual([thread.start[:8] for thread in pool], ["libgomp."] * 2)
         self.assertEqual([thread.ordinal for thread in pool], [-1, -1])
 
+    @unittest.skipUnless((PROGRAMS / "openmp_regions").exists(), "built by another compiler than GCC")
+    def test_threads_of_inner_teams_have_their_numbers(self):
+        _, report = reported([PROGRAMS / "openmp_regions", "nested"], "observe;witness")
+        inner = [thread.nested for thread in report.threads if thread.nested]
+        outer = [thread for thread in report.threads if not thread.nested]
+        # Of 12 threads the first of each inner team is of the outer one.
+        behind = [number for number in range(12) if number % 4 != 0]
+        self.assertEqual(sorted(inner), sorted([(number, [3, 4]) for number in behind] * 2))
+        self.assertEqual(len(outer), 3)
+
 
 class Records(unittest.TestCase):
     def check(self, report, count):

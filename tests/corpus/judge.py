@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -47,15 +48,16 @@ class Judge:
     def __init__(self, nodewise: Path, machine: str, folder: Path) -> None:
         self.nodewise, self.machine, self.folder = str(nodewise), machine, folder
 
-    def call(self, *words: str) -> str:
+    def call(self, *words: str, **variables: str) -> str:
         done = subprocess.run([self.nodewise, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False, cwd=self.folder)  # fmt: skip
+                              timeout=PATIENCE_S, check=False, cwd=self.folder, env=os.environ | variables)  # fmt: skip
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(words)}: exit code {done.returncode}: {done.stderr[-500:]}")
         return done.stdout
 
-    def profile(self, program: Path, *options: str) -> dict:
-        text = self.call("profile", "--on", self.machine, "--quiet", "--json", *options, "--", str(program))
+    def profile(self, program: Path, *options: str, **variables: str) -> dict:
+        words = ("profile", "--on", self.machine, "--quiet", "--json", *options, "--", str(program))
+        text = self.call(*words, **variables)
         return json.loads(text[text.index('{\n  "schema": "nodewise/advice') :])
 
     def count(self, program: Path, *options: str) -> float:
@@ -63,18 +65,20 @@ class Judge:
         self.call("run", "--on", self.machine, "--quiet", "--on-counts", str(file), *options, "--", str(program))
         return 1 - json.loads(file.read_text())["use"]["local"]
 
-    def uses(self, program: Path, bind: str) -> oracle.Uses:
+    def uses(self, spec: Spec, program: Path) -> oracle.Uses:
+        """With each thread on a processor of its own."""
         file = self.folder / f"{program.name}.profile.json"
-        self.profile(program, "--no-prove", "--bind", bind, "-o", str(file))
+        bind = "close" if spec.bind == "none" else spec.bind
+        teams = {"OMP_NUM_THREADS": "4,2"} if spec.work == "nested" else {}
+        self.profile(program, "--no-prove", "--bind", bind, "-o", str(file), **teams)
         return oracle.Uses(file)
 
     def best_static(self, spec: Spec, program: Path) -> float:
         """Of a dynamic schedule, the map of one run in another one, and no better than chance."""
-        bind = "close" if spec.bind == "none" else spec.bind
-        first = self.uses(program, bind)
+        first = self.uses(spec, program)
         if spec.is_static:
             return first.remote(first.best_map())
-        return max(BY_CHANCE, self.uses(program, bind).remote(first.best_map()))
+        return max(BY_CHANCE, self.uses(spec, program).remote(first.best_map()))
 
     def judge(self, spec: Spec, name: str) -> Verdict:
         verdict = Verdict(spec)

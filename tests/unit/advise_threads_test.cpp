@@ -68,6 +68,40 @@ TEST(AdviseThreads, AMainThreadThatWaitsIsNone) {
   EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
 }
 
+/// The last threads are of inner teams: with these numbers, of teams of these sizes.
+void nested(program_maker& make, const std::vector<std::size_t>& teams,
+            const std::vector<std::size_t>& numbers) {
+  auto& threads = make.program().threads;
+  for (std::size_t t = 0; t < numbers.size(); ++t) {
+    threads[threads.size() - numbers.size() + t].nested = {teams, numbers[t]};
+  }
+}
+
+TEST(AdviseThreads, ThreadsOfInnerTeamsStandBesideWhoStartsThem) {
+  program_maker make({0, 1, 2, 3, 0, 1, 2, 3, 1}); // an inner team's thread was started anew
+  nested(make, {4, 2}, {1, 3, 5, 7, 3});
+  const std::vector<std::size_t> in_order = {0, 4, 1, 5, 2, 6, 3, 7};
+  make.array(pages, program_maker::all_by(0)).used([&](std::size_t page, std::size_t of) {
+    const std::size_t number = page * 8 / of;
+    return number == 3 && page % 2 == 0 ? 8 : in_order[number];
+  });
+  const plans::plan_file plan = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0).plan;
+  EXPECT_EQ(plan.threads, 8U);
+  EXPECT_THAT(plan.teams, ElementsAre(4, 2));
+  EXPECT_EQ(plan.bind, bind_policy::close);
+  ASSERT_EQ(plan.objects.size(), 1U);
+  EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
+}
+
+TEST(AdviseThreads, InnerTeamsOfSeveralSizesAreNoTeams) {
+  program_maker make({0, 1, 2, 3, 0, 1, 2, 3});
+  nested(make, {4, 2}, {1, 3, 5, 7});
+  make.program().threads.back().nested->teams = {4, 3};
+  make.array(pages, program_maker::all_by(0)).used(make.blocked());
+  const plans::plan_file plan = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0).plan;
+  EXPECT_THAT(plan.teams, IsEmpty());
+}
+
 // OpenMP is no cure for a program that starts its threads itself, and C++ none for one in Fortran.
 TEST(AdviseThreads, CuresAreInTheTermsOfTheProgram) {
   program_maker make({0, 0, 0, 1, 1, 2, 2, 3, 3});

@@ -21,6 +21,7 @@ namespace nodewise::launch {
 namespace {
 
 using test::grid;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -244,6 +245,20 @@ TEST_F(Plan, TheUsersNumberOfThreadsHolds) {
   variables["OMP_NUM_THREADS"] = "2,1";
   options.bind = bind_policy::spread;
   EXPECT_EQ(make().layout->omp_places(), "{0},{2}");
+}
+
+TEST_F(Plan, NestedTeamsOfTheUserStayNested) {
+  variables["OMP_NUM_THREADS"] = "2, 2";
+  options.bind = bind_policy::close;
+  EXPECT_THAT(make().variables, ElementsAre(variable{"OMP_NUM_THREADS", "2,2"},
+                                            variable{"OMP_PLACES", "{0},{1},{2},{3}"},
+                                            variable{"OMP_PROC_BIND", "spread,close"}));
+  options.threads = 3; // another number: one flat team
+  EXPECT_THAT(make().variables, AllOf(Contains(variable{"OMP_NUM_THREADS", "3"}),
+                                      Contains(variable{"OMP_PROC_BIND", "close"})));
+  options.threads.reset();
+  variables["OMP_NUM_THREADS"] = "4096,4096";
+  EXPECT_THROW((void)make(), error);
 }
 
 TEST_F(Plan, WithoutBindingOpenMPIsLeftAlone) {

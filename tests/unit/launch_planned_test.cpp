@@ -83,6 +83,14 @@ TEST_F(Planned, ThreadsAreBoundAsThePlanSays) {
   EXPECT_THAT(what.warnings, IsEmpty());
 }
 
+TEST_F(Planned, NestedTeamsAreStartedAsThePlanSays) {
+  file().teams = {2, 2};
+  EXPECT_THAT(make().variables, AllOf(Contains(variable{"OMP_NUM_THREADS", "2,2"}),
+                                      Contains(variable{"OMP_PROC_BIND", "spread,close"})));
+  options.threads = 2;
+  EXPECT_THAT(make().variables, Contains(variable{"OMP_NUM_THREADS", "2"}));
+}
+
 TEST_F(Planned, TheCommandLineWinsAndSaysSo) {
   options.bind = bind_policy::spread;
   options.plan->own_binding = true;

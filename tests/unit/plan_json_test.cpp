@@ -64,7 +64,8 @@ plan_file some_plan() {
                  bind_policy::close,
                  place_kind::cores,
                  {heap, field, third, fourth, fifth, sixth, seventh, entry{}},
-                 true};
+                 true,
+                 {2, 2}};
   return made;
 }
 
@@ -98,8 +99,9 @@ TEST(PlanJson, WhatIsWrittenIsRead) {
 
 TEST(PlanJson, IsMadeToBeReadByPeople) {
   const json written = document_of(some_plan());
-  EXPECT_EQ(written["threads"].dump(),
-            R"({"count":4,"nodes":2,"bind":"close","places":"cores","main":"works"})");
+  EXPECT_EQ(
+      written["threads"].dump(),
+      R"({"count":4,"teams":[2,2],"nodes":2,"bind":"close","places":"cores","main":"works"})");
   EXPECT_EQ(
       written["objects"][0].dump(),
       R"({"kind":"heap","site":"solver.c:41","callers":["main.c:12"],)"
@@ -247,6 +249,9 @@ TEST(PlanJson, BrokenElsewhere) {
   EXPECT_THAT(complaint("/program/name", "/bin/a"), HasSubstr("program.name: a path"));
   EXPECT_THAT(complaint("/threads/count", 0), HasSubstr("threads.count"));
   EXPECT_THAT(complaint("/threads/count", 10000000000), HasSubstr("threads.count"));
+  for (const json& teams : {json{4}, json{3, 2}, json{4, 0}, json{8192, 8192}, json(4)}) {
+    EXPECT_THAT(complaint("/threads/teams", teams), HasSubstr("threads.teams")) << teams;
+  }
   EXPECT_THAT(complaint("/threads/nodes", -1), HasSubstr("threads.nodes"));
   EXPECT_THAT(complaint("/threads/bind", "near"), HasSubstr("threads.bind"));
   EXPECT_THAT(complaint("/threads/places", 1.5), HasSubstr("threads.places"));

@@ -62,7 +62,8 @@ profile some_profile() {
   solver.ended_s = 1.5;
   solver.use_from = use_source::hinting_faults;
   solver.threads = {{7, "solver", true, 0, {{node_id{0}, 4}}, 0},
-                    {8, "", false, 2, {}, 12345, 0.5, 0.75, 3}};
+                    {8, "", false, 2, {}, 12345, 0.5, 0.75, 3},
+                    {9, "", false, 0, {}, 0, 0, {}, {}, thread::inner{{4, 2}, 7}}};
   solver.objects = {some_object()};
   made.programs = {solver};
   return made;
@@ -103,7 +104,7 @@ TEST(Profile, ComplaintsNameTheField) {
             std::string::npos);
   EXPECT_NE(about([&](json& all) { object(all)["uses"][1] = "3+1 0:1"; }).find("uses[1]"),
             std::string::npos);
-  EXPECT_NE(about([&](json& all) { object(all)["made_by"] = 2; }).find("made_by"),
+  EXPECT_NE(about([&](json& all) { object(all)["made_by"] = 3; }).find("made_by"),
             std::string::npos);
   EXPECT_NE(about([&](json& all) { object(all)["start"] = "12"; }).find("start"),
             std::string::npos);
