@@ -104,11 +104,16 @@ std::string verdict_text(const proof& proven, const report::style& how) {
     }
   }
   std::string text;
-  if (!std::ranges::all_of(proven.tried, &proof::candidate::is_repeatable)) {
-    text =
-        sentence("Threads used other parts of the arrays when the program ran again, so what was "
-                 "counted then will not repeat: a placement by thread does not help.",
-                 how);
+  std::string differing;
+  for (const proof::candidate& each : proven.tried) {
+    if (!each.is_repeatable()) {
+      differing += (differing.empty() ? "" : " and ") + each.name;
+    }
+  }
+  if (!differing.empty()) {
+    text = sentence("Threads used other parts of the arrays when the program ran again with " +
+                        differing + ", so that another run would differ again: it is not chosen.",
+                    how);
   }
   if (!proven.best) {
     return proven.tried.empty()

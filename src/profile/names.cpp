@@ -65,15 +65,58 @@ std::string name_without_lines(const object& what) {
                               : label_of(what.made_at.front());
 }
 
+/// The code on the way from the allocation to the line that an object is called by: what tells
+/// apart calls in that line.
+std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made_at,
+                                                          const std::string& line) {
+  std::vector<std::pair<std::string, std::uint64_t>> way;
+  for (const frame& each : made_at) {
+    way.emplace_back(each.module, each.offset);
+    if (label_of(each) == line) {
+      break;
+    }
+  }
+  return way;
+}
+
+/// Objects of one name that several calls have made get the number of their call behind it.
+void number_calls(const program& of, const std::vector<std::string>& line_of,
+                  std::vector<std::string>& names) {
+  using way = std::vector<std::pair<std::string, std::uint64_t>>;
+  std::map<std::string, std::map<way, std::vector<std::size_t>>> all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!line_of[i].empty()) {
+      all[names[i]][way_to(of.objects[i].made_at, line_of[i])].push_back(i);
+    }
+  }
+  for (const auto& [name, ways] : all) {
+    if (ways.size() == 1) {
+      continue;
+    }
+    std::vector<const std::vector<std::size_t>*> calls; // in the order in which they made the first
+    for (const auto& [code, objects] : ways) {
+      calls.push_back(&objects);
+    }
+    std::ranges::sort(calls, {}, [](const auto* objects) { return objects->front(); });
+    for (std::size_t call = 0; call < calls.size(); ++call) {
+      for (const std::size_t i : *calls[call]) {
+        names[i] += " #" + std::to_string(call + 1);
+      }
+    }
+  }
+}
+
 } // namespace
 
 std::vector<std::string> names_of(const program& of) {
   std::vector<std::string> names;
   std::vector<line_list> lines;
+  std::vector<std::string> called_by; // the line in each name
   std::map<std::string, std::vector<std::size_t>> by_line;
   for (const object& each : of.objects) {
     lines.push_back(each.name.empty() ? own_lines(each.made_at) : line_list{});
     names.push_back(lines.back().empty() ? name_without_lines(each) : lines.back().front());
+    called_by.push_back(lines.back().empty() ? "" : lines.back().front());
     if (!lines.back().empty()) {
       by_line[names.back()].push_back(names.size() - 1);
     }
@@ -87,9 +130,11 @@ std::vector<std::string> names_of(const program& of) {
     for (const std::size_t i : objects) {
       if (const std::string caller = depth == 0 ? "" : line_at(lines[i], depth); !caller.empty()) {
         names[i] = caller + " (through " + line + ")";
+        called_by[i] = caller;
       }
     }
   }
+  number_calls(of, called_by, names);
   return names;
 }
 

@@ -14,8 +14,9 @@ from judge import Judge  # noqa: E402
 
 SEED, COUNT = 1, 60
 # Rows of 12 and of 110 KiB, of 216 bytes; a stripped static array whose rows have owners at random, and one
-# whose phases share its pages; teams that are started once and for each loop; no binding, close and spread.
-DAILY = (1, 7, 15, 24, 34, 52)
+# whose phases share its pages; teams that are started once and for each loop, and teams in teams; no binding,
+# close and spread.
+DAILY = (1, 2, 7, 15, 24, 34, 52)
 
 
 class Corpus(lab.LabTest):

@@ -62,6 +62,21 @@ TEST(ProfileNames, RowsOfOneArrayHaveOneName) {
   EXPECT_THAT(names_by({row, row, row}), ElementsAre("solver.c:41", "solver.c:41", "solver.c:41"));
 }
 
+// As of `double *a = make(n), *b = make(n);`
+TEST(ProfileNames, CallsInOneLineAreNumbered) {
+  const frame first = at("solver.c", 41);
+  frame second = first;
+  second.offset += 9;
+  const frame main = at("solver.c", 90);
+  EXPECT_THAT(names_by({{second, main}, {first, main}, {second, main}, {at("io.c", 5)}}),
+              ElementsAre("solver.c:41 #1", "solver.c:41 #2", "solver.c:41 #1", "io.c:5"));
+  const frame wrapper = at("grid.h", 12);
+  EXPECT_THAT(
+      names_by({{wrapper, first, main}, {wrapper, second, main}, {wrapper, at("io.c", 5), main}}),
+      ElementsAre("solver.c:41 (through grid.h:12) #1", "solver.c:41 (through grid.h:12) #2",
+                  "io.c:5 (through grid.h:12)"));
+}
+
 TEST(ProfileNames, WithoutLinesAnArrayIsCalledByWhatIsKnown) {
   program one;
   one.objects.resize(4);

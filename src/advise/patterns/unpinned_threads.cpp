@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Threads change their node, and leave the pages behind that they, or those before them, touched.
+#include <set>
+
 #include "advise/pattern_tools.hpp"
 #include "advise/planner.hpp"
 
@@ -12,6 +14,26 @@ std::vector<std::size_t> movers(const picture& of) {
   std::vector<std::size_t> found;
   for (std::size_t w = 0; w < of.of.workers().size(); ++w) {
     if (of.of.workers()[w].roams) {
+      found.push_back(w);
+    }
+  }
+  return found;
+}
+
+/// Threads of plans: one that is started anew in each loop is the same one.
+std::size_t roles_of(const situation& of, const std::vector<std::size_t>& workers) {
+  std::set<std::size_t> numbers;
+  for (const std::size_t w : workers) {
+    numbers.insert(of.workers()[w].number);
+  }
+  return numbers.size();
+}
+
+/// Those that have a place in plans and work.
+std::vector<std::size_t> members(const situation& of) {
+  std::vector<std::size_t> found;
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    if (of.workers()[w].active && of.workers()[w].number != nowhere) {
       found.push_back(w);
     }
   }
@@ -33,15 +55,16 @@ suspicion describe_unpinned_threads(const picture& of, const std::vector<std::si
     const worker& each = of.of.workers()[w];
     migrations += of.of.program(each.program).threads[each.thread].migrations;
   }
-  const bool one = moved.size() == 1;
-  suspicion made{.title = count_of(moved.size(), "thread") +
-                          (one ? " was not on one node: it is not pinned"
-                               : " were not on one node: they are not pinned"),
-                 .evidence = {count_of(moved.size(), "thread") + " of " +
-                              std::to_string(of.of.workers().size()) + (one ? " was" : " were") +
-                              " seen at work on more than one node, or pages were touched first "
-                              "on another"},
-                 .remarks = usual_doubts(of, sites)};
+  const std::size_t roles = roles_of(of.of, moved);
+  const bool one = roles == 1;
+  suspicion made{
+      .title = count_of(roles, "thread") + (one ? " was not on one node: it is not pinned"
+                                                : " were not on one node: they are not pinned"),
+      .evidence = {count_of(roles, "thread") + " of " +
+                   std::to_string(roles_of(of.of, members(of.of))) + (one ? " was" : " were") +
+                   " seen at work on more than one node, or pages were touched first "
+                   "on another"},
+      .remarks = usual_doubts(of, sites)};
   if (migrations > 0) {
     made.evidence.push_back("they changed processors " + count_of(migrations, "time"));
   }
