@@ -85,6 +85,8 @@ const char* kind_name(std::uint32_t kind) noexcept {
     return "static";
   case NODEWISE_AGENT_GROUP:
     return "group";
+  case NODEWISE_AGENT_REGION:
+    return "region";
   default:
     return "heap";
   }

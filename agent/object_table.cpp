@@ -30,6 +30,11 @@ namespace nodewise::agent {
 
 namespace {
 
+/// Of the program's own, which munmap() ends.
+bool is_mapping(const object& what) noexcept {
+  return what.kind == NODEWISE_AGENT_MAP || what.kind == NODEWISE_AGENT_REGION;
+}
+
 constexpr std::size_t first_count = 256;
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;
@@ -194,7 +199,7 @@ bool object_table::insert(const object& value) noexcept {
     slots_.load(relaxed)->put(value);
     ++live_;
     const auto first = reinterpret_cast<std::uintptr_t>(value.start);
-    if (value.kind == NODEWISE_AGENT_MAP) {
+    if (is_mapping(value)) {
       ++maps_;
       map_ranges_.add(first, first + value.mapped_bytes, value.sequence);
     }
@@ -239,7 +244,7 @@ void object_table::remove_locked(std::size_t at) noexcept {
   slots* const all = slots_.load(relaxed);
   begin_change();
   const auto first = reinterpret_cast<std::uintptr_t>(all->objects[at].start);
-  if (all->objects[at].kind == NODEWISE_AGENT_MAP) {
+  if (is_mapping(all->objects[at])) {
     --maps_;
     map_ranges_.remove(first);
   }

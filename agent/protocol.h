@@ -110,6 +110,7 @@ enum nodewise_agent_object_kind {
   NODEWISE_AGENT_MAP = 1,    /* the program's own mmap */
   NODEWISE_AGENT_STATIC = 2, /* a static array, found by its ELF symbol */
   NODEWISE_AGENT_GROUP = 3,  /* many small blocks of one site, in the order of their allocation */
+  NODEWISE_AGENT_REGION = 4, /* of the Nodewise library in the program, which places it itself */
 };
 
 enum nodewise_agent_flag {

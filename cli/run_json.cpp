@@ -27,6 +27,8 @@ std::string_view name_of(object_report::kind kind) {
     return "static";
   case object_report::kind::group:
     return "group";
+  case object_report::kind::region:
+    return "region";
   case object_report::kind::heap:
     break;
   }

@@ -25,8 +25,9 @@ alternative all_arrays(const picture& of, std::size_t program, const binding& th
   for (std::size_t s = 0; s < all.sites().size(); ++s) {
     treated some{s, {}, {.how = how}};
     for (const std::size_t i : all.sites()[s].items) {
-      const bool fits = all.sites()[s].placeable && all.items()[i].what->bytes >= least_bytes;
-      if (fits && all.sites()[s].program == program) {
+      const bool can = all.sites()[s].placeable && !all.sites()[s].places_itself;
+      const bool fits = all.items()[i].what->bytes >= least_bytes;
+      if (can && fits && all.sites()[s].program == program) {
         some.items.push_back(i);
       }
     }

@@ -18,6 +18,7 @@ namespace nodewise::advise {
 
 /// The troubles that are known by name, the most specific explanation of an object first.
 enum class pattern {
+  own_placement,     ///< the program places it itself, by the library, and wrongly
   buffer_cache,      ///< cached files filled a node: pages touched there went elsewhere
   larger_than_node,  ///< one process needs more than a node has
   sparse_matrix,     ///< values, columns and row pointers on one node
@@ -37,7 +38,7 @@ enum class pattern {
   unbalanced_work,     ///< threads have unlike amounts of work
   false_sharing,       ///< cache lines written by several threads, each its own bytes
 };
-inline constexpr std::size_t patterns = 18;
+inline constexpr std::size_t patterns = 19;
 /// "serial-initialisation": as files have it.
 [[nodiscard]] std::string_view to_string(pattern what) noexcept;
 /// "serial initialisation": for people.

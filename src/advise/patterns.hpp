@@ -51,6 +51,7 @@ struct detector {
 /// What is missing of the evidence; empty if nothing is.
 [[nodiscard]] std::string missing_evidence(const situation& of, unsigned needs);
 
+extern const detector own_placement;
 extern const detector buffer_cache;
 extern const detector larger_than_node;
 extern const detector sparse_matrix;

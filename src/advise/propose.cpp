@@ -82,7 +82,8 @@ std::vector<std::size_t> placeable_sites(const picture& of) {
   const std::vector<std::size_t> without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
   std::vector<std::size_t> sites;
   for (std::size_t s = 0; s < all; ++s) {
-    if (std::ranges::find(without_room, s) == without_room.end()) {
+    if (!of.of.sites()[s].places_itself &&
+        std::ranges::find(without_room, s) == without_room.end()) {
       sites.push_back(s);
     }
   }

@@ -23,7 +23,8 @@ constexpr double nearly_all = 0.9;
 
 bool is_placeable(object_kind what) {
   return what == object_kind::heap || what == object_kind::map ||
-         what == object_kind::static_array || what == object_kind::group;
+         what == object_kind::static_array || what == object_kind::group ||
+         what == object_kind::region;
 }
 
 /// 0..1, whatever a file says.
@@ -269,7 +270,12 @@ void situation::add_sites() {
     if (fresh) {
       const auto position =
           static_cast<std::size_t>(each.what - profile_.programs[each.program].objects.data());
-      sites_.push_back({each.program, names[each.program][position], {}, 0, placeable});
+      sites_.push_back({each.program,
+                        names[each.program][position],
+                        {},
+                        0,
+                        placeable,
+                        each.what->kind == object_kind::region});
     }
     site& of = sites_[at->second];
     of.items.push_back(i);

@@ -69,6 +69,7 @@ struct site {
   std::vector<std::size_t> items;
   double bytes = 0; ///< that they moved
   bool placeable = false;
+  bool places_itself = false; ///< the program does, by the library: nothing from outside can
 };
 
 class situation {

@@ -32,6 +32,8 @@ profile::object_kind kind_of(launch::object_report::kind what) {
     return profile::object_kind::static_array;
   case launch::object_report::kind::group:
     return profile::object_kind::group;
+  case launch::object_report::kind::region:
+    return profile::object_kind::region;
   case launch::object_report::kind::heap:
     break;
   }

@@ -19,6 +19,8 @@ profile::object_kind profile_kind(traffic::object_kind what) {
     return profile::object_kind::static_array;
   case traffic::object_kind::group:
     return profile::object_kind::group;
+  case traffic::object_kind::region:
+    return profile::object_kind::region;
   case traffic::object_kind::other:
     break;
   }

@@ -55,6 +55,8 @@ object_report::kind kind_of(std::uint32_t number) {
     return object_report::kind::static_array;
   case NODEWISE_AGENT_GROUP:
     return object_report::kind::group;
+  case NODEWISE_AGENT_REGION:
+    return object_report::kind::region;
   default:
     return object_report::kind::heap;
   }

@@ -33,7 +33,7 @@ struct object_report {
     node_id node = unknown_node; ///< unknown: the kernel would not say
   };
 
-  enum class kind { heap, map, static_array, group };
+  enum class kind { heap, map, static_array, group, region };
 
   std::uint64_t sequence = 0; ///< in the order of allocation
   kind what = kind::heap;

@@ -9,6 +9,10 @@
 
 #include "place/engine.hpp"
 
+/// The agent's, if one is preloaded: memory with a distribution of its own gets a name in profiles.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void
+nodewise_agent_region(void* start, std::size_t bytes) noexcept;
+
 namespace nodewise::inline v0 {
 
 namespace {
@@ -99,6 +103,9 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
   }
   start_ = mapped.start;
   mapped_bytes_ = mapped.bytes;
+  if (nodewise_agent_region != nullptr) {
+    nodewise_agent_region(start_, mapped_bytes_);
+  }
   try {
     placed_ = engine::place_extents(kernel, {start_, mapped_bytes_}, extents, options);
     placed_.notes.insert(placed_.notes.begin(), notes.begin(), notes.end());

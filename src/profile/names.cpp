@@ -79,14 +79,15 @@ std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made
   return way;
 }
 
-/// Objects of one name that several calls have made get the number of their call behind it.
+/// Objects of one name and kind that several calls have made get the number of their call behind
+/// it.
 void number_calls(const program& of, const std::vector<std::string>& line_of,
                   std::vector<std::string>& names) {
   using way = std::vector<std::pair<std::string, std::uint64_t>>;
-  std::map<std::string, std::map<way, std::vector<std::size_t>>> all;
+  std::map<std::pair<std::string, object_kind>, std::map<way, std::vector<std::size_t>>> all;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!line_of[i].empty()) {
-      all[names[i]][way_to(of.objects[i].made_at, line_of[i])].push_back(i);
+      all[{names[i], of.objects[i].kind}][way_to(of.objects[i].made_at, line_of[i])].push_back(i);
     }
   }
   for (const auto& [name, ways] : all) {

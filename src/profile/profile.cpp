@@ -15,10 +15,10 @@ namespace nodewise::profile {
 namespace {
 
 /// Libraries whose code works for its caller: what they do, the caller has asked for.
-constexpr std::array<std::string_view, 17> helping = {
-    "libc.so",     "libc-",     "libm.so",      "libstdc++.so",   "libc++.so",   "libc++abi.so",
-    "libgcc_s.so", "ld-linux",  "ld-musl",      "libgfortran.so", "libgomp.so",  "libomp.so",
-    "libiomp5.so", "libtbb.so", "libtbbmalloc", "libpthread",     "libnodewise-"};
+constexpr std::array<std::string_view, 18> helping = {
+    "libc.so",     "libc-",     "libm.so",      "libstdc++.so",   "libc++.so",    "libc++abi.so",
+    "libgcc_s.so", "ld-linux",  "ld-musl",      "libgfortran.so", "libgomp.so",   "libomp.so",
+    "libiomp5.so", "libtbb.so", "libtbbmalloc", "libpthread",     "libnodewise-", "libnodewise.so"};
 
 } // namespace
 
@@ -33,11 +33,21 @@ std::string label_of(const frame& where) {
   return where.module.empty() ? "?" : where.module + "+" + hexadecimal(where.offset);
 }
 
+namespace {
+
+/// Also where the library of this project is linked into the program.
+bool is_helping(const frame& code) noexcept {
+  return code.function.starts_with("nodewise::v0::") ||
+         std::ranges::any_of(helping,
+                             [&](std::string_view name) { return code.module.starts_with(name); });
+}
+
+} // namespace
+
 const frame* own_frame(std::span<const frame> where) noexcept {
   const frame* inlined = nullptr; // of a library's header, into the program
   for (const frame& each : where) {
-    if (std::ranges::any_of(helping,
-                            [&](std::string_view name) { return each.module.starts_with(name); })) {
+    if (is_helping(each)) {
       continue;
     }
     if (!is_library_header(each.file)) {

@@ -77,11 +77,12 @@ enum class object_kind {
   static_array, ///< by its symbol
   group,        ///< many small blocks of one place in the code, in the order of allocation
   stack,
-  file,  ///< a mapped file, shared memory
-  other, ///< memory that no object covers
+  file,   ///< a mapped file, shared memory
+  other,  ///< memory that no object covers
+  region, ///< of the library in the program, which places it itself
 };
-inline constexpr std::array<std::string_view, 7> object_kind_names = {
-    "heap", "map", "static", "group", "stack", "file", "other"};
+inline constexpr std::array<std::string_view, 8> object_kind_names = {
+    "heap", "map", "static", "group", "stack", "file", "other", "region"};
 [[nodiscard]] constexpr std::string_view to_string(object_kind what) noexcept {
   return object_kind_names[static_cast<std::size_t>(what)];
 }

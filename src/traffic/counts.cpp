@@ -20,6 +20,8 @@ std::string_view to_string(object_kind what) noexcept {
     return "static";
   case object_kind::group:
     return "group";
+  case object_kind::region:
+    return "region";
   case object_kind::other:
     break;
   }

@@ -108,8 +108,9 @@ enum class object_kind {
   heap,
   map,
   static_array,
-  group, ///< many small blocks of one place in the code
-  other, ///< memory of a program that no object covers
+  group,  ///< many small blocks of one place in the code
+  region, ///< of the library in the program, which places it itself
+  other,  ///< memory of a program that no object covers
 };
 [[nodiscard]] std::string_view to_string(object_kind what) noexcept;
 

@@ -16,7 +16,8 @@ constexpr std::string_view magic = "nodewise-counts";
 constexpr std::string_view version = "1";
 
 object_kind kind_of(std::string_view word) {
-  for (const auto each : {object_kind::heap, object_kind::map, object_kind::static_array}) {
+  for (const auto each :
+       {object_kind::heap, object_kind::map, object_kind::static_array, object_kind::region}) {
     if (to_string(each) == word) {
       return each;
     }
@@ -183,7 +184,7 @@ class reader {
     to.id = line.number();
     to.start = line.address();
     to.bytes = line.count();
-    to.kind = kind_of(line.one_of({"heap", "map", "static", "group"}));
+    to.kind = kind_of(line.one_of({"heap", "map", "static", "group", "region"}));
     to.module = line.name();
     to.offset = line.address();
     to.name = line.name();

@@ -14,6 +14,12 @@ foreach(_name witnessed rows reads reads_fortified)
   set_target_properties(nodewise_agent_of_${_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${_folder})
 endforeach()
 
+# Memory that the library in a program places.
+add_executable(nodewise_agent_of_library_arrays library_arrays.cpp)
+target_link_libraries(nodewise_agent_of_library_arrays PRIVATE nodewise nodewise_options)
+set_target_properties(nodewise_agent_of_library_arrays PROPERTIES
+  OUTPUT_NAME library_arrays RUNTIME_OUTPUT_DIRECTORY ${_folder})
+
 # Who unwinds the copies of stacks.
 pkg_check_modules(elfutils REQUIRED IMPORTED_TARGET libdw libelf)
 add_executable(nodewise_agent_unwind unwind.cpp)

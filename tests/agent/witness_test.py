@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import agent_report
-from agent_report import GROUP, HEAP, MAP, NO_SEQUENCE, NOT_ASKED, RUNS_CUT, STATIC
+from agent_report import GROUP, HEAP, LIVE_AT_END, MAP, NO_SEQUENCE, NOT_ASKED, REGION, RUNS_CUT, STATIC
 
 BUILD = pathlib.Path(os.environ["NODEWISE_BUILD"])
 LIBRARIES = BUILD / "lib/nodewise"
@@ -130,6 +130,18 @@ class Births(WitnessTest):
         self.assertLess(group.born_ns, thread.born_ns)
         self.assertEqual((birth.stack, birth.time_ns), (group.stack, group.born_ns))
         self.assertIn(group.stack, [each.number for each in report.stacks])
+
+    def test_arrays_of_the_library_are_its_regions(self):
+        output, report = self.witnessed(PROGRAMS / "library_arrays")
+        kept, gone = (int(word, 16) // PAGE * PAGE for word in output.split())
+        regions = {each.start: each for each in report.objects if each.kind == REGION}
+        self.assertEqual(set(regions), {kept, gone})
+        for start, wanted in ((kept, 3 * MIB), (gone, 2 * MIB)):
+            self.assertIn(regions[start].bytes - wanted, (0, PAGE))  # arrays begin at different lines of a page
+        numbers = {each.number for each in report.stacks}
+        for start, each in regions.items():
+            self.assertIn(each.stack, numbers)
+            self.assertEqual(each.flags & LIVE_AT_END != 0, start == kept)
 
     def test_a_program_that_is_killed_has_its_births(self):
         _, report = self.of("killed", status=-9)

@@ -144,6 +144,21 @@ TEST(AdvisePatterns, Growth) {
   EXPECT_THAT(found(on_nehalem(make)), ElementsAre(pattern::serial_initialisation));
 }
 
+// No plan is written for what the program itself places.
+TEST(AdvisePatterns, OwnPlacement) {
+  program_maker make(two_by_four);
+  make.array(pages, make.blocked()).on_node(0).used(make.blocked());
+  make.last().kind = profile::object_kind::region;
+  const advice told = on_nehalem(make);
+  EXPECT_THAT(found(told), ElementsAre(pattern::own_placement));
+  EXPECT_THAT(told.findings.front().entries, IsEmpty());
+  EXPECT_THAT(told.plans, IsEmpty());
+  program_maker cured(two_by_four);
+  cured.array(pages, cured.blocked()).used(cured.blocked());
+  cured.last().kind = profile::object_kind::region;
+  EXPECT_THAT(found(on_nehalem(cured)), IsEmpty());
+}
+
 TEST(AdvisePatterns, DynamicSchedule) {
   program_maker make(two_by_four);
   make.array(pages, make.blocked()).used_by_chance(1);

@@ -1,0 +1,32 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory of the Nodewise library in the program. The library places it, and who watches is told of
+// it; it goes by munmap() as the program's own mappings do.
+#include <cerrno>
+
+#include "agent/interposed.hpp"
+#include "agent/large.hpp"
+#include "agent/placement.hpp"
+#include "agent/process.hpp"
+
+using namespace nodewise::agent;
+
+/// Called by the library with fresh memory, before it is placed.
+NODEWISE_INTERPOSED void nodewise_agent_region(void* start, std::size_t bytes) noexcept {
+  if (gate_bytes == SIZE_MAX || !asked.observe || bytes < asked.threshold_bytes) {
+    return;
+  }
+  const int kept = errno;
+  object made{};
+  made.kind = NODEWISE_AGENT_REGION;
+  made.start = static_cast<char*>(start);
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = NODEWISE_CALLER;
+  made.rule = -1;
+  made.flags = NODEWISE_AGENT_UNASKED;
+  count_made(made);
+  (void)objects.insert(made);
+  errno = kept;
+}

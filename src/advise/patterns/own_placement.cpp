@@ -1,0 +1,37 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The program itself places an array, by the library, and not beside the threads that use it.
+#include "advise/pattern_tools.hpp"
+#include "advise/planner.hpp"
+#include "advise/propose.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+std::vector<std::size_t> own_placement_sites(const picture& of, const std::vector<char>& free) {
+  return sites_where(of, free, [&](const item& what, const shape& how) {
+    return of.of.sites()[what.site].places_itself && what.units > 0 && how.using_nodes > 1 &&
+           how.remote >= some_remote && !how.anyones();
+  });
+}
+
+suspicion describe_own_placement(const picture& of, const std::vector<std::size_t>& sites) {
+  const decision placed = decide(of, sites, {});
+  return {.title = names_of(of.of, sites) +
+                   ": the program places it itself, away from the threads that use it",
+          .evidence = usual_evidence(of, sites),
+          .remarks = {"no plan changes what a program places itself"},
+          .after = placed.after,
+          .worth = worth_of_placing(of.of, placed.before, placed.after, samples_of(of.of, sites))};
+}
+
+} // namespace
+
+const detector own_placement{.what = pattern::own_placement,
+                             .needs = needs_uses | needs_objects,
+                             .placement_cures = false,
+                             .sites = own_placement_sites,
+                             .describe = describe_own_placement};
+
+} // namespace nodewise::advise
