@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hexadecimal.hpp"
+#include "cli/profile_ranks.hpp"
 #include "cli/profile_sites.hpp"
 #include "cli/profile_view.hpp"
 #include "plan/plan_json.hpp"
@@ -87,6 +88,9 @@ json advice_json(const profile::profile& what, const advise::advice& found,
                  const std::optional<proof>& proven, const machine& on, json settings) {
   json made = report::envelope("advice", 1, machine_json(on), std::move(settings));
   made["command"] = what.command;
+  if (json ranks = ranks_json(what); !ranks.empty()) {
+    made["ranks"] = std::move(ranks);
+  }
   made["findings"] = list(found.findings, finding_json);
   made["not_worth"] = list(found.not_worth, [](const advise::dismissal& each) -> json {
     return {{"pattern", advise::to_string(each.what)},

@@ -93,12 +93,15 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
 }
 
 /// Under an MPI launcher the program that has most memory is the rank, whatever started it.
-void note_rank(profile::profile& what) {
+void note_rank(profile::profile& what, const cpu_set& processors) {
   const auto rank =
       find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
   const profile::program* const largest = profile::largest_program(what);
   if (rank && largest != nullptr) {
-    what.programs[static_cast<std::size_t>(largest - what.programs.data())].rank = rank->number;
+    profile::program& found =
+        what.programs[static_cast<std::size_t>(largest - what.programs.data())];
+    found.rank = rank->number;
+    found.processors = processors.to_string();
   }
 }
 
@@ -251,7 +254,7 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
         "its user; link it dynamically");
   }
   made.what.command = what.command;
-  note_rank(made.what);
+  note_rank(made.what, what.affinity.value_or(here.allowed_cpus()));
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "cli/model_view.hpp"
+#include "cli/profile_ranks.hpp"
 #include "cli/profile_sites.hpp"
 #include "cli/profile_view.hpp"
 #include "report/wrap.hpp"
@@ -272,7 +273,7 @@ std::string rejected_text(const profile::profile& what, const advise::advice& fo
 std::string advice_text(const profile::profile& what, const advise::advice& found,
                         const machine& on, bool verbose, const report::style& how) {
   const auto same = [](const std::string& each) { return each; };
-  std::string text = findings_text(found, verbose, how);
+  std::string text = ranks_text(what, how) + findings_text(found, verbose, how);
   if (found.findings.empty()) {
     text += report::paint(how, tone::strong, headline(on)) + "\n";
   }

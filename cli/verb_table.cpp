@@ -218,14 +218,15 @@ constexpr std::array measure_codes = {exit_code::check_failed, exit_code::bad_in
 
 // profile
 
-constexpr auto profile_flags = join(
-    std::array<flag_list, 3>{&flags::process, &flags::duration, &flags::compare},
-    std::array<flag_list, 5>{&flags::write_plan, &flags::prove, &flags::no_prove, &flags::verbose,
-                             &flags::input},
-    std::array<flag_list, 7>{&flags::cpunodebind, &flags::physcpubind, &flags::bind, &flags::pin,
-                             &flags::threads, &flags::main_thread, &flags::places},
-    std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
-    on_a_machine, every_verb);
+constexpr auto profile_flags =
+    join(std::array<flag_list, 3>{&flags::process, &flags::duration, &flags::compare},
+         std::array<flag_list, 5>{&flags::write_plan, &flags::prove, &flags::no_prove,
+                                  &flags::verbose, &flags::input},
+         std::array<flag_list, 8>{&flags::cpunodebind, &flags::physcpubind, &flags::bind,
+                                  &flags::pin, &flags::threads, &flags::main_thread, &flags::places,
+                                  &flags::ranks_per},
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+         on_a_machine, every_verb);
 constexpr std::array profile_examples = {
     example{"nodewise profile -- ./solver -n 4096",
             "which arrays are in the wrong place, who put them there, what cures it"},
@@ -239,6 +240,8 @@ constexpr std::array profile_examples = {
     example{"nodewise profile before.json --input lab:yuca-4x8",
             "advice on a profile that was kept, by another machine's figures"},
     example{"nodewise profile -p 4711 --duration 10", "a process that runs already"},
+    example{"mpirun -n 4 nodewise profile --ranks-per node -o prof-%r.json ./solver",
+            "a profile of each MPI rank; nodewise profile prof-*.json shows them together"},
 };
 constexpr std::array profile_codes = {
     exit_code::bad_input,      exit_code::refused,   exit_code::time_limit, exit_code::not_started,

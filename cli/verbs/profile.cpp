@@ -61,6 +61,9 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
 /// Its end becomes this command's.
 [[noreturn]] void profile_program(const invocation& given) {
   launch::run_options options = read_run_options(given);
+  if (options.ranks_per) {
+    options.affinity_was = launch::widen_affinity(sys::real_kernel());
+  }
   options.report = true;
   options.witness = true;
   options.hold = doctor::read_settings(sys::real_kernel()).balances();

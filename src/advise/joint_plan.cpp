@@ -29,10 +29,17 @@ plans::entry* find(plans::plan_file& in, const plans::condition& which) {
   return same == in.objects.end() ? nullptr : &*same;
 }
 
+/// A static array's symbol, or the line that asks for the memory.
+std::string label_of(const profile::object& what) {
+  const profile::frame* const own = profile::own_frame(what.made_at);
+  return what.name.empty() && own != nullptr ? profile::label_of(*own) : what.name;
+}
+
 bool has_site(const situation& of, std::size_t program, const plans::condition& which) {
-  const std::string name = plans::label_of(which);
-  return std::ranges::any_of(
-      of.sites(), [&](const site& each) { return each.program == program && each.name == name; });
+  const std::string label = plans::label_of(which);
+  return std::ranges::any_of(of.items(), [&](const item& each) {
+    return each.program == program && label_of(*each.what) == label;
+  });
 }
 
 void widen(const plans::condition& by, plans::condition& into) {

@@ -270,8 +270,11 @@ void situation::add_sites() {
     if (fresh) {
       const auto position =
           static_cast<std::size_t>(each.what - profile_.programs[each.program].objects.data());
+      const std::optional<int> rank = profile_.programs[each.program].rank;
+      const std::string whose =
+          rank && programs_.size() > 1 ? " (rank " + std::to_string(*rank) + ")" : "";
       sites_.push_back({each.program,
-                        names[each.program][position],
+                        names[each.program][position] + whose,
                         {},
                         0,
                         placeable,

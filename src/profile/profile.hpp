@@ -217,6 +217,7 @@ struct program {
   int pid = 0;
   int parent = 0;                 ///< 0: not of this profile
   std::optional<int> rank;        ///< of MPI
+  std::string processors;         ///< of a rank: those that it may run on, as a list; or empty
   std::string name;               ///< the file's last part
   std::string file;               ///< path, empty if unknown
   std::string build_id;           ///< hexadecimal, empty if it has none

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <nodewise/error.hpp>
+#include <nodewise/id_set.hpp>
+
 #include "profile/profile_json.hpp"
 #include "profile/runs_text.hpp"
 
@@ -95,6 +98,17 @@ frame read_frame(const json_field& from) {
     made.inlined = inlined->truth();
   }
   return made;
+}
+
+/// A list of processors, as it stands there.
+std::string read_processors(const json_field& from) {
+  std::string text = from.text();
+  try {
+    (void)cpu_set::parse(text);
+  } catch (const error& e) {
+    from.refuse(e.answered(), e.cure());
+  }
+  return text;
 }
 
 thread::inner read_nested(const json_field& from) {
@@ -241,14 +255,17 @@ object read_object(const json_field& from, const program& in) {
 }
 
 program read_program(const json_field& from) {
-  from.allow_only({"pid", "parent", "rank", "name", "file", "build_id", "libraries", "end",
-                   "began_s", "ended_s", "openmp", "tbb", "use_from", "use_unit_bytes", "threads",
-                   "objects"});
+  from.allow_only({"pid", "parent", "rank", "processors", "name", "file", "build_id", "libraries",
+                   "end", "began_s", "ended_s", "openmp", "tbb", "use_from", "use_unit_bytes",
+                   "threads", "objects"});
   program made;
   made.pid = from.at("pid").small_number(0, most_int);
   made.parent = from.at("parent").small_number(0, most_int);
   if (const auto rank = from.find("rank")) {
     made.rank = rank->small_number(0, most_int);
+  }
+  if (const auto processors = from.find("processors")) {
+    made.processors = read_processors(*processors);
   }
   made.name = from.at("name").text();
   made.file = text_if(from, "file");

@@ -140,6 +140,9 @@ json object_json(const object& what) {
 json program_json(const program& what) {
   json made = {{"pid", what.pid}, {"parent", what.parent}};
   add_known(made, "rank", what.rank);
+  if (!what.processors.empty()) {
+    made["processors"] = what.processors;
+  }
   made["name"] = what.name;
   add_known(made, "file", what.file);
   add_known(made, "build_id", what.build_id);

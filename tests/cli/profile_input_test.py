@@ -197,6 +197,26 @@ class Ranks(InputTest):
         entries = json.loads(plan.read_text())["objects"]
         self.assertEqual({e["bytes"] for e in entries}, {">= 64K"})
 
+    def test_a_table_of_the_ranks_comes_first(self):
+        def bound(document, rank):
+            document["programs"][0]["processors"] = ("0-3", "2-5")[rank]
+
+        files = self.ranks(2, bound)
+        shown = self.expect(0, "profile", *files).stdout
+        rows = [line.split() for line in shown.splitlines()[:3]]
+        self.assertEqual(rows, [["rank", "processors", "nodes", "threads", "local"],
+                                ["0", "0-3", "0,1", "4", "50.0", "%"], ["1", "2-5", "0,1", "4", "50.0", "%"]])
+        self.assertIn("ranks 0 and 1 may run on the same processors, 2-3: give", shown)
+        self.assertIn("solver.c:20 (rank 1)", shown)
+        result = json.loads(self.expect(0, "profile", "--json", *files).stdout)
+        self.assertEqual(result["ranks"][1], {"rank": 1, "processors": "2-5", "nodes": [0, 1], "threads": 4, "remote": 0.5})
+        alone = self.expect(0, "profile", files[0]).stdout
+        self.assertNotIn("rank", alone)
+        with open(files[0]) as kept:
+            wrong = json.load(kept)
+        wrong["programs"][0]["processors"] = "0-"
+        self.assertIn("processors", self.expect(3, "profile", self.file(wrong, "wrong.json")).stderr)
+
     def test_ranks_that_differ_have_no_plan_and_it_is_said_why(self):
         def other_users(document, rank):
             if rank == 1:

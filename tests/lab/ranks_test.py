@@ -70,15 +70,18 @@ class Ranks(LabTest):
 
 class ProfiledRanks(LabTest):
     def test_a_profile_a_rank_and_one_of_all(self):
-        run = f"nodewise profile -q --threads 2 --bind close -o /tmp/prof-%r.json -- {FIRST_TOUCH} 2 2"
+        run = f"nodewise profile -q --ranks-per node --bind close -o /tmp/prof-%r.json -- {FIRST_TOUCH} 2 2"
         done, all_of_them = in_guest([
             f"{OPEN_MPI} --bind-to none -n 4 {run}",
             "nodewise profile --json " + " ".join(f"/tmp/prof-{rank}.json" for rank in range(4)),
         ])
         self.assertEqual(done.status, 0, done)
         self.assertEqual(all_of_them.status, 0, all_of_them)
-        names = [o["name"] for o in json.loads(all_of_them.out)["objects"]]
+        result = json.loads(all_of_them.out)
+        names = [o["name"] for o in result["objects"]]
         self.assertGreaterEqual(len(names), 3, names)
+        self.assertEqual([(rank["rank"], rank["processors"], rank["nodes"], rank["threads"]) for rank in result["ranks"]],
+                         [(k, f"{2 * k}-{2 * k + 1}", [k], 2) for k in range(4)])
 
 
 if __name__ == "__main__":
