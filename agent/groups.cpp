@@ -68,7 +68,8 @@ struct site {
   std::atomic<group*> members;
 };
 
-constexpr std::size_t site_count = 1024;
+constexpr std::size_t site_count = 4096;
+constexpr std::size_t site_tries = 16; ///< places that a site may have in the table
 constinit site sites[site_count] = {};
 constinit std::atomic<std::size_t> group_count{0};
 constinit group* all_groups = nullptr;
@@ -79,9 +80,20 @@ constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 constinit pthread_mutex_t settling = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<group*> latest{nullptr}; ///< that a block came from
 
-site& site_of(const void* caller) noexcept {
+/// nullptr: all its places are other sites'.
+site* site_of(const void* caller) noexcept {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(caller));
-  return sites[(address * 0x9e3779b97f4a7c15U) >> 54];
+  const std::uint64_t first = (address * 0x9e3779b97f4a7c15U) >> 52;
+  for (std::size_t k = 0; k < site_tries; ++k) {
+    site& each = sites[(first + k) % site_count];
+    const void* known = each.caller.load(relaxed);
+    if (known == caller ||
+        (known == nullptr && each.caller.compare_exchange_strong(known, caller, relaxed)) ||
+        known == caller) {
+      return &each;
+    }
+  }
+  return nullptr;
 }
 
 /// Address space for all arenas at once, so that free() can tell their blocks by one comparison.
@@ -329,13 +341,11 @@ void for_each_group(Each each) noexcept {
 } // namespace
 
 void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
-  site& from = site_of(caller);
-  const void* known = from.caller.load(relaxed);
-  if (known != caller &&
-      (known != nullptr ||
-       (!from.caller.compare_exchange_strong(known, caller, relaxed) && known != caller))) {
-    return nullptr; // the slot is another site's
+  site* const found = site_of(caller);
+  if (found == nullptr) {
+    return nullptr;
   }
+  site& from = *found;
   group* members = from.members.load(std::memory_order_acquire);
   if (members == nullptr) {
     const std::size_t before = from.bytes.load(relaxed);
