@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "advise/advise.hpp"
-#include "advise/site_parts.hpp"
 #include "advise/words.hpp"
 
 namespace nodewise::advise {
@@ -140,7 +140,8 @@ void descent::make_units(const std::vector<std::size_t>& sites) {
     const std::size_t most_runs = scattered ? budget : std::min(budget, most_runs_each);
     unit whole = unit_of(s, items, most_runs);
     std::vector<unit> single;
-    const std::vector<site_part> parts = parts_of_site(of_.of, items, most_units);
+    std::span<const site_part> parts = of_.parts[s];
+    parts = parts.first(parts.size() <= most_units ? parts.size() : 0);
     for (const site_part& part : parts) {
       const std::size_t runs = std::max<std::size_t>(most_runs / parts.size(), 16);
       single.push_back(unit_of(s, part.items, runs));

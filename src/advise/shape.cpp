@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "advise/price.hpp"
-#include "advise/site_parts.hpp"
 #include "advise/treatment.hpp"
 
 namespace nodewise::advise {
@@ -379,12 +378,13 @@ class users {
 };
 
 /// Rows of which each has an owner, as its neighbours show: threads work on different ones.
-void mark_owned(const situation& of, const site& where, std::vector<shape>& shapes) {
+void mark_owned(const situation& of, const std::vector<site_part>& parts,
+                std::vector<shape>& shapes) {
   constexpr double more_than_equal = 1.5;
   const double least = more_than_equal / static_cast<double>(of.nodes());
-  for (const site_part& part : parts_of_site(of, where.items, where.items.size())) {
-    for (const std::size_t i : part.items) {
-      shapes[i].owned = part.owner && used_share(of, of.items()[i], *part.owner) >= least;
+  for (const site_part& part : parts) {
+    for (std::size_t k = 0; k < part.items.size(); ++k) {
+      shapes[part.items[k]].owned = part.owner && part.shares[k] >= least;
     }
   }
 }
@@ -410,7 +410,8 @@ picture::picture(const situation& of_what) : of(of_what) {
     shapes.push_back(shape_of(of, each));
   }
   for (const site& each : of.sites()) {
-    mark_owned(of, each, shapes);
+    parts.push_back(parts_of_site(of, each.items));
+    mark_owned(of, parts.back(), shapes);
   }
   double anyones = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {

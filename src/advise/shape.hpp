@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "advise/site_parts.hpp"
 #include "advise/situation.hpp"
 
 namespace nodewise::advise {
@@ -62,7 +63,8 @@ struct picture {
   explicit picture(const situation& of);
 
   const situation& of;
-  std::vector<shape> shapes; ///< by item
+  std::vector<shape> shapes;                 ///< by item
+  std::vector<std::vector<site_part>> parts; ///< by site
   /// By item: most of the program's traffic is of pages that anyone uses, and so is this one's:
   /// threads go through it together. Empty if nothing is.
   std::vector<char> swept;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace nodewise::advise {
 
@@ -15,9 +16,11 @@ constexpr double as_much = 0.8;
 // Objects a run of one owner, at least. With four nodes and owners by chance there are 1.3.
 constexpr std::size_t ordered_run = 4;
 
+using uses_by_number = std::map<std::size_t, double>;
+
 /// What each thread of the plan uses of an object.
-std::map<std::size_t, double> uses_by_number(const situation& of, const item& what) {
-  std::map<std::size_t, double> sums;
+uses_by_number uses_of(const situation& of, const item& what) {
+  uses_by_number sums;
   for (const profile::use_run& run : what.uses) {
     for (const profile::use& use : run.by) {
       const std::size_t w = what.first_worker + use.by;
@@ -30,10 +33,20 @@ std::map<std::size_t, double> uses_by_number(const situation& of, const item& wh
   return sums;
 }
 
+double share_of_thread(const uses_by_number& uses, std::size_t thread) {
+  const auto own = uses.find(thread);
+  double all = 0;
+  for (const auto& [number, amount] : uses) {
+    all += amount;
+  }
+  return own == uses.end() || !(all > 0) ? 0 : own->second / all;
+}
+
+/// Objects in a row with one owner together. One that nobody uses goes with those in front of it.
 std::vector<site_part> runs_of_owners(const situation& of, const std::vector<std::size_t>& items) {
   std::vector<site_part> runs;
   for (const std::size_t i : items) {
-    const std::map<std::size_t, double> uses = uses_by_number(of, of.items()[i]);
+    const uses_by_number uses = uses_of(of, of.items()[i]);
     const auto most =
         std::ranges::max_element(uses, {}, [](const auto& each) { return each.second; });
     const auto before =
@@ -46,23 +59,11 @@ std::vector<site_part> runs_of_owners(const situation& of, const std::vector<std
       runs.back().owner = uses.empty() ? std::nullopt : std::optional(most->first);
     }
     runs.back().items.push_back(i);
+    const std::optional<std::size_t> owner = runs.back().owner;
+    runs.back().shares.push_back(owner ? share_of_thread(uses, *owner) : 0);
   }
   return runs;
 }
-
-} // namespace
-
-double used_share(const situation& of, const item& what, std::size_t thread) {
-  const std::map<std::size_t, double> uses = uses_by_number(of, what);
-  const auto own = uses.find(thread);
-  double all = 0;
-  for (const auto& [number, amount] : uses) {
-    all += amount;
-  }
-  return own == uses.end() || !(all > 0) ? 0 : own->second / all;
-}
-
-namespace {
 
 /// Each object is used by its owner nearly alone, in three loops or more. If chance gave it to one
 /// of four nodes in each of three loops, its owner would have 0.56 on average.
@@ -74,9 +75,9 @@ bool are_exclusive(const situation& of, const std::vector<site_part>& runs) {
   double fetched = 0;
   double bytes = 0;
   for (const site_part& run : runs) {
-    for (const std::size_t i : run.items) {
-      const item& one = of.items()[i];
-      owners += run.owner ? used_share(of, one, *run.owner) : 0;
+    for (std::size_t k = 0; k < run.items.size(); ++k) {
+      const item& one = of.items()[run.items[k]];
+      owners += run.shares[k];
       objects += 1;
       fetched += one.units * of.program(one.program).use_unit_bytes;
       bytes += static_cast<double>(one.what->bytes);
@@ -85,30 +86,34 @@ bool are_exclusive(const situation& of, const std::vector<site_part>& runs) {
   return owners >= nearly_alone * objects && fetched >= least_repeats * bytes;
 }
 
+std::vector<site_part> one_by_one(const std::vector<site_part>& runs) {
+  std::vector<site_part> parts;
+  for (const site_part& run : runs) {
+    for (std::size_t k = 0; k < run.items.size(); ++k) {
+      parts.push_back({{run.items[k]}, run.owner, {run.shares[k]}});
+    }
+  }
+  return parts;
+}
+
 } // namespace
 
-std::vector<site_part> parts_of_site(const situation& of, const std::vector<std::size_t>& items,
-                                     std::size_t most) {
-  std::vector<site_part> parts;
+std::vector<site_part> parts_of_site(const situation& of, const std::vector<std::size_t>& items) {
   if (items.size() < 2) {
-    return parts;
+    return {};
   }
-  const std::vector<site_part> runs = runs_of_owners(of, items);
+  std::vector<site_part> runs = runs_of_owners(of, items);
   const bool owned = runs.size() * ordered_run <= items.size() || are_exclusive(of, runs);
   if (!owned && items.size() > few) {
-    return parts;
+    return {};
   }
-  for (const site_part& run : runs) {
-    const std::optional<std::size_t> owner = owned ? run.owner : std::nullopt;
-    if (items.size() > few) {
-      parts.push_back({run.items, owner});
-      continue;
-    }
-    for (const std::size_t i : run.items) {
-      parts.push_back({{i}, owner});
+  if (!owned) {
+    for (site_part& each : runs) {
+      each.owner.reset();
     }
   }
-  return parts.size() > 1 && parts.size() <= most ? parts : std::vector<site_part>{};
+  std::vector<site_part> parts = items.size() > few ? std::move(runs) : one_by_one(runs);
+  return parts.size() > 1 ? parts : std::vector<site_part>{};
 }
 
 } // namespace nodewise::advise

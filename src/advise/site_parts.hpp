@@ -17,14 +17,12 @@ struct site_part {
   /// The thread that uses most of it, by number: only where neighbours have the same so often, or
   /// threads use objects so much alone, that chance cannot have done that.
   std::optional<std::size_t> owner;
+  std::vector<double> shares; ///< by item, 0..1 of what plan's threads use of it: by the owner
 };
 
-/// 0..1 of what plan's threads use of it: by the thread with this number.
-[[nodiscard]] double used_share(const situation& of, const item& what, std::size_t thread);
-
 /// Each of few objects by itself; of many, those in a row with one owner together. Empty if that
-/// would be one part or more than `most`, or if many objects have their owners by chance.
-[[nodiscard]] std::vector<site_part>
-parts_of_site(const situation& of, const std::vector<std::size_t>& items, std::size_t most);
+/// would be one part, or if many objects have their owners by chance.
+[[nodiscard]] std::vector<site_part> parts_of_site(const situation& of,
+                                                   const std::vector<std::size_t>& items);
 
 } // namespace nodewise::advise
