@@ -45,7 +45,7 @@ std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
 
 /// Of the remote share. Runs of programs whose threads always have the same part differ by less
 /// than a point.
-constexpr double largest_difference = 0.05;
+constexpr double largest_difference = 0.03;
 
 bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
   return what.counted && what.counted->remote.value_or(1) <= plain.remote.value_or(0) + noise;

@@ -6,6 +6,7 @@
 #include "advise/jobs.hpp"
 #include "advise/planner.hpp"
 #include "advise/propose.hpp"
+#include "advise/use_map.hpp"
 #include "advise/whole.hpp"
 
 namespace nodewise::advise {
@@ -45,6 +46,31 @@ alternative all_arrays(const picture& of, std::size_t program, const binding& th
   return one;
 }
 
+/// Arrays of which anyone seems to use any page: each page to who used most of it. Owners may be at
+/// random and stay the same, and one run cannot tell that from chance; another one can.
+decision page_by_page(const picture& of, const binding& threads) {
+  // The agent's settings have room for so many runs, and each is a mapping of its own.
+  constexpr std::size_t most_runs = 4000;
+  const situation& all = of.of;
+  const std::vector<std::size_t> sites = placeable_sites(of);
+  decision made = decide(of, sites, threads);
+  std::size_t runs = 0;
+  for (const std::size_t s : sites) {
+    const std::vector<std::size_t>& items = all.sites()[s].items;
+    if (!all.sites()[s].placeable || items.size() != 1 || !of.shapes[items.front()].anyones()) {
+      continue;
+    }
+    auto parts = use_map(all, all.items()[items.front()], threads.homes).page_by_page();
+    runs += parts.size();
+    if (parts.size() < 2 || runs > most_runs) {
+      return {};
+    }
+    std::erase_if(made.objects, [&](const treated& each) { return each.site == s; });
+    made.objects.push_back({s, items, {.how = plans::layout::map, .parts = std::move(parts)}});
+  }
+  return runs > 0 ? made : decision{};
+}
+
 } // namespace
 
 std::vector<alternative> alternatives(const profile::profile& of, const topology& on,
@@ -53,10 +79,16 @@ std::vector<alternative> alternatives(const profile::profile& of, const topology
   const picture seen(what);
   const binding threads = choose_binding(seen, program);
   const decision bold = decide_boldly(seen, placeable_sites(seen), threads);
-  return {all_arrays(seen, program, threads, plans::layout::interleaved, least_interleaved),
-          all_arrays(seen, program, threads, plans::layout::blocked, least_block),
-          {"placement by array", plan_of(seen, program, bold),
-           outcome_of(what, times_after(seen, bold)), true}};
+  std::vector<alternative> made = {
+      all_arrays(seen, program, threads, plans::layout::interleaved, least_interleaved),
+      all_arrays(seen, program, threads, plans::layout::blocked, least_block),
+      {"placement by array", plan_of(seen, program, bold),
+       outcome_of(what, times_after(seen, bold)), true}};
+  if (const decision pages = page_by_page(seen, threads); !pages.objects.empty()) {
+    made.push_back({"placement by page", plan_of(seen, program, pages),
+                    outcome_of(what, times_after(seen, pages)), true});
+  }
+  return made;
 }
 
 outcome outcome_of_run(const profile::profile& of, const topology& on, std::size_t program) {

@@ -299,6 +299,18 @@ use_map::run_list use_map::parts(std::size_t most_runs) const {
   return made;
 }
 
+std::vector<plans::part_run> use_map::page_by_page() const {
+  std::vector<plans::part_run> runs;
+  for (std::size_t k = 0; k < stretches_.size(); ++k) {
+    const std::vector<double>& use = stretches_[k].use;
+    const auto node = static_cast<std::size_t>(std::ranges::max_element(use) - use.begin());
+    const std::size_t first = k == 0 ? 0 : stretches_[k].first;
+    const std::size_t last = k + 1 < stretches_.size() ? stretches_[k + 1].first : pages_;
+    append(runs, last - first, thread_of_node_[node]);
+  }
+  return runs;
+}
+
 double use_map::misplaced(const situation& of, const model::page_map& map) const {
   double all = 0;
   double near = 0;

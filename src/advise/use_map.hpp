@@ -36,6 +36,8 @@ class use_map {
   /// not: little use tells the owner nearly as well as much, a page alone among those of another
   /// node follows them, and what the main thread uses of every page alike is a pass of its own.
   [[nodiscard]] run_list parts(std::size_t most_runs) const;
+  /// Each page to the node that used most of it, whatever its neighbours are.
+  [[nodiscard]] std::vector<plans::part_run> page_by_page() const;
   /// 0..1 of that evidence: for nodes whose own memory this map has the pages not on.
   [[nodiscard]] double misplaced(const situation& of, const model::page_map& map) const;
 

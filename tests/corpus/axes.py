@@ -66,6 +66,12 @@ class Spec:
         `workshare`, any of them, and oneTBB's threads take any slot of their arena."""
         return self.work not in ("dynamic", "tasks", "workshare", "oneTBB")
 
+    @property
+    def has_one_worker(self) -> bool:
+        """One thread does all the work of a loop, in each loop any of them: no placement is better than another,
+        and how far its pages are in one run is luck."""
+        return self.work == "workshare"
+
     def is_possible(self) -> bool:
         return (
             self.work in WORK[self.language]

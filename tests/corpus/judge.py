@@ -93,7 +93,9 @@ class Judge:
             verdict.best = self.best_static(spec, program)
             if spec.is_static:
                 verdict.best = min(verdict.best, verdict.plain)
-            if spec.debug == "-g":
+            if spec.has_one_worker:
+                verdict.best = max(verdict.best, verdict.plan)
+            if spec.debug == "-g" and not spec.has_one_worker:
                 source = self.folder / f"{name}.{ENDINGS[spec.language]}"
                 lines = marked_lines(source, "made", "touch")
                 verdict.names_line = any(line in json.dumps(advice["findings"]) for line in lines)

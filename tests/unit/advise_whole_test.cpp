@@ -91,5 +91,26 @@ TEST(AdviseWhole, AlternativesAreWhatUsersTryFirst) {
   }
 }
 
+// One run cannot tell owners at random from chance; a run with each page at its owner can.
+TEST(AdviseWhole, PagesThatAnyoneSeemsToUseAreTriedOneByOne) {
+  program_maker make(two_by_four);
+  make.array(1024, program_maker::all_by(0)).used_by_chance();
+  make.array(4, program_maker::all_by(0)).used_by_chance();
+  make.last().kind = profile::object_kind::other; // which nothing places
+  const auto all = advise::alternatives(make.made(), lab_machine("nehalem-2x4"), 0);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[3].name, "placement by page");
+  EXPECT_TRUE(all[3].must_be_nearer);
+  EXPECT_LT(*all[3].expected.remote, *all[0].expected.remote - 0.05);
+  ASSERT_EQ(all[3].plan.objects.size(), 1U);
+  const plans::entry& array = all[3].plan.objects.front();
+  EXPECT_EQ(array.how, plans::layout::map);
+  EXPECT_GT(array.parts.size(), 256U);
+  program_maker large(two_by_four);
+  large.array(std::size_t{1} << 15, program_maker::all_by(0)).used_by_chance();
+  EXPECT_EQ(advise::alternatives(large.made(), lab_machine("nehalem-2x4"), 0).size(), 3U)
+      << "a plan has room for 4000 runs";
+}
+
 } // namespace
 } // namespace nodewise
