@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <nodewise/id_set.hpp>
+
 #include "cli/profile_sites.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"

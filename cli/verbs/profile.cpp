@@ -24,6 +24,7 @@
 #include "cli/verbs.hpp"
 #include "doctor/settings.hpp"
 #include "launch/plan.hpp"
+#include "launch/start.hpp"
 #include "report/error_text.hpp"
 
 namespace nodewise::cli::verbs {
