@@ -43,9 +43,12 @@ std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
   return best;
 }
 
-/// Of the remote share. Runs of programs whose threads always have the same part differ by less
-/// than a point.
-constexpr double largest_difference = 0.03;
+/// Of the remote share, between a prediction and the count. Runs of programs whose threads always
+/// have the same part differ by less than a point, and by what caches happen to hold.
+constexpr double usual_difference = 0.03;
+/// Where most of the remote traffic goes, more of what is left may come from caches.
+constexpr double largest_difference = 0.05;
+constexpr double part_of_gain = 0.2;
 
 bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
   return what.counted && what.counted->remote.value_or(1) <= plain.remote.value_or(0) + noise;
@@ -54,8 +57,13 @@ bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
 } // namespace
 
 bool proof::candidate::is_repeatable() const noexcept {
-  const bool known = result.counted && result.counted->remote && predicted.remote;
-  return !known || std::abs(*result.counted->remote - *predicted.remote) <= largest_difference;
+  if (!result.counted || !result.counted->remote || !predicted.remote) {
+    return true;
+  }
+  const double difference = std::abs(*result.counted->remote - *predicted.remote);
+  const double gain = remote_before.value_or(*predicted.remote) - *predicted.remote;
+  return difference <= usual_difference ||
+         (difference <= largest_difference && difference <= part_of_gain * gain);
 }
 
 bool changes_anything(const advise::proposal& what) {
@@ -68,7 +76,7 @@ proof prove(const advise::proposal& what, std::vector<advise::alternative> other
   std::vector<char> allowed; // by position in `tried`
   double least = cost_of(what.before);
   if (changes_anything(what)) {
-    made.tried.push_back({"plan", what.plan, what.after, run(what.plan)});
+    made.tried.push_back({"plan", what.plan, what.after, run(what.plan), what.before.remote});
     const proof::candidate& plan = made.tried.front();
     if (!plan.result.counted) {
       made.best = 0;
@@ -83,8 +91,8 @@ proof prove(const advise::proposal& what, std::vector<advise::alternative> other
       continue;
     }
     counted_outcome found = run(each.plan);
-    made.tried.push_back(
-        {std::move(each.name), std::move(each.plan), each.expected, std::move(found)});
+    made.tried.push_back({std::move(each.name), std::move(each.plan), each.expected,
+                          std::move(found), what.before.remote});
     const proof::candidate& tried = made.tried.back();
     const bool taken =
         tried.is_repeatable() && (!each.must_be_nearer || is_nearer(tried.result, what.before));

@@ -30,6 +30,7 @@ struct proof {
     plans::plan_file plan;
     advise::outcome predicted;
     counted_outcome result;
+    std::optional<double> remote_before = {}; ///< share, of the program as it ran
     /// What was counted is near what was predicted. Otherwise threads used other parts of the
     /// arrays than in the first run, and in a third one will use others again.
     [[nodiscard]] bool is_repeatable() const noexcept;

@@ -128,6 +128,20 @@ TEST_F(ProfileProof, WhatDoesNotComeOutAsPredictedWillNotAgain) {
   EXPECT_FALSE(found.tried[0].is_repeatable());
 }
 
+// Of what is left after most is near, more depends on what caches held.
+TEST_F(ProfileProof, ACountNearThePredictionIsRepeatable) {
+  using candidate = proof::candidate;
+  const auto is = [](double before, double predicted, double counted) {
+    return candidate{"plan", {}, taking(1, predicted), {taking(1, counted), ""}, before}
+        .is_repeatable();
+  };
+  EXPECT_TRUE(is(0.75, 0.60, 0.628));
+  EXPECT_FALSE(is(0.75, 0.60, 0.56));
+  EXPECT_TRUE(is(0.75, 0.06, 0.105));
+  EXPECT_FALSE(is(0.75, 0.06, 0.115));
+  EXPECT_TRUE(is(0.74, 0.75, 0.77)); // pages in turn over the nodes
+}
+
 TEST_F(ProfileProof, ThePlanItselfIsNoAlternative) {
   counted_ = {{"plan", taking(6, 0.1)}};
   others_.push_back({"placement by array", plan_.plan, taking(5, 0.1), true});
