@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <bit>
-#include <cstring>
 
 #include <dlfcn.h>
 
@@ -26,29 +25,47 @@ constinit std::atomic<at_level_function*> get_size{nullptr};
 /// How many threads the calling thread has started for the inner team that it begins now.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t started = 0;
 
+/// A program may have several such libraries, and unload one.
 template <class Function>
-Function* find(const void* caller, const char* name) noexcept {
-  void* const found = ::dlsym(RTLD_NEXT, name);
-  return std::bit_cast<Function*>(found != nullptr ? found : find_seen_from(caller, name));
+bool is_of(Function* function, const char* module) noexcept {
+  return function != nullptr && module != nullptr &&
+         module_of(std::bit_cast<const void*>(function)).start == module;
+}
+
+/// Of the module that begins there; else nullptr.
+template <class Function>
+Function* find(const char* module, const void* caller, const char* name) noexcept {
+  auto* found = std::bit_cast<Function*>(::dlsym(RTLD_NEXT, name));
+  if (!is_of(found, module)) {
+    found = std::bit_cast<Function*>(find_seen_from(caller, name));
+  }
+  return is_of(found, module) ? found : nullptr;
 }
 
 } // namespace
 
 void learn_openmp_library(const void* door, const void* caller) noexcept {
-  if (get_level.load() != nullptr || !module_of(door).is(library)) {
+  const module_of from(door);
+  if (!from.is(library) || is_of(get_level.load(), from.start)) {
     return;
   }
-  get_size = find<at_level_function>(caller, "omp_get_team_size");
-  get_ancestor = find<at_level_function>(caller, "omp_get_ancestor_thread_num");
-  if (get_size != nullptr && get_ancestor != nullptr) {
-    get_level = find<level_function>(caller, "omp_get_level");
-  }
+  get_level = nullptr;
+  get_size = find<at_level_function>(from.start, caller, "omp_get_team_size");
+  get_ancestor = find<at_level_function>(from.start, caller, "omp_get_ancestor_thread_num");
+  get_level = find<level_function>(from.start, caller, "omp_get_level");
 }
 
-inner_position next_inner_position(const char* module) noexcept {
+inner_position next_inner_position(const void* code) noexcept {
   inner_position made;
   level_function* const level_now = get_level.load();
-  if (level_now == nullptr || std::strncmp(module, library, std::strlen(library)) != 0) {
+  at_level_function* const size_at = get_size.load();
+  at_level_function* const ancestor_at = get_ancestor.load();
+  if (level_now == nullptr) {
+    return made;
+  }
+  // Who starts a thread with code of a library is in it: it stays loaded meanwhile.
+  const char* const from = module_of(code).start;
+  if (!is_of(level_now, from) || !is_of(size_at, from) || !is_of(ancestor_at, from)) {
     return made;
   }
   // The team is begun already, with the calling thread as its first.
@@ -57,8 +74,8 @@ inner_position next_inner_position(const char* module) noexcept {
     return made;
   }
   for (int level = 1; level <= levels; ++level) {
-    const int size = get_size.load()(level);
-    const int ancestor = get_ancestor.load()(level);
+    const int size = size_at(level);
+    const int ancestor = ancestor_at(level);
     if (size < 1 || ancestor < 0) {
       return {};
     }

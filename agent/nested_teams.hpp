@@ -29,7 +29,7 @@ inline void tell_inner(const inner_position& of, nodewise_agent_thread& into) no
 /// `door`: the function of the library that is entered; `caller`: who enters it. Takes the loader's
 /// lock.
 void learn_openmp_library(const void* door, const void* caller) noexcept;
-/// Of the thread that the calling thread starts now, whose code is in `module`.
-[[nodiscard]] inner_position next_inner_position(const char* module) noexcept;
+/// Of the thread that the calling thread starts now, which begins with `code`.
+[[nodiscard]] inner_position next_inner_position(const void* code) noexcept;
 
 } // namespace nodewise::agent

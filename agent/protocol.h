@@ -94,7 +94,7 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_END = 3,    /* the process ended by exit() or _exit() */
   NODEWISE_AGENT_MADE = 4,   /* the process has its first large object: a header alone */
   NODEWISE_AGENT_THREAD = 5, /* a thread, when the process ended; before that if it was pinned, with
-                              * `witness` any that the program itself started */
+                              * `witness` any that the program itself started or of inner teams */
   /* With `witness`: */
   NODEWISE_AGENT_BORN = 6,  /* a large object was made, or is elsewhere or of another size now */
   NODEWISE_AGENT_STACK = 7, /* on which an object was made or written; before its first use */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "agent/process.hpp"
 #include "agent/writes.hpp"
 #include "sys/raw.hpp"
 
@@ -37,7 +38,26 @@ void set_state(known_thread& entry, thread_state state) noexcept {
                    std::memory_order_release);
 }
 
-/// By the thread that ends. Of a runtime's only those of inner teams are of further interest.
+/// So many in all: threads of inner teams are started anew for each region.
+constexpr std::uint32_t max_told = 16384;
+constinit std::atomic<std::uint32_t> told{0};
+
+/// At its end, as the table would not know it any more when the process ends.
+void tell_inner_thread(const known_thread& entry) noexcept {
+  if (!is_witness() || told.fetch_add(1, relaxed) >= max_told) {
+    return;
+  }
+  nodewise_agent_thread record = {};
+  record.tid = entry.tid.load(relaxed);
+  record.ordinal = -1;
+  record.flags = entry.flags.load(relaxed);
+  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, record.name, 0L, 0L, 0L);
+  std::memcpy(record.start, entry.start_module, sizeof record.start);
+  tell_inner(entry.inner, record);
+  tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
+}
+
+/// By the thread that ends. A runtime's is of no further interest.
 void end_thread(void* ticket) noexcept {
   known_thread& entry =
       table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
@@ -45,7 +65,10 @@ void end_thread(void* ticket) noexcept {
     return;
   }
   tell_own_writes();
-  if (entry.ordinal < 0 && entry.inner.sizes[0] == 0) {
+  if (entry.ordinal < 0) {
+    if (entry.inner.sizes[0] != 0) {
+      tell_inner_thread(entry);
+    }
     set_state(entry, thread_state::none);
     return;
   }
@@ -154,7 +177,6 @@ bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
   }
   into.tid = entry.tid.load(relaxed);
   into.ordinal = entry.ordinal;
-  tell_inner(entry.inner, into);
   into.flags = entry.flags.load(relaxed);
   std::memcpy(into.name, entry.name, sizeof into.name);
   std::memcpy(into.start, entry.start_module, sizeof into.start);

@@ -205,7 +205,7 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
   known_thread* const entry = take_entry();
   if (entry != nullptr) {
     entry->ordinal = ordinal;
-    entry->inner = ordinal >= 0 ? inner_position{} : next_inner_position(module);
+    entry->inner = ordinal >= 0 ? inner_position{} : next_inner_position(wanted.code());
     entry->unjoined = ordinal >= 0;
     const std::size_t length = ::strnlen(module, sizeof entry->start_module - 1);
     std::memcpy(entry->start_module, module, length);

@@ -146,7 +146,7 @@ def pairs_of(rounds: list[dict], one: str, other: str, figure: str) -> list[tupl
 
 def bars_of(rounds: list[dict], medians: dict) -> dict[str, tuple[float, Ratio | None]]:
     """What a bar is about, where it is, and the ratio that it is for."""
-    best = min((name for name in NEEDS_NO_PLAN if medians[name]), key=lambda name: medians[name]["use_s"])
+    best = min((name for name in NEEDS_NO_PLAN if medians[name]), key=lambda name: medians[name]["use_s"], default="plain")
     in_use, in_all = (Ratio.of(pairs_of(rounds, "plan", "plain", figure)) for figure in ("use_s", "whole_s"))
     better = min((each for each in (in_use, in_all) if each), key=lambda each: each.low, default=None)
     near = [(max(each["plan"]["use_remote"], NEARLY_NONE), max(each["best_map_remote"], NEARLY_NONE))

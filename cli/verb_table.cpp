@@ -240,7 +240,7 @@ constexpr std::array profile_examples = {
     example{"nodewise profile before.json --input lab:yuca-4x8",
             "advice on a profile that was kept, by another machine's figures"},
     example{"nodewise profile -p 4711 --duration 10", "a process that runs already"},
-    example{"mpirun -n 4 nodewise profile --ranks-per node -o prof-%r.json ./solver",
+    example{"mpirun -n 4 nodewise profile --ranks-per node -o prof-%r.json -- ./solver",
             "a profile of each MPI rank; nodewise profile prof-*.json shows them together"},
 };
 constexpr std::array profile_codes = {

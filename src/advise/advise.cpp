@@ -127,7 +127,7 @@ class search {
         not_asked(each.what, missing);
         continue;
       }
-      const std::vector<std::size_t> sites = each.sites(of_, free_);
+      const std::vector<std::size_t> sites = each.sites(of_, free_for(each));
       if (sites.empty()) {
         const std::string figure = each.unjudged == nullptr ? "" : each.unjudged(of_);
         if (!figure.empty()) {
@@ -145,6 +145,15 @@ class search {
   }
 
  private:
+  /// Nothing from outside changes what the program places itself: one pattern is about that.
+  [[nodiscard]] std::vector<char> free_for(const detector& by) const {
+    std::vector<char> free = free_;
+    for (std::size_t s = 0; s < free.size(); ++s) {
+      const bool other = by.placement_cures && by.what != pattern::own_placement;
+      free[s] = other && of_.of.sites()[s].places_itself ? 0 : free[s];
+    }
+    return free;
+  }
   void not_asked(pattern what, const std::string& missing) {
     const auto same = [&](const unexamined& other) {
       return other.what == what && other.missing == missing;

@@ -60,15 +60,19 @@ decision page_by_page(const picture& of, const binding& threads) {
     if (!all.sites()[s].placeable || items.size() != 1 || !of.shapes[items.front()].anyones()) {
       continue;
     }
-    auto parts = use_map(all, all.items()[items.front()], threads.homes).page_by_page();
-    runs += parts.size();
-    if (parts.size() < 2 || runs > most_runs) {
-      return {};
+    auto parts = use_map(all, all.items()[items.front()], made.threads.homes).page_by_page();
+    if (parts.size() < 2) {
+      continue;
     }
+    runs += parts.size();
     std::erase_if(made.objects, [&](const treated& each) { return each.site == s; });
     made.objects.push_back({s, items, {.how = plans::layout::map, .parts = std::move(parts)}});
   }
-  return runs > 0 ? made : decision{};
+  std::size_t together = 0;
+  for (const treated& each : made.objects) {
+    together += each.how.parts.size();
+  }
+  return runs > 0 && together <= most_runs ? made : decision{};
 }
 
 } // namespace

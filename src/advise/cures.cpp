@@ -250,8 +250,10 @@ std::vector<cure> for_pattern(pattern what, const subject& of) {
   case pattern::small_chunks:
     return whole_pages(of);
   case pattern::own_placement:
-    return {region(of, "give it blocks of the threads of the loop that uses it",
-                   "nodewise::blocked(team.owners())")};
+    return {takes_cpp(of)
+                ? region(of, "give it blocks of the threads of the loop that uses it",
+                         "nodewise::blocked(team.owners())")
+                : cure{"Nodewise", "give it blocks of the threads of the loop that uses it", ""}};
   case pattern::buffer_cache:
     return {{"command",
              "drop cached files before the run, or let the program that writes them do so",

@@ -143,7 +143,7 @@ std::vector<plans::entry> entries_for(const picture& of, std::size_t program,
   const treated* last = nullptr;
   for (const treated& each : objects) {
     const site& where = of.of.sites()[each.site];
-    if (where.program != program || each.how.how == layout::untouched) {
+    if (where.program != program || where.places_itself || each.how.how == layout::untouched) {
       continue;
     }
     if (each.items.size() == where.items.size()) {

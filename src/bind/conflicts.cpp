@@ -1,5 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "bind/conflicts.hpp"
+#include "bind/team_sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -276,8 +277,14 @@ class finder {
     }
   }
 
+  /// "4,2" are nested teams of eight.
+  [[nodiscard]] std::optional<std::size_t> threads_of_all_teams() const {
+    const std::string* const text = value("OMP_NUM_THREADS");
+    const std::size_t threads = text == nullptr ? 0 : threads_of_teams(parse_team_sizes(*text));
+    return threads == 0 ? std::nullopt : std::optional(threads);
+  }
   void numbers_of_threads() {
-    const auto threads = number("OMP_NUM_THREADS");
+    const auto threads = threads_of_all_teams();
     const auto limit = number("OMP_THREAD_LIMIT");
     if (threads && limit && *limit < *threads) {
       add(shown("OMP_NUM_THREADS") + " and " + shown("OMP_THREAD_LIMIT"),

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "bind/team_sizes.hpp"
+
 namespace nodewise::launch {
 
 namespace {
@@ -214,6 +216,10 @@ std::optional<thread_report> thread_of(const whole_record& record) {
       break;
     }
     thread.team_sizes.push_back(size);
+  }
+  constexpr std::size_t most_threads = std::size_t{1} << 20; // that a profile may speak of
+  if (bind::threads_of_teams(thread.team_sizes) > most_threads) {
+    thread.team_sizes.clear();
   }
   thread.inner_number = fixed->inner_number;
   thread.main = (fixed->flags & NODEWISE_AGENT_MAIN) != 0;

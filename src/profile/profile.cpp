@@ -35,9 +35,25 @@ std::string label_of(const frame& where) {
 
 namespace {
 
+/// "std::vector<T> a::make<T>(int)" is a::make: a template's demangled name begins with its result.
+std::string_view qualified_name(std::string_view function) noexcept {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    const bool unnamed = c == '(' && function.substr(i).starts_with("(anonymous namespace)");
+    if (c == '(' && depth == 0 && !unnamed) {
+      return function.substr(begin, i - begin);
+    }
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+    begin = c == ' ' && depth == 0 ? i + 1 : begin;
+  }
+  return function.substr(begin);
+}
+
 /// Also where the library of this project is linked into the program.
 bool is_helping(const frame& code) noexcept {
-  return code.function.starts_with("nodewise::v0::") ||
+  return qualified_name(code.function).starts_with("nodewise::v0::") ||
          std::ranges::any_of(helping,
                              [&](std::string_view name) { return code.module.starts_with(name); });
 }

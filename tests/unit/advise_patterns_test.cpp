@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Each pattern is found in its textbook form, and nothing is in the cured one.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "unit/advise_programs.hpp"
@@ -153,6 +155,13 @@ TEST(AdvisePatterns, OwnPlacement) {
   EXPECT_THAT(found(told), ElementsAre(pattern::own_placement));
   EXPECT_THAT(told.findings.front().entries, IsEmpty());
   EXPECT_THAT(told.plans, IsEmpty());
+  program_maker read_by_all(two_by_four);
+  read_by_all.array(pages, program_maker::all_by(0)).used_by_all();
+  read_by_all.last().kind = profile::object_kind::region;
+  const advice of_all = on_nehalem(read_by_all);
+  EXPECT_TRUE(
+      std::ranges::all_of(of_all.findings, [](const auto& f) { return f.entries.empty(); }));
+  EXPECT_THAT(of_all.plans, IsEmpty());
   program_maker cured(two_by_four);
   cured.array(pages, cured.blocked()).used(cured.blocked());
   cured.last().kind = profile::object_kind::region;

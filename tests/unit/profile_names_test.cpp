@@ -57,6 +57,19 @@ TEST(ProfileNames, CallsThatAllHaveInCommonSayNothing) {
       ElementsAre("solver.cpp:90 (through grid.hpp:12)", "solver.cpp:91 (through grid.hpp:12)"));
 }
 
+// Where the library is linked into the program its code is in the program's module.
+TEST(ProfileNames, WhatTheLibraryAllocatesIsCalledByItsCaller) {
+  const auto in = [](const std::string& function, int line) {
+    frame made = at("a.cpp", line);
+    made.function = function;
+    return made;
+  };
+  const frame library = in("void nodewise::v0::(anonymous namespace)::fill<double>(int)", 3);
+  const frame array = in("nodewise::v0::array<double>::array(unsigned long)", 4);
+  const frame user = in("nodewise::v0::array<double> (anonymous namespace)::make<double>(int)", 5);
+  EXPECT_THAT(names_by({{library, array, user}}), ElementsAre("a.cpp:5"));
+}
+
 TEST(ProfileNames, RowsOfOneArrayHaveOneName) {
   const call_chain row = {at("solver.c", 41), at("solver.c", 90)};
   EXPECT_THAT(names_by({row, row, row}), ElementsAre("solver.c:41", "solver.c:41", "solver.c:41"));
