@@ -121,18 +121,13 @@ ordered_json json_of(const thread_report& thread) {
 }
 
 ordered_json json_of(const launch::process_totals& totals) {
-  ordered_json made = {{"objects", totals.objects},
-                       {"placed", totals.placed},
-                       {"refused", totals.refused},
-                       {"map_limited", totals.map_limited},
-                       {"left_out", totals.left_out},
-                       {"lost", totals.lost},
-                       {"not_made", totals.no_memory},
-                       {"groups", totals.groups},
-                       {"stripped_modules", totals.stripped},
-                       {"own_threads", totals.own_threads},
-                       {"pinned_threads", totals.pinned},
-                       {"own_affinity", totals.own_affinity}};
+  ordered_json made = {
+      {"objects", totals.objects},           {"placed", totals.placed},
+      {"refused", totals.refused},           {"map_limited", totals.map_limited},
+      {"left_out", totals.left_out},         {"lost", totals.lost},
+      {"not_made", totals.no_memory},        {"groups", totals.groups},
+      {"stripped_modules", totals.stripped}, {"own_threads", totals.own_threads},
+      {"pinned_threads", totals.pinned},     {"own_affinity", totals.own_affinity}};
   if (totals.pin_errno != 0) {
     made["pin_refused"] = errno_text(totals.pin_errno);
   }
