@@ -47,7 +47,7 @@ alternative all_arrays(const picture& of, std::size_t program, const binding& th
 }
 
 /// Arrays of which anyone seems to use any page: each page to who used most of it. Owners may be at
-/// random and stay the same, and one run cannot tell that from chance; another one can.
+/// random and stay the same. One run looks the same by chance; a second run shows the difference.
 decision page_by_page(const picture& of, const binding& threads) {
   // The agent's settings have room for so many runs, and each is a mapping of its own.
   constexpr std::size_t most_runs = 4000;

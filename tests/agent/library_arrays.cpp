@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Arrays of the library, which places them itself: one that is given back, one that stays, and
-// one that is too small to be told of.
+// one that is too small to be reported.
 #include <cstddef>
 #include <cstdio>
 
