@@ -5,7 +5,7 @@ collector=$1; shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-sources=$(find -L /usr/lib/jvm -name src.zip | head -1)
+sources=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")/lib/src.zip
 parts=(java.base/java/util/concurrent java.base/java/util/stream)
 jar xf "$sources" "${parts[@]}"
 find "${parts[@]}" -name '*.java' > list

@@ -14,7 +14,7 @@ quietly "${user[@]}" "$bin/initdb" --data-checksums -D "$folder/data" --auth tru
 "${user[@]}" "$@" "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c shared_buffers=64MB \
   -c fsync=off -c logging_collector=off > "$folder/log" 2>&1 &
 server=$!
-trap 'kill "$server" 2> /dev/null; wait; rm -rf "$folder"' EXIT
+trap 'kill "$server" 2> /dev/null || true; wait; rm -rf "$folder"' EXIT
 for _ in $(seq 600); do "$bin/pg_isready" -q -h "$folder" && break; sleep 0.1; done
 client=("${user[@]}" "$bin/pgbench" -h "$folder" postgres)
 quietly "${client[@]}" --initialize --scale 5

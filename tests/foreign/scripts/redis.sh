@@ -8,7 +8,7 @@ cd "$folder"
 "$@" redis-server --port 0 --unixsocket "$folder/socket" --dir "$folder" --save '' --enable-debug-command yes \
   > log 2>&1 &
 server=$!
-trap 'kill "$server" 2> /dev/null; wait; rm -rf "$folder"' EXIT
+trap 'kill "$server" 2> /dev/null || true; wait; rm -rf "$folder"' EXIT
 ask() { redis-cli -s "$folder/socket" "$@"; }
 for _ in $(seq 600); do [ "$(ask ping 2> /dev/null)" = PONG ] && break; sleep 0.1; done
 ask debug populate 300000 key 100
