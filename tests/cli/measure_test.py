@@ -69,6 +69,8 @@ class Measure(CommandTest):
         if len(ALLOWED) < os.cpu_count():
             self.assertIn("Not kept: only processors", done.stdout)
             return
+        if "all that memory has to give" in done.stdout:
+            self.skipTest("other programs leave too little memory for buffers larger than the caches")
         [kept] = self.kept.iterdir()
         self.assertIn(f"Kept in {kept}", done.stdout)
         self.assertEqual(kept.read_text(), out.read_text())
