@@ -97,7 +97,7 @@ class Completion(CommandTest):
         shown = self.run_shell("zsh", "-fc", "fpath=($1 $fpath); autoload -Uz compinit; compinit -u -d $2; "
                                "print $_comps[nodewise]; autoload +X _nodewise", "-", str(functions),
                                str(self.folder / "dump"))
-        # Of 700 runs one has printed nothing: the next one is to say whether zsh had read the script.
+        # This has failed once, with nothing printed: the message says what zsh had to read, and read.
         entries = [line for line in (self.folder / "dump").read_text().splitlines() if "nodewise" in line]
         self.assertEqual(shown, ["_nodewise"], f"{Path(script).read_text()[:80]!r}, dumped: {entries}")
 

@@ -64,7 +64,7 @@ def script(name: str, *words: str, suite: str) -> Case:
 
 
 PYTHON = "/usr/bin/python3"
-PYTHON_VERSION = output_of(PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
+PYTHON_TESTS = f"lib{Path(PYTHON).resolve().name}-testsuite"  # libpython3.11-testsuite, ...
 # These need a network or a terminal, or test the time that something takes.
 NOT_CPYTHON = {
     "test_ssl", "test_urllib2net", "test_urllibnet", "test_robotparser", "test_timeout", "test_socket",
@@ -122,7 +122,7 @@ def rust() -> list[Case]:
 
 
 EVERY = (
-    Suite("CPython", ("python3", f"libpython{PYTHON_VERSION}-testsuite"), (PYTHON, "--version"), cpython),
+    Suite("CPython", ("python3", PYTHON_TESTS), (PYTHON, "--version"), cpython),
     Suite("NumPy", ("python3-numpy", "python3-pytest", "python3-hypothesis"),
           (PYTHON, "-c", "import numpy; print(numpy.__version__)"), numpy),
     Suite("stress-ng", ("stress-ng",), ("stress-ng", "--version"), stress_ng, alone=True),
