@@ -116,7 +116,7 @@ class mapping_line {
   /// Announces start, end, offset and name.
   void announce() const noexcept {
     message made('m');
-    begin(made).name(name_, length(name_, end_));
+    begin(made).name(name_, has_name() ? length(name_, end_) : 0);
   }
   void announce_as_data_of(const mapping_line& module) const noexcept {
     const char* last = module.name_;
@@ -156,17 +156,17 @@ class mapping_line {
   const char* name_ = nullptr;
 };
 
-/// Announces the whole lines of `text` that have a name, and the data behind modules.
+/// Announces the whole lines of `text`, and which of them are the data behind modules.
 void announce_lines(const char* text, std::size_t bytes) noexcept {
   mapping_line before(text, text);
   std::size_t done = 0;
   while (const void* const found = std::memchr(text + done, '\n', bytes - done)) {
     const char* const end = static_cast<const char*>(found);
     const mapping_line line(text + done, end);
-    if (line.is_whole() && line.has_name()) {
-      line.announce();
-    } else if (line.is_whole() && line.is_zeroed_data_behind(before)) {
+    if (line.is_whole() && line.is_zeroed_data_behind(before)) {
       line.announce_as_data_of(before);
+    } else if (line.is_whole()) {
+      line.announce();
     }
     before = line;
     done = static_cast<std::size_t>(end - text) + 1;
@@ -246,6 +246,18 @@ void announce_fork(int pid, int parent) noexcept {
 void announce_thread(int pid) noexcept {
   if (asked.announce) {
     message('t').decimal(pid).plain(" ").decimal(static_cast<int>(sys::raw::call(SYS_gettid)));
+  }
+}
+
+void announce_stack(const void* start, const void* end) noexcept {
+  if (asked.announce && start != end) {
+    message('s')
+        .plain("0x")
+        .hexadecimal(reinterpret_cast<std::uintptr_t>(start))
+        .plain(" 0x")
+        .hexadecimal(reinterpret_cast<std::uintptr_t>(end))
+        .plain(" 0x0 ")
+        .name("[stack and thread-local data]");
   }
 }
 

@@ -15,6 +15,9 @@ void announce_program(int pid) noexcept;
 void announce_fork(int pid, int parent) noexcept;
 /// This task is a new thread of the program.
 void announce_thread(int pid) noexcept;
+/// The calling thread's stack, and its thread-local data in one piece with it, from `start` to
+/// `end`. Without it nothing names this memory once the thread has ended.
+void announce_stack(const void* start, const void* end) noexcept;
 /// This task is the agent's own, and not to be counted.
 void announce_helper() noexcept;
 /// The object is there, or somewhere else or of another size than before.

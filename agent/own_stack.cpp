@@ -62,6 +62,11 @@ NODEWISE_READS_STACK stack_words stack_words::behind(const void* value) const no
   return *this;
 }
 
+stack_words whole_stack() noexcept {
+  return {reinterpret_cast<const std::uintptr_t*>(mine.begin),
+          reinterpret_cast<const std::uintptr_t*>(mine.end)};
+}
+
 std::uintptr_t own_stack_end(const void* from) noexcept {
   return mine.hold(reinterpret_cast<std::uintptr_t>(from)) ? mine.end : 0;
 }

@@ -246,7 +246,7 @@ void after_fork_in_child() noexcept {
   // the thread that forks, and groups only try theirs.
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
-  if (needs_stacks(asked)) {
+  if (needs_stacks(asked) || asked.announce) {
     note_main_stack();
   }
   if (asked.witness) {

@@ -101,6 +101,8 @@ constinit bound_early early;
 known_thread& enter(void* entry) noexcept {
   announce_thread(facts.pid.load(relaxed));
   note_thread_stack();
+  const stack_words stack = whole_stack();
+  announce_stack(stack.begin(), stack.end());
   auto& mine = *static_cast<known_thread*>(entry);
   enter_running(mine);
   if (early.any() && early.take(::pthread_self())) {

@@ -195,6 +195,11 @@ static bool obey(struct processor* processor, const char* message) {
     return true;
   case 'm':
     return has_words(text, "xxxn") && program_adds_mapping(program, text);
+  case 's':
+    if (!has_words(text, "xxxn"))
+      return false;
+    program_adds_stack(program, text);
+    return true;
   case 'e':
     program->ended = true;
     return true;

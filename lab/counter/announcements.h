@@ -12,6 +12,7 @@
 //   d ID                                 it is gone
 //   M                                    the mappings that were told are no longer right
 //   m START END OFFSET NAME              a mapping
+//   s START END OFFSET NAME              a new thread's stack, which later mappings do not replace
 //   e                                    the program ends
 //   [NAME  ]NAME  u                      a region begins, ends; initialisation is over
 #pragma once

@@ -12,6 +12,7 @@ enum {
   REGIONS_MAX = 1 << 10,
   MAPPINGS_MAX = 1 << 20,
   MAPPINGS_OF_PROGRAM_MAX = 1 << 16, // as many as Linux lets it have
+  STACKS_OF_PROGRAM_MAX = 1 << 12,   // those beyond are memory without a name
 };
 
 struct program* programs;
@@ -95,6 +96,8 @@ void program_inherits(struct program* child, const struct program* parent) {
   }
   for (size_t i = 0; i < parent->mapping_count; i++)
     (void)program_adds_mapping(child, parent->mappings[i]);
+  for (size_t i = 0; i < parent->stack_count; i++)
+    program_adds_stack(child, parent->stacks[i]);
   child->marked = parent->marked;
 }
 
@@ -113,6 +116,18 @@ bool program_adds_mapping(struct program* program, const char* text) {
   program->mappings[program->mapping_count++] = copy_text(text);
   mappings_kept++;
   return true;
+}
+
+void program_adds_stack(struct program* program, const char* text) {
+  if (mappings_kept == MAPPINGS_MAX || program->stack_count == STACKS_OF_PROGRAM_MAX)
+    return;
+  for (size_t i = 0; i < program->stack_count; i++)
+    if (strcmp(program->stacks[i], text) == 0)
+      return;
+  const size_t bytes = (program->stack_count + 1) * sizeof *program->stacks;
+  program->stacks = reallocate(program->stacks, bytes);
+  program->stacks[program->stack_count++] = copy_text(text);
+  mappings_kept++;
 }
 
 // The number of live objects that begin at or below the address.

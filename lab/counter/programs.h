@@ -70,6 +70,8 @@ struct program {
   size_t live_count;
   char** mappings; // as announced
   size_t mapping_count;
+  char** stacks; // of its threads, as mappings: nobody names them when the thread has ended
+  size_t stack_count;
   struct region* regions;
   struct region* charged; // the open region that was opened last, or NULL
   struct amount* cells;   // [PHASES][processor][to node]; NULL: none yet
@@ -119,6 +121,8 @@ void program_inherits(struct program* child, const struct program* parent);
 void program_forgets_mappings(struct program*);
 // False if it is one too many.
 bool program_adds_mapping(struct program*, const char* text);
+// Once, however many threads have it one after the other. It stays when mappings are forgotten.
+void program_adds_stack(struct program*, const char* text);
 
 // NULL if it is one too many.
 struct object* object_begins(struct program*, uint64_t id, uint64_t start, uint64_t bytes,

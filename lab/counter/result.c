@@ -221,6 +221,8 @@ static void write_threads(const struct program* program) {
 static void write_program(const struct program* program) {
   const char* name = program == &nobody ? "-" : program->name;
   fprintf(file, "program %" PRIu64 " %" PRIu64 " %s\n", program->key, program->parent, name);
+  for (size_t i = 0; i < program->stack_count; i++)
+    fprintf(file, "mapping %" PRIu64 " %s\n", program->key, program->stacks[i]);
   for (size_t i = 0; i < program->mapping_count; i++)
     fprintf(file, "mapping %" PRIu64 " %s\n", program->key, program->mappings[i]);
   if (program->ended)

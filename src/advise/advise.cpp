@@ -2,6 +2,7 @@
 #include "advise/advise.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -279,12 +280,20 @@ std::vector<proposal> proposals_for(const picture& of, const std::vector<std::si
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
+  std::deque<situation> jobs; // which are not moved
+  double bytes = 0;
+  for (std::vector<std::size_t>& programs : jobs_of(of)) {
+    bytes += jobs.emplace_back(of, on, std::move(programs)).bytes();
+  }
   advice made;
-  for (std::vector<std::size_t>& job : jobs_of(of)) {
-    const situation what(of, on, job);
+  for (const situation& what : jobs) {
+    constexpr double trifle = 0.01; // a launcher's or a shell's: whatever it gains, nobody sees it
+    if (what.bytes() < trifle * bytes) {
+      continue;
+    }
     const picture seen(what);
     search(seen, made).run();
-    for (proposal& plan : proposals_for(seen, job)) {
+    for (proposal& plan : proposals_for(seen, what.programs())) {
       const bool does_something =
           !plan.plan.objects.empty() || plan.rebinds || plan.worth.how != gain::kind::unavailable;
       if (!plan.refused.empty()) {
@@ -297,7 +306,8 @@ advice advise(const profile::profile& of, const topology& on) {
   }
   std::ranges::sort(made.findings, {}, [](const finding& each) {
     const bool known = each.worth.how != gain::kind::unavailable;
-    return std::tuple(known ? -each.worth.ratio : -1.0, each.what, each.title);
+    return std::tuple(each.what != pattern::nameless, known ? -each.worth.ratio : -1.0, each.what,
+                      each.title); // what has no name is missing in all others
   });
   return made;
 }

@@ -223,6 +223,34 @@ cure pad() {
           "struct alignas(64) per_thread {\n  double value; // in C: _Alignas(64)\n};\n"};
 }
 
+std::vector<cure> name_it(const subject& of) {
+  const std::string with = of.in == language::cpp ? "C++" : "C";
+  return {{with,
+           "allocate arrays by malloc, new or mmap, a block for each array: what an allocator of "
+           "the program's own or a system call of its own takes has no name",
+           ""},
+          {"command",
+           "where a runtime pools its blocks, let it call malloc: for Python PYTHONMALLOC=malloc, "
+           "for oneTBB a program without tbbmalloc",
+           ""}};
+}
+
+std::vector<cure> off_the_stack(const subject& of) {
+  std::vector<cure> all;
+  if (of.openmp) {
+    all.push_back({"OpenMP", "a copy for each thread, where they only read it",
+                   of.in == language::fortran ? "!$omp parallel firstprivate(a)\n"
+                                              : "#pragma omp parallel firstprivate(a)\n"});
+  }
+  all.push_back(of.in == language::fortran
+                    ? cure{"Fortran", "allocate it: then a plan can place it",
+                           "real(8), allocatable :: a(:)\nallocate (a(n))\n"}
+                    : cure{of.in == language::cpp ? "C++" : "C",
+                           "allocate it: then a plan can place it",
+                           "double *a = malloc(n * sizeof *a); // in place of: double a[n];\n"});
+  return all;
+}
+
 std::vector<cure> for_pattern(pattern what, const subject& of) {
   switch (what) {
   case pattern::serial_initialisation:
@@ -249,6 +277,10 @@ std::vector<cure> for_pattern(pattern what, const subject& of) {
     return static_work(of);
   case pattern::small_chunks:
     return whole_pages(of);
+  case pattern::nameless:
+    return name_it(of);
+  case pattern::thread_stacks:
+    return off_the_stack(of);
   case pattern::own_placement:
     return {takes_cpp(of)
                 ? region(of, "give it blocks of the threads of the loop that uses it",

@@ -18,6 +18,7 @@ namespace nodewise::advise {
 
 /// The troubles that are known by name, the most specific explanation of an object first.
 enum class pattern {
+  nameless,          ///< much of the remote traffic is of memory without a name
   own_placement,     ///< the program places it itself, by the library, and wrongly
   buffer_cache,      ///< cached files filled a node: pages touched there went elsewhere
   larger_than_node,  ///< one process needs more than a node has
@@ -35,10 +36,11 @@ enum class pattern {
   different_schedules, ///< touched in parallel, but not by those who use it
   few_threads,         ///< threads on fewer nodes than there are: memories are idle
   unpinned_threads,    ///< threads change their node
+  thread_stacks,       ///< threads use what is on the stack of another one
   unbalanced_work,     ///< threads have unlike amounts of work
   false_sharing,       ///< cache lines written by several threads, each its own bytes
 };
-inline constexpr std::size_t patterns = 19;
+inline constexpr std::size_t patterns = 21;
 /// "serial-initialisation": as files have it.
 [[nodiscard]] std::string_view to_string(pattern what) noexcept;
 /// "serial initialisation": for people.

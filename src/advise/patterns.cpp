@@ -8,11 +8,12 @@ namespace nodewise::advise {
 
 const std::array<detector, patterns>& detectors() {
   static const std::array<detector, patterns> all = {
-      own_placement,    buffer_cache,          larger_than_node,    sparse_matrix,
-      small_chunks,     dynamic_schedule,      used_by_all,         growth,
-      serial_file_read, dynamic_members,       constructor_touch,   partly_parallel,
-      static_arrays,    serial_initialisation, different_schedules, few_threads,
-      unpinned_threads, unbalanced_work,       false_sharing};
+      nameless,        own_placement,    buffer_cache,          larger_than_node,
+      sparse_matrix,   small_chunks,     dynamic_schedule,      used_by_all,
+      growth,          serial_file_read, dynamic_members,       constructor_touch,
+      partly_parallel, static_arrays,    serial_initialisation, different_schedules,
+      few_threads,     unpinned_threads, thread_stacks,         unbalanced_work,
+      false_sharing};
   return all;
 }
 

@@ -51,6 +51,7 @@ struct detector {
 /// What is missing of the evidence; empty if nothing is.
 [[nodiscard]] std::string missing_evidence(const situation& of, unsigned needs);
 
+extern const detector nameless;
 extern const detector own_placement;
 extern const detector buffer_cache;
 extern const detector larger_than_node;
@@ -68,6 +69,7 @@ extern const detector serial_initialisation;
 extern const detector different_schedules;
 extern const detector few_threads;
 extern const detector unpinned_threads;
+extern const detector thread_stacks;
 extern const detector unbalanced_work;
 extern const detector false_sharing;
 

@@ -368,8 +368,9 @@ class addition {
                      ? last
                      : std::max(last, (mapping->end - mapping->start) / from_.page_bytes);
     made.resident = used.by_page.size();
-    made.bytes = (mapping == nullptr || has_objects(*mapping) ? made.resident : made.pages) *
-                 from_.page_bytes;
+    const bool is_room = mapping == nullptr || mapping->name.empty() || has_objects(*mapping) ||
+                         made.kind == profile::object_kind::stack; // of which a part is used
+    made.bytes = (is_room ? made.resident : made.pages) * from_.page_bytes;
     made.initialised = begun_->of(std::nullopt, made.start / from_.page_bytes, made.pages);
     made.initialised_write_share = write_share_of(std::nullopt, traffic::phase::initialisation);
     add_contested(std::nullopt, made);

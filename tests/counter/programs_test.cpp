@@ -68,6 +68,23 @@ COUNTER_TEST(Programs, SayWhenTheyEndAndWhatWasMappedThen) {
   EXPECT_THAT(g.records("ended"), ElementsAre("100"));
 }
 
+// Mappings are read when a program begins and ends: stacks of threads between are in neither.
+COUNTER_TEST(Programs, KeepTheStacksOfThreadsThatHaveEnded) {
+  guest g(machine);
+  const char* const stack = "s0x7000 0x9000 0x0 %5Bstack%5D";
+  g.say(0, "x100 prog");
+  g.say(1, "t100 101");
+  g.say(1, stack);
+  g.say(2, "t100 102"); // gets the stack of the one before
+  g.say(2, stack);
+  g.say(3, "f200 100"); // inherits it
+  g.say(0, "M");
+  g.say(0, "m0x5000 0x6000 0x0 %5Bheap%5D");
+  EXPECT_THAT(g.records("mapping"), UnorderedElementsAre("100 0x7000 0x9000 0x0 %5Bstack%5D",
+                                                         "200 0x7000 0x9000 0x0 %5Bstack%5D",
+                                                         "100 0x5000 0x6000 0x0 %5Bheap%5D"));
+}
+
 COUNTER_TEST(Programs, HaveTheirThreadsOnEveryProcessor) {
   guest g(machine);
   g.say(0, "x100 prog");

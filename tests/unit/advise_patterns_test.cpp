@@ -388,6 +388,49 @@ TEST(AdvisePatterns, ProcessesOfOneParentAtOnceAreOneJob) {
               ElementsAre(pattern::few_threads, pattern::few_threads));
 }
 
+/// The last array is no array but memory of this kind, which nobody allocated.
+void make_memory(program_maker& make, profile::object_kind kind, const std::string& name) {
+  make.last().kind = kind;
+  make.last().name = name;
+  make.last().made_at.clear();
+  make.last().touches.clear();
+  make.last().touched.clear();
+}
+
+TEST(AdvisePatterns, MuchRemoteTrafficWithoutANameIsToldFirst) {
+  const auto with_nameless = [](std::size_t size) {
+    program_maker make(two_by_four);
+    make.array(pages, program_maker::all_by(0)).used(make.blocked(), 1);
+    make.array(size, program_maker::all_by(0)).used(make.blocked(), 1);
+    make_memory(make, profile::object_kind::other, "[heap]");
+    return on_nehalem(make);
+  };
+  const advice told = with_nameless(pages / 2); // a third of what is remote
+  ASSERT_THAT(found(told), ElementsAre(pattern::nameless, pattern::serial_initialisation));
+  const advise::finding& first = told.findings.front();
+  EXPECT_THAT(first.title, HasSubstr("33 % of the remote traffic"));
+  EXPECT_THAT(first.evidence, Contains(HasSubstr("[heap]: 33 %")));
+  EXPECT_EQ(first.worth.how, advise::gain::kind::at_most);
+  EXPECT_LT(first.worth.ratio, told.findings.back().worth.ratio);
+  EXPECT_THAT(first.entries, IsEmpty());
+  EXPECT_THAT(found(with_nameless(pages / 5)), ElementsAre(pattern::serial_initialisation));
+}
+
+TEST(AdvisePatterns, AStackThatOtherThreadsUse) {
+  program_maker make(two_by_four);
+  make.array(pages, program_maker::all_by(0)).used_by_all();
+  make_memory(make, profile::object_kind::stack, "[stack]");
+  const advice told = on_nehalem(make);
+  ASSERT_THAT(found(told), ElementsAre(pattern::thread_stacks));
+  EXPECT_THAT(told.findings.front().evidence, Contains(HasSubstr("[stack]: 100 %")));
+  EXPECT_THAT(told.plans, IsEmpty());
+
+  program_maker own(two_by_four); // each thread its own: nothing is far
+  own.array(pages, own.blocked()).used(own.blocked(), 1);
+  make_memory(own, profile::object_kind::stack, "[stack]");
+  EXPECT_THAT(found(on_nehalem(own)), IsEmpty());
+}
+
 TEST(AdvisePatterns, FalseSharing) {
   program_maker make(two_by_four);
   make.array(16, make.blocked()).used(make.blocked());

@@ -184,6 +184,25 @@ TEST(AdviseThreads, AreFoundUnpinnedWithoutFiguresToo) {
   EXPECT_NE(told.plans.front().plan.bind, bind_policy::none);
 }
 
+// The kernel moves a launcher like every process; its cure would be told beside the program's.
+TEST(AdviseThreads, ALauncherWithATrifleOfTheTrafficIsNotSpokenOf) {
+  const auto launched = [](double lines_of_launcher) {
+    program_maker solver(four_by_two);
+    solver.array(4096, solver.blocked()).used(solver.blocked(), 1);
+    program_maker launcher({0});
+    launcher.array(64, program_maker::all_by(0))
+        .used(program_maker::all_by(0), 1, lines_of_launcher);
+    launcher.program().pid = 7;
+    launcher.program().threads.front().stays = {{node_id{0}, 50}, {node_id{1}, 50}};
+    profile::profile both = solver.made();
+    both.programs.push_back(launcher.program());
+    return advise::advise(both, topology(grid(4, 2)));
+  };
+  EXPECT_THAT(found(launched(8)), IsEmpty()); // 1/512 of what the solver moves
+  EXPECT_THAT(launched(8).plans, IsEmpty());
+  EXPECT_THAT(found(launched(640)), Contains(pattern::unpinned_threads));
+}
+
 TEST(AdviseThreads, TeamsWhereThoseBeforeWereArePinned) {
   const advice told =
       advise::advise(two_teams({0, 1, 1, 2, 2, 3, 3}).made(), lab_machine("opteron-4x2"));

@@ -1,0 +1,150 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Far traffic that no array explains: memory that nobody allocated by a function that is watched,
+// and stacks whose data other threads use. No plan can place either.
+#include <algorithm>
+
+#include "advise/pattern_tools.hpp"
+#include "advise/propose.hpp"
+
+namespace nodewise::advise {
+
+namespace {
+
+double remote_bytes(const picture& of, const site& which) {
+  double sum = 0;
+  for (const std::size_t i : which.items) {
+    sum += of.shapes[i].remote * of.of.items()[i].bytes();
+  }
+  return sum;
+}
+
+double remote_bytes(const picture& of, const std::vector<std::size_t>& sites) {
+  double sum = 0;
+  for (const std::size_t s : sites) {
+    sum += remote_bytes(of, of.of.sites()[s]);
+  }
+  return sum;
+}
+
+double all_remote_bytes(const picture& of) {
+  double sum = 0;
+  for (const site& each : of.of.sites()) {
+    sum += remote_bytes(of, each);
+  }
+  return sum;
+}
+
+std::vector<std::size_t> sites_of(const picture& of, profile::object_kind kind) {
+  std::vector<std::size_t> found;
+  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
+    const site& each = of.of.sites()[s];
+    if (of.of.items()[each.items.front()].what->kind == kind && remote_bytes(of, each) > 0) {
+      found.push_back(s);
+    }
+  }
+  return found;
+}
+
+/// What is less is in every program, from its start and the C library.
+bool is_much(const picture& of, const std::vector<std::size_t>& sites) {
+  constexpr double of_the_traffic = 0.02;
+  constexpr double least_lines = 1U << 14U; // a megabyte
+  constexpr double least_samples = 100;
+  double units = 0;
+  for (const std::size_t s : sites) {
+    for (const std::size_t i : of.of.sites()[s].items) {
+      units += of.shapes[i].remote * of.of.items()[i].units;
+    }
+  }
+  return remote_bytes(of, sites) >= of_the_traffic * of.of.bytes() &&
+         units >= (of.of.sampled() ? least_samples : least_lines);
+}
+
+std::vector<std::size_t> nameless_sites(const picture& of, const std::vector<char>&) {
+  constexpr double of_the_remote = 0.2;
+  std::vector<std::size_t> found = sites_of(of, profile::object_kind::other);
+  const bool told = remote_bytes(of, found) > of_the_remote * all_remote_bytes(of);
+  return told && is_much(of, found) ? found : std::vector<std::size_t>();
+}
+
+std::vector<std::size_t> thread_stacks_sites(const picture& of, const std::vector<char>&) {
+  std::vector<std::size_t> found = sites_of(of, profile::object_kind::stack);
+  std::erase_if(found, [&](std::size_t s) {
+    return remote_bytes(of, of.of.sites()[s]) < some_remote * of.of.sites()[s].bytes;
+  });
+  return is_much(of, found) ? found : std::vector<std::size_t>();
+}
+
+/// What it is worth if all of these sites' traffic were near.
+gain worth_if_near(const picture& of, const std::vector<std::size_t>& sites) {
+  const situation& all = of.of;
+  flow_of_time now = empty_flow(all, of.swept);
+  flow_of_time these = empty_flow(all, of.swept);
+  flow_of_time after = empty_flow(all, of.swept);
+  for (std::size_t i = 0; i < all.items().size(); ++i) {
+    const item& each = all.items()[i];
+    const bool is_one = std::ranges::find(sites, each.site) != sites.end();
+    add_in_time(all, i, each.now, of.swept, now);
+    add_in_time(all, i, each.now, of.swept, is_one ? these : after);
+  }
+  const flow_of_time near = all_local(all, these);
+  for (std::size_t piece = 0; piece < after.size(); ++piece) {
+    after[piece].add(near[piece]);
+  }
+  gain made = worth_of_placing(all, {std::move(now)}, {std::move(after)}, samples_of(all, sites));
+  if (made.how == gain::kind::predicted) {
+    made.how = gain::kind::at_most;
+    made.note = "this is if all of it were near";
+  }
+  return made;
+}
+
+std::vector<std::string> evidence_of(const picture& of, const std::vector<std::size_t>& sites) {
+  std::vector<std::string> lines = usual_evidence(of, sites);
+  const double all = all_remote_bytes(of);
+  constexpr std::size_t most = 4;
+  for (std::size_t k = 0; k < std::min(most, sites.size()); ++k) {
+    lines.push_back(names_of(of.of, {sites[k]}) + ": " +
+                    percent(remote_bytes(of, of.of.sites()[sites[k]]) / all) +
+                    " of the remote traffic");
+  }
+  return lines;
+}
+
+suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& sites) {
+  const double share = remote_bytes(of, sites) / all_remote_bytes(of);
+  return {
+      .title = percent(share) + " of the remote traffic goes to memory without a name: no "
+                                "array of the program is known to be there",
+      .evidence = evidence_of(of, sites),
+      .remarks = {"what has a name: blocks of malloc, new and mmap, of 128 KiB or more or several "
+                  "from one line; static arrays; stacks"},
+      .worth = worth_if_near(of, sites)};
+}
+
+suspicion describe_thread_stacks(const picture& of, const std::vector<std::size_t>& sites) {
+  return {.title = "threads on other nodes use what is on a thread's stack, or in its "
+                   "thread-local data",
+          .evidence = evidence_of(of, sites),
+          .remarks = {"a stack is in its thread's memory; no plan places it elsewhere"},
+          .worth = worth_if_near(of, sites)};
+}
+
+} // namespace
+
+const detector nameless{.what = pattern::nameless,
+                        .needs = needs_uses | needs_objects,
+                        .explains_objects = false,
+                        .placement_cures = false,
+                        .sites = nameless_sites,
+                        .describe = describe_nameless};
+
+const detector thread_stacks{.what = pattern::thread_stacks,
+                             .needs = needs_uses | needs_objects,
+                             .explains_objects = false,
+                             .placement_cures = false,
+                             .sites = thread_stacks_sites,
+                             .describe = describe_thread_stacks};
+
+} // namespace nodewise::advise
