@@ -66,8 +66,10 @@ struct site {
   std::atomic<const void*> caller;
   std::atomic<std::size_t> bytes; ///< so far; a lost update does no harm
   std::atomic<group*> members;
+  std::atomic<std::uint32_t> alone; ///< blocks that have a name of their own
 };
 
+constexpr std::uint32_t most_alone = 4096;
 constexpr std::size_t site_count = 4096;
 constexpr std::size_t site_tries = 16; ///< places that a site may have in the table
 constinit site sites[site_count] = {};
@@ -375,6 +377,15 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
     }
   }
   return made;
+}
+
+bool may_stand_alone(std::size_t bytes, const void* caller) noexcept {
+  if (bytes < least_alone_bytes || !names_small_parts(asked)) {
+    return false;
+  }
+  site* const from = site_of(caller);
+  return from != nullptr && from->alone.load(relaxed) < most_alone &&
+         from->alone.fetch_add(1, relaxed) < most_alone;
 }
 
 void note_other_request(std::size_t bytes, const void* caller) noexcept {

@@ -34,6 +34,9 @@ void* take(std::size_t bytes, const void* caller, content wanted = content::any)
     if (made != nullptr) {
       return made;
     }
+    if (may_stand_alone(bytes, caller)) {
+      made = allocate_large(bytes, 1, caller, wanted);
+    }
   }
   note_other_request(bytes, caller);
   return made;
@@ -54,6 +57,10 @@ void nodewise::agent::free_noticed(void* start, const next_allocator& through) n
 
 namespace {
 
+bool is_object(std::size_t bytes, const void* caller) noexcept {
+  return bytes >= gate_bytes || (small_bytes < gate_bytes && may_stand_alone(bytes, caller));
+}
+
 bool is_power_of_two(std::size_t n) noexcept {
   return n != 0 && (n & (n - 1)) == 0;
 }
@@ -64,8 +71,8 @@ void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void
 }
 
 /// Alignments that are wrong are the next allocator's to refuse.
-bool is_large_request(std::size_t alignment, std::size_t bytes) noexcept {
-  return bytes >= gate_bytes && is_power_of_two(alignment);
+bool is_large_request(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
+  return is_power_of_two(alignment) && is_object(bytes, caller);
 }
 
 /// Into a new block, of whatever kind its size makes it; the old one is as it was if that fails.
@@ -96,7 +103,7 @@ void* resize(void* old, std::size_t bytes, const void* caller,
     }
     return grouped ? resize_grouped(old, bytes, caller) : resize_large(old, bytes, caller);
   }
-  if (bytes < gate_bytes || !through.knows_sizes) {
+  if (!through.knows_sizes || !is_object(bytes, caller)) {
     return through.realloc(old, bytes);
   }
   void* const made = allocate_large(bytes, 1, caller);
@@ -151,7 +158,7 @@ NODEWISE_INTERPOSED void* reallocarray(void* old, std::size_t count, std::size_t
 
 NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
                                        std::size_t bytes) noexcept {
-  if (!is_large_request(alignment, bytes) || alignment % sizeof(void*) != 0) {
+  if (!is_large_request(alignment, bytes, NODEWISE_CALLER) || alignment % sizeof(void*) != 0) {
     return behind.posix_memalign(into, alignment, bytes);
   }
   void* const made = allocate_large(bytes, alignment, NODEWISE_CALLER);
@@ -163,13 +170,13 @@ NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
 }
 
 NODEWISE_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return is_large_request(alignment, bytes)
+  return is_large_request(alignment, bytes, NODEWISE_CALLER)
              ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
              : behind.aligned_alloc(alignment, bytes);
 }
 
 NODEWISE_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return is_large_request(alignment, bytes)
+  return is_large_request(alignment, bytes, NODEWISE_CALLER)
              ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
              : behind.memalign(alignment, bytes);
 }

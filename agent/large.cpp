@@ -60,7 +60,7 @@ bool map_for(object& what, std::size_t alignment) noexcept {
 }
 
 bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
-  if (asked.observe && asked.witness) {
+  if (names_small_parts(asked)) {
     return borrow(what, alignment, wanted);
   }
   const std::size_t preferred = preferred_alignment(what);
@@ -311,7 +311,8 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
     return nullptr;
   }
   const std::size_t had = room_in(what);
-  if (bytes < gate_bytes || bytes > PTRDIFF_MAX / 2) {
+  const std::size_t least = what.block != nullptr ? least_alone_bytes : gate_bytes;
+  if (bytes < least || bytes > PTRDIFF_MAX / 2) {
     return resize_by_copy(start, had, bytes, caller);
   }
   if (what.block == nullptr && round_up(bytes, page_bytes()) == what.mapped_bytes) {

@@ -2,9 +2,9 @@
 //
 // Large objects of malloc's family: each a mapping of its own, placed when it is made. A freed one
 // is kept for a request of the same length and placement (agent/kept.hpp) or goes back to the
-// kernel, so that no page ever has another owner than the one that was asked for. A witness leaves
-// large objects to the next allocator: what that gives out again keeps its pages, and a profile
-// must show this.
+// kernel, so that no page ever has another owner than the one that was asked for. A profile or a
+// count leaves large objects to the next allocator: what that gives out again keeps its pages, and
+// this must show.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,9 @@ extern constinit settings asked;
 [[gnu::visibility("hidden")]] extern constinit std::size_t page_mask;
 extern constinit object_table objects;
 // NOLINTEND(bugprone-dynamic-static-initializers)
+
+/// In a profile or a count smaller blocks than `gate_bytes` may be objects of their own, too.
+inline constexpr std::size_t least_alone_bytes = std::size_t{16} << 10;
 
 /// Large objects begin on a page, which of the small ones of 16 bytes one in 256 does. So all that
 /// the agent costs the free() of the others is this test of an address.

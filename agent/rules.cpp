@@ -205,8 +205,7 @@ bool choose(const settings& asked, object& what) noexcept {
     }
   }
   const bool small = what.bytes < asked.threshold_bytes;
-  const bool witnessed = names_small_parts(asked) &&
-                         (what.kind == NODEWISE_AGENT_STATIC || what.kind == NODEWISE_AGENT_GROUP);
+  const bool witnessed = names_small_parts(asked) && what.kind != NODEWISE_AGENT_MAP;
   if (what.rule < 0 && small && !witnessed) {
     return false;
   }

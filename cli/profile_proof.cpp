@@ -29,26 +29,37 @@ double cost_of(const counted_outcome& what) {
   return what.counted ? cost_of(*what.counted) : never;
 }
 
-/// Of the counted ones the one that costs least, if it costs less than the program as it ran.
-std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
-                                   const std::vector<char>& allowed, const advise::outcome& plain) {
-  std::optional<std::size_t> best;
-  double least = cost_of(plain) * (1 - noise);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (allowed[i] != 0 && cost_of(all[i].result) < least) {
-      least = cost_of(all[i].result);
-      best = i;
-    }
-  }
-  return best;
-}
-
 /// Of the remote share, between a prediction and the count. Runs of programs whose threads always
 /// have the same part differ by less than a point, and by what caches happen to hold.
 constexpr double usual_difference = 0.03;
 /// Where most of the remote traffic goes, more of what is left may come from caches.
 constexpr double largest_difference = 0.05;
 constexpr double part_of_gain = 0.2;
+
+/// Near is safe, a predicted time is not: of what takes about as long, what is clearly nearer.
+bool is_safer(const advise::outcome& one, const advise::outcome& than) {
+  return cost_of(one) <= cost_of(than) * (1 + worth_a_run) &&
+         one.remote.value_or(1) + usual_difference < than.remote.value_or(0);
+}
+
+/// Of the counted ones the one that costs least, or a safer one, if it costs less than the program
+/// as it ran.
+std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
+                                   const std::vector<char>& allowed, const advise::outcome& plain) {
+  std::vector<std::size_t> better; // by their cost
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (allowed[i] != 0 && cost_of(all[i].result) < cost_of(plain) * (1 - noise)) {
+      better.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(better, {}, [&](std::size_t i) { return cost_of(all[i].result); });
+  const auto found = std::ranges::find_if(better, [&](std::size_t i) {
+    return std::ranges::none_of(better, [&](std::size_t other) {
+      return is_safer(*all[other].result.counted, *all[i].result.counted);
+    });
+  });
+  return found == better.end() ? std::nullopt : std::optional(*found);
+}
 
 bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
   return what.counted && what.counted->remote.value_or(1) <= plain.remote.value_or(0) + noise;

@@ -123,7 +123,9 @@ proposal propose(const picture& of, std::size_t program) {
   made.program = program;
   made.worth = worth_of_decision(all, best);
   made.remarks = remarks_on(of, best);
-  made.pays_from = pays_from(before, after);
+  if (made.worth.how != gain::kind::unavailable) { // else nobody knows what the use gains
+    made.pays_from = pays_from(before, after);
+  }
   made.refused = refusal_of(made.worth, best.objects.empty() ? std::nullopt : made.pays_from);
   if (!made.refused.empty()) {
     best = bound_alone(of, threads);

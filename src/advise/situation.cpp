@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,8 @@ using profile::object_kind;
 
 // A thread that was elsewhere for less than this was at home: samples are taken while it starts.
 constexpr double was_there = 0.05;
+// From here on blocks are never a group's.
+constexpr std::uint64_t largest_row_bytes = std::uint64_t{128} << 10;
 // Of the pages that somebody saw touched first.
 constexpr double nearly_all = 0.9;
 
@@ -292,6 +295,30 @@ void situation::add_sites() {
     for (const std::size_t i : sites_[s].items) {
       items_[i].site = s;
     }
+  }
+  leave_first_rows();
+}
+
+/// The first small blocks of a line are there before their group is, and so they are in the next
+/// run: an entry for them would fit all of the group's.
+void situation::leave_first_rows() {
+  std::set<site_key> grouped;
+  const auto key_without_kind = [&](const site& of) {
+    site_key key = key_of(items_[of.items.front()]);
+    std::get<1>(key) = object_kind::group;
+    return key;
+  };
+  for (const site& each : sites_) {
+    if (items_[each.items.front()].what->kind == object_kind::group) {
+      grouped.insert(key_without_kind(each));
+    }
+  }
+  for (site& each : sites_) {
+    const bool is_small = std::ranges::all_of(
+        each.items, [&](std::size_t i) { return items_[i].what->bytes < largest_row_bytes; });
+    const bool is_heap = items_[each.items.front()].what->kind == object_kind::heap;
+    each.placeable =
+        each.placeable && !(is_heap && is_small && grouped.contains(key_without_kind(each)));
   }
 }
 

@@ -63,6 +63,23 @@ TEST(AdviseWhole, APlanThatSlowsInitialisationSaysFromWhenItPays) {
   EXPECT_NEAR(*made.pays_from * (*made.before.seconds - *made.after.seconds), cost, cost * 1e-9);
 }
 
+// The model has far traffic of these machines for nothing: that the use gains no time means
+// nothing.
+TEST(AdviseWhole, WhereGainsAreUnknownInitialisationDecidesNothing) {
+  program_maker make(test::four_by_two);
+  make.array(pages, make.blocked()).used(make.in_turn(8));
+  for (std::size_t t = 0; t < make.threads(); ++t) {
+    const std::size_t part = pages / make.threads();
+    make.last().initialised.push_back({t * part, part, {{t, page_lines * pages / 8}}});
+  }
+  const advise::proposal made = advise::make_plan(make.made(), topology(test::grid(4, 2)), 0);
+  EXPECT_EQ(made.worth.how, advise::gain::kind::unavailable);
+  EXPECT_EQ(made.refused, "");
+  EXPECT_FALSE(made.pays_from);
+  EXPECT_EQ(made.plan.objects.size(), 1U);
+  EXPECT_LT(*made.after.remote, 0.01);
+}
+
 TEST(AdviseWhole, APlanThatIsRefusedBindsThreadsAsTheyWere) {
   program_maker make(two_by_four);
   make.array(pages, make.blocked()).used(make.blocked(), 0, 1);

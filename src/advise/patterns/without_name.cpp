@@ -48,7 +48,7 @@ std::vector<std::size_t> sites_of(const picture& of, profile::object_kind kind) 
 
 /// What is less is in every program, from its start and the C library.
 bool is_much(const picture& of, const std::vector<std::size_t>& sites) {
-  constexpr double of_the_traffic = 0.02;
+  constexpr double of_the_traffic = 0.05;
   constexpr double least_lines = 1U << 14U; // a megabyte
   constexpr double least_samples = 100;
   double units = 0;
