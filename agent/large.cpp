@@ -125,12 +125,7 @@ bool find_large(const void* start, object& what) noexcept {
 
 /// Finds memory for an object, places and enters it.
 void* make(std::size_t bytes, std::size_t alignment, const void* caller, content wanted) noexcept {
-  object made{};
-  made.kind = NODEWISE_AGENT_HEAP;
-  made.bytes = bytes;
-  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
-  made.blocks = 1;
-  made.caller = caller;
+  object made = unplaced(NODEWISE_AGENT_HEAP, bytes, caller);
   made.above = rules_above(asked, caller);
   if (!choose(asked, made)) {
     return nullptr;

@@ -17,14 +17,8 @@ NODEWISE_INTERPOSED void nodewise_agent_region(void* start, std::size_t bytes) n
     return;
   }
   const int kept = errno;
-  object made{};
-  made.kind = NODEWISE_AGENT_REGION;
+  object made = unplaced(NODEWISE_AGENT_REGION, bytes, NODEWISE_CALLER);
   made.start = static_cast<char*>(start);
-  made.bytes = bytes;
-  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
-  made.blocks = 1;
-  made.caller = NODEWISE_CALLER;
-  made.rule = -1;
   made.flags = NODEWISE_AGENT_UNASKED;
   count_made(made);
   (void)objects.insert(made);

@@ -98,13 +98,8 @@ void forget(const void* start, std::size_t bytes) noexcept {
 
 void enter(void* start, std::size_t bytes, int flags, const void* caller) noexcept {
   forget(start, bytes); // what was there, and went without munmap()
-  object made{};
-  made.kind = NODEWISE_AGENT_MAP;
+  object made = unplaced(NODEWISE_AGENT_MAP, bytes, caller);
   made.start = static_cast<char*>(start);
-  made.bytes = bytes;
-  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
-  made.blocks = 1;
-  made.caller = caller;
   made.above = rules_above(asked, caller);
   if (!choose(asked, made)) {
     return;

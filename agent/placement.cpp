@@ -342,6 +342,17 @@ std::size_t page_bytes() noexcept {
   return bytes;
 }
 
+object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept {
+  object made{};
+  made.kind = kind;
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = caller;
+  made.rule = -1;
+  return made;
+}
+
 std::size_t preferred_alignment(const object& what) noexcept {
   const bool placed = what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
   if (!placed || !by_extents(what)) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "agent/object_table.hpp"
 
@@ -22,6 +23,10 @@ void read_system_facts_by(call_apart* apart) noexcept;
 [[nodiscard]] constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
+
+/// An object of this kind and length of whole pages, NODEWISE_AGENT_HEAP or another; nothing is
+/// known yet of where it is and who owns it.
+[[nodiscard]] object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept;
 
 /// What a new object's start should be aligned to: the huge page where its blocks are long enough
 /// for huge pages, else the page.

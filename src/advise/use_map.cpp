@@ -25,6 +25,9 @@ constexpr double little = 0.5;
 constexpr double most_raised = 16;
 // What another owner than the neighbours' has to bring, in mean pages.
 constexpr double changing = 0.5;
+// Where as many neighbours have another owner, no page says anything of the next one.
+constexpr double by_chance = 0.4;
+constexpr std::size_t least_neighbours = 16;
 // Of the top node's use: what decides for sharing where all nodes use many pages alike.
 constexpr double rather_shared = 0.1;
 // Beyond so many the grid is finer than any map.
@@ -147,7 +150,8 @@ void use_map::weigh_claims(std::size_t home_of_main) {
     }
     const double sum = sum_of(each.claims);
     const double least = little * mean * each.pages();
-    const double times = sum > 0 && sum < least ? std::min(least / sum, most_raised) : 1;
+    each.is_weak = sum < least;
+    const double times = sum > 0 && each.is_weak ? std::min(least / sum, most_raised) : 1;
     for (double& claim : each.claims) {
       claim *= times;
     }
@@ -196,11 +200,31 @@ std::vector<use_map::stretch> use_map::on_grid(std::size_t cells) const {
   return grid;
 }
 
+/// Of the owner, between neighbours. Nothing where an index deals pages out: there each page, also
+/// one that was used little, is the thread's that used it.
+double use_map::cost_of_change() const {
+  std::size_t pairs = 0;
+  std::size_t differ = 0;
+  std::size_t before = nowhere;
+  for (const stretch& each : stretches_) {
+    const std::vector<std::size_t> nodes = sharing(each);
+    if (each.is_weak || nodes.size() != 1) {
+      continue;
+    }
+    pairs += before != nowhere ? 1U : 0U;
+    differ += before != nowhere && before != nodes.front() ? 1U : 0U;
+    before = nodes.front();
+  }
+  const bool tell_nothing = pairs >= least_neighbours &&
+                            static_cast<double>(differ) >= by_chance * static_cast<double>(pairs);
+  return tell_nothing ? 0 : changing * claims_a_page_;
+}
+
 /// The owners that leave least of the claims far, where each change of the owner costs a part of a
 /// page's: by dynamic programming. The state behind the nodes is that nobody owns them alone.
 void use_map::find_owners(std::vector<stretch>& of) const {
   const std::size_t nodes = by_node_.size();
-  const double change = changing * claims_a_page_;
+  const double change = cost_of_change();
   std::vector<double> cost(nodes + 1, 0);
   std::vector<std::size_t> from(of.size() * (nodes + 1));
   const auto far = [&](const stretch& each, std::size_t state) {

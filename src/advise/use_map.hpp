@@ -34,7 +34,8 @@ class use_map {
   /// dealt out among these in blocks. At most about `most_runs` runs, coarsened where there are
   /// more. What a page's traffic is depends on what the caches happen to hold, whose it is does
   /// not: little use tells the owner nearly as well as much, a page alone among those of another
-  /// node follows them, and what the main thread uses of every page alike is a pass of its own.
+  /// node follows them, unless an index deals pages out to threads, and what the main thread uses
+  /// of every page alike is a pass of its own.
   [[nodiscard]] run_list parts(std::size_t most_runs) const;
   /// Each page to the node that used most of it, whatever its neighbours are.
   [[nodiscard]] std::vector<plans::part_run> page_by_page() const;
@@ -50,6 +51,7 @@ class use_map {
     std::vector<double> use;     ///< by node
     std::vector<double> claims;  ///< of the nodes on these pages: see `parts`
     std::size_t owner = nowhere; ///< node; `nowhere`: several nodes alike
+    bool is_weak = false;        ///< little was fetched: most of it was in caches
 
     [[nodiscard]] double pages() const noexcept { return static_cast<double>(last - first); }
     /// A part of what is used of another one.
@@ -57,6 +59,7 @@ class use_map {
   };
   void read(const situation& of, const item& what, const std::vector<std::size_t>& homes);
   void weigh_claims(std::size_t home_of_main);
+  [[nodiscard]] double cost_of_change() const;
   [[nodiscard]] std::vector<stretch> on_grid(std::size_t cells) const;
   void find_owners(std::vector<stretch>& of) const;
   [[nodiscard]] std::vector<stretch> owned(std::size_t most) const;

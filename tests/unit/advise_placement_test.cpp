@@ -62,6 +62,44 @@ TEST(AdvisePlacement, PagesThatWereInCachesAreStillTheirThreads) {
   }
 }
 
+// In the next run chance lets other rows be used much: that a row was used little says nothing of
+// whose it is, and neither do its neighbours, nor the main thread, which has read each row once.
+TEST(AdvisePlacement, RowsThatAnIndexDealsOutAreTheirUsersHoweverLittleTheyWereUsed) {
+  program_maker make(four_by_two);
+  constexpr std::size_t rows = 512;
+  constexpr double pass = 64; // lines a page
+  make.array(2 * rows, program_maker::all_by(0));
+  std::vector<std::size_t> owners;
+  std::uint64_t state = 12345;
+  for (std::size_t row = 0; row < rows; ++row) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    owners.push_back((state >> 33U) % 8);
+    const double lines = (state >> 40U) % 2 == 0 ? 64 : 4000;
+    profile::use_run both{2 * row, 2, {{0, 2 * pass}}};
+    if (owners.back() == 0) {
+      both.by.front().amount += 2 * lines;
+    } else {
+      both.by.push_back({owners.back(), 2 * lines});
+    }
+    make.last().uses.push_back(std::move(both));
+  }
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
+  ASSERT_EQ(made.plan.objects.size(), 1U);
+  ASSERT_EQ(made.plan.objects.front().how, plans::layout::map);
+  std::vector<std::size_t> by_row;
+  std::uint64_t parts = 0;
+  for (const plans::part_run& run : made.plan.objects.front().parts) {
+    parts += run.parts;
+  }
+  for (const plans::part_run& run : made.plan.objects.front().parts) {
+    by_row.insert(by_row.end(), run.parts * rows / parts, run.thread);
+  }
+  ASSERT_EQ(by_row.size(), rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    EXPECT_EQ(by_row[row] / 2, owners[row] / 2) << "row " << row;
+  }
+}
+
 TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
   program_maker make(two_by_four);
   make.array(pages, program_maker::all_by(0)).used(make.blocked());

@@ -118,7 +118,7 @@ suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& s
       .title = percent(share) + " of the remote traffic goes to memory without a name: no "
                                 "array of the program is known to be there",
       .evidence = evidence_of(of, sites),
-      .remarks = {"what has a name: blocks of malloc, new and mmap, of 128 KiB or more or several "
+      .remarks = {"what has a name: blocks of malloc and new, of 16 KiB or more or several "
                   "from one line; static arrays; stacks"},
       .worth = worth_if_near(of, sites)};
 }
