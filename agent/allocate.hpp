@@ -16,6 +16,11 @@ namespace nodewise::agent {
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 [[gnu::visibility("hidden")]] extern constinit std::size_t small_bytes;
 
+/// Whether a request is for an object of its own, by its size. To be asked once: it may count.
+[[nodiscard]] inline bool is_object(std::size_t bytes, const void* caller) noexcept {
+  return bytes >= gate_bytes || (small_bytes < gate_bytes && may_stand_alone(bytes, caller));
+}
+
 /// For requests of at least `small_bytes`. Where even the kernel has no range left, the C library
 /// may still have memory, and sets errno.
 [[nodiscard]] void* allocate_noticed(std::size_t bytes, const void* caller) noexcept;

@@ -16,7 +16,7 @@ void announce_fork(int pid, int parent) noexcept;
 /// This task is a new thread of the program.
 void announce_thread(int pid) noexcept;
 /// The calling thread's stack, and its thread-local data in one piece with it, from `start` to
-/// `end`. Without it nothing names this memory once the thread has ended.
+/// `end`: the kernel's list of mappings names the first thread's only.
 void announce_stack(const void* start, const void* end) noexcept;
 /// This task is the agent's own, and not to be counted.
 void announce_helper() noexcept;

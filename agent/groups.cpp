@@ -69,7 +69,7 @@ struct site {
   std::atomic<std::uint32_t> alone; ///< blocks that have a name of their own
 };
 
-constexpr std::uint32_t most_alone = 4096;
+constexpr std::uint32_t most_alone = 256; ///< of a site: records and births are few
 constexpr std::size_t site_count = 4096;
 constexpr std::size_t site_tries = 16; ///< places that a site may have in the table
 constinit site sites[site_count] = {};
@@ -380,7 +380,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
 }
 
 bool may_stand_alone(std::size_t bytes, const void* caller) noexcept {
-  if (bytes < least_alone_bytes || !names_small_parts(asked)) {
+  if (bytes < least_alone_bytes || !asked.observe || !asked.witness) {
     return false;
   }
   site* const from = site_of(caller);

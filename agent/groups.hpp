@@ -39,8 +39,8 @@ void shrink_arenas() noexcept;
 /// A block of the caller's group; nullptr if it has none (yet, or any more): then the request is
 /// the next allocator's. Aligned to 16.
 [[nodiscard]] void* allocate_grouped(std::size_t bytes, const void* caller) noexcept;
-/// Whether a block that no group took is to have a name of its own: in a profile or a count, from
-/// 16 KiB on, and not the thousands of a place that asks for a buffer again and again.
+/// Whether a block that no group took is an object of its own: in a profile, from 16 KiB on, the
+/// first 256 blocks of a site. Counts one more of them.
 [[nodiscard]] bool may_stand_alone(std::size_t bytes, const void* caller) noexcept;
 /// A request that goes another way. If it is as large as an index of the blocks that follow, these
 /// are a new array, unless it is the old index that has grown.

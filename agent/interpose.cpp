@@ -57,10 +57,6 @@ void nodewise::agent::free_noticed(void* start, const next_allocator& through) n
 
 namespace {
 
-bool is_object(std::size_t bytes, const void* caller) noexcept {
-  return bytes >= gate_bytes || (small_bytes < gate_bytes && may_stand_alone(bytes, caller));
-}
-
 bool is_power_of_two(std::size_t n) noexcept {
   return n != 0 && (n & (n - 1)) == 0;
 }

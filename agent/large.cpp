@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/allocate.hpp"
 #include "agent/front.hpp"
 #include "agent/next.hpp"
 #include "agent/placement.hpp"
@@ -60,7 +61,7 @@ bool map_for(object& what, std::size_t alignment) noexcept {
 }
 
 bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
-  if (names_small_parts(asked)) {
+  if (asked.observe && asked.witness) {
     return borrow(what, alignment, wanted);
   }
   const std::size_t preferred = preferred_alignment(what);
@@ -200,12 +201,7 @@ bool remap(object& what, std::size_t bytes) noexcept {
 }
 
 void* resize_by_copy(void* start, std::size_t had, std::size_t bytes, const void* caller) noexcept {
-  void* moved = bytes >= gate_bytes && bytes <= PTRDIFF_MAX / 2
-                    ? make(bytes, 1, caller, content::any)
-                    : nullptr;
-  if (moved == nullptr) {
-    moved = next.malloc(bytes);
-  }
+  void* const moved = allocate(bytes, caller);
   if (moved != nullptr) {
     std::memcpy(moved, start, had < bytes ? had : bytes);
     (void)release_large(start);
@@ -306,8 +302,9 @@ void* resize_large(void* start, std::size_t bytes, const void* caller) noexcept 
     return nullptr;
   }
   const std::size_t had = room_in(what);
-  const std::size_t least = what.block != nullptr ? least_alone_bytes : gate_bytes;
-  if (bytes < least || bytes > PTRDIFF_MAX / 2) {
+  const bool stays =
+      bytes >= gate_bytes || (what.block != nullptr && may_stand_alone(bytes, caller));
+  if (!stays || bytes > PTRDIFF_MAX / 2) {
     return resize_by_copy(start, had, bytes, caller);
   }
   if (what.block == nullptr && round_up(bytes, page_bytes()) == what.mapped_bytes) {

@@ -2,9 +2,9 @@
 //
 // Large objects of malloc's family: each a mapping of its own, placed when it is made. A freed one
 // is kept for a request of the same length and placement (agent/kept.hpp) or goes back to the
-// kernel, so that no page ever has another owner than the one that was asked for. A profile or a
-// count leaves large objects to the next allocator: what that gives out again keeps its pages, and
-// this must show.
+// kernel, so that no page ever has another owner than the one that was asked for. A witness leaves
+// large objects to the next allocator: what that gives out again keeps its pages, and a profile
+// must show this.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ extern constinit settings asked;
 extern constinit object_table objects;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 
-/// In a profile or a count smaller blocks than `gate_bytes` may be objects of their own, too.
+/// In a profile blocks of this size or more may be objects of their own: see `may_stand_alone`.
 inline constexpr std::size_t least_alone_bytes = std::size_t{16} << 10;
 
 /// Large objects begin on a page, which of the small ones of 16 bytes one in 256 does. So all that

@@ -58,7 +58,7 @@ template <class Function, class... Rest>
 template <class Function, class... Rest>
 void* make_aligned(next_operator<Function>& next_one, std::size_t bytes, std::align_val_t alignment,
                    const void* caller, Rest... rest) {
-  if (bytes >= gate_bytes && operators_use_malloc()) {
+  if (operators_use_malloc() && is_object(bytes, caller)) {
     void* const made = allocate_large(bytes, static_cast<std::size_t>(alignment), caller);
     if (made != nullptr) {
       return made;

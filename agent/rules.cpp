@@ -205,7 +205,9 @@ bool choose(const settings& asked, object& what) noexcept {
     }
   }
   const bool small = what.bytes < asked.threshold_bytes;
-  const bool witnessed = names_small_parts(asked) && what.kind != NODEWISE_AGENT_MAP;
+  const bool witnessed = names_small_parts(asked) &&
+                         (what.kind == NODEWISE_AGENT_STATIC || what.kind == NODEWISE_AGENT_GROUP ||
+                          (what.kind == NODEWISE_AGENT_HEAP && asked.witness));
   if (what.rule < 0 && small && !witnessed) {
     return false;
   }

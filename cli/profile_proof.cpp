@@ -36,29 +36,28 @@ constexpr double usual_difference = 0.03;
 constexpr double largest_difference = 0.05;
 constexpr double part_of_gain = 0.2;
 
-/// Near is safe, a predicted time is not: of what takes about as long, what is clearly nearer.
-bool is_safer(const advise::outcome& one, const advise::outcome& than) {
-  return cost_of(one) <= cost_of(than) * (1 + worth_a_run) &&
-         one.remote.value_or(1) + usual_difference < than.remote.value_or(0);
-}
-
-/// Of the counted ones the one that costs least, or a safer one, if it costs less than the program
-/// as it ran.
+/// Of the counted ones the one that costs least, if it costs less than the program as it ran. Near
+/// is safe, a predicted time is not: of those that take about as long it is the nearest, if that is
+/// clearly nearer.
 std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
                                    const std::vector<char>& allowed, const advise::outcome& plain) {
-  std::vector<std::size_t> better; // by their cost
+  constexpr double about_as_long = 0.02;
+  const auto cost = [&](std::size_t i) { return cost_of(all[i].result); };
+  const auto remote = [&](std::size_t i) { return all[i].result.counted->remote.value_or(1); };
+  std::vector<std::size_t> better; // than the plain run
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (allowed[i] != 0 && cost_of(all[i].result) < cost_of(plain) * (1 - noise)) {
+    if (allowed[i] != 0 && cost(i) < cost_of(plain) * (1 - noise)) {
       better.push_back(i);
     }
   }
-  std::ranges::stable_sort(better, {}, [&](std::size_t i) { return cost_of(all[i].result); });
-  const auto found = std::ranges::find_if(better, [&](std::size_t i) {
-    return std::ranges::none_of(better, [&](std::size_t other) {
-      return is_safer(*all[other].result.counted, *all[i].result.counted);
-    });
-  });
-  return found == better.end() ? std::nullopt : std::optional(*found);
+  if (better.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t cheapest = *std::ranges::min_element(better, {}, cost);
+  std::erase_if(better,
+                [&](std::size_t i) { return cost(i) > cost(cheapest) * (1 + about_as_long); });
+  const std::size_t nearest = *std::ranges::min_element(better, {}, remote);
+  return remote(nearest) + usual_difference < remote(cheapest) ? nearest : cheapest;
 }
 
 bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {

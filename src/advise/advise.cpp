@@ -280,15 +280,17 @@ std::vector<proposal> proposals_for(const picture& of, const std::vector<std::si
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
-  std::deque<situation> jobs; // which are not moved
-  double bytes = 0;
+  std::deque<situation> jobs; // a situation cannot be moved
+  double largest = 0;
   for (std::vector<std::size_t>& programs : jobs_of(of)) {
-    bytes += jobs.emplace_back(of, on, std::move(programs)).bytes();
+    largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes());
   }
   advice made;
+  std::size_t left_out = 0;
   for (const situation& what : jobs) {
-    constexpr double trifle = 0.01; // a launcher's or a shell's: whatever it gains, nobody sees it
-    if (what.bytes() < trifle * bytes) {
+    constexpr double trifle = 0.01; // of a launcher or a shell: no gain of it can be seen
+    if (what.bytes() < trifle * largest) {
+      left_out += what.programs().size();
       continue;
     }
     const picture seen(what);
@@ -303,6 +305,10 @@ advice advise(const profile::profile& of, const topology& on) {
       }
     }
     add_remarks(what, made);
+  }
+  if (left_out > 0) {
+    made.remarks.push_back(count_of(left_out, "program") +
+                           " moved less than 1 % of what the largest did, and got no advice");
   }
   std::ranges::sort(made.findings, {}, [](const finding& each) {
     const bool known = each.worth.how != gain::kind::unavailable;

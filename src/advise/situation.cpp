@@ -302,23 +302,27 @@ void situation::add_sites() {
 /// The first small blocks of a line are there before their group is, and so they are in the next
 /// run: an entry for them would fit all of the group's.
 void situation::leave_first_rows() {
-  std::set<site_key> grouped;
-  const auto key_without_kind = [&](const site& of) {
-    site_key key = key_of(items_[of.items.front()]);
-    std::get<1>(key) = object_kind::group;
-    return key;
+  const auto caller_of = [&](const site& of) {
+    const profile::call_chain& chain = items_[of.items.front()].what->made_at;
+    const auto found = std::ranges::find_if(chain, [](const profile::frame& each) {
+      return !each.inlined && !each.module.starts_with("libnodewise-agent");
+    });
+    return found == chain.end() ? std::tuple(of.program, std::string(), std::uint64_t{0})
+                                : std::tuple(of.program, found->module, found->offset);
   };
+  const auto kind_of = [&](const site& of) { return items_[of.items.front()].what->kind; };
+  std::set<std::tuple<std::size_t, std::string, std::uint64_t>> grouped;
   for (const site& each : sites_) {
-    if (items_[each.items.front()].what->kind == object_kind::group) {
-      grouped.insert(key_without_kind(each));
+    if (kind_of(each) == object_kind::group) {
+      grouped.insert(caller_of(each));
     }
   }
   for (site& each : sites_) {
     const bool is_small = std::ranges::all_of(
         each.items, [&](std::size_t i) { return items_[i].what->bytes < largest_row_bytes; });
-    const bool is_heap = items_[each.items.front()].what->kind == object_kind::heap;
-    each.placeable =
-        each.placeable && !(is_heap && is_small && grouped.contains(key_without_kind(each)));
+    const bool is_row =
+        kind_of(each) == object_kind::heap && is_small && grouped.contains(caller_of(each));
+    each.placeable = each.placeable && !is_row;
   }
 }
 

@@ -25,8 +25,9 @@ constexpr double little = 0.5;
 constexpr double most_raised = 16;
 // What another owner than the neighbours' has to bring, in mean pages.
 constexpr double changing = 0.5;
-// Where as many neighbours have another owner, no page says anything of the next one.
-constexpr double by_chance = 0.4;
+// Where so many of neighbouring pages have another owner, a page says nothing of the next one: rows
+// of up to seven pages whose owners are at random on four nodes.
+constexpr double by_chance = 0.1;
 constexpr std::size_t least_neighbours = 16;
 // Of the top node's use: what decides for sharing where all nodes use many pages alike.
 constexpr double rather_shared = 0.1;
@@ -205,15 +206,18 @@ std::vector<use_map::stretch> use_map::on_grid(std::size_t cells) const {
 double use_map::cost_of_change() const {
   std::size_t pairs = 0;
   std::size_t differ = 0;
-  std::size_t before = nowhere;
+  std::size_t before = nowhere; // the owner of the page in front
+  std::size_t end = 0;
   for (const stretch& each : stretches_) {
     const std::vector<std::size_t> nodes = sharing(each);
-    if (each.is_weak || nodes.size() != 1) {
-      continue;
+    const bool is_clear = !each.is_weak && nodes.size() == 1;
+    if (is_clear) {
+      const bool follows = before != nowhere && end == each.first;
+      pairs += each.last - each.first - (follows ? 0U : 1U);
+      differ += follows && before != nodes.front() ? 1U : 0U;
     }
-    pairs += before != nowhere ? 1U : 0U;
-    differ += before != nowhere && before != nodes.front() ? 1U : 0U;
-    before = nodes.front();
+    before = is_clear ? nodes.front() : nowhere;
+    end = each.last;
   }
   const bool tell_nothing = pairs >= least_neighbours &&
                             static_cast<double>(differ) >= by_chance * static_cast<double>(pairs);

@@ -333,10 +333,7 @@ class addition {
       if (run.pid != key_ || run.object || !knows_threads(run)) {
         continue;
       }
-      const auto in = std::ranges::find_if(from_.mappings, [&](const traffic::mapping& each) {
-        return each.pid == key_ && run.first >= each.start && run.first < each.end;
-      });
-      const traffic::mapping* const mapping = in == from_.mappings.end() ? nullptr : &*in;
+      const traffic::mapping* const mapping = from_.find_mapping(key_, run.first);
       const std::uint64_t start = mapping == nullptr ? 0 : mapping->start;
       uses[mapping].add(run, (run.first - start) / from_.page_bytes, threads_);
     }

@@ -47,6 +47,20 @@ const object* counts::find_object(process_key pid, object_id id) const noexcept 
   return found != objects.end() && key(*found) == wanted ? &*found : nullptr;
 }
 
+const mapping* counts::find_mapping(process_key pid, std::uint64_t address) const noexcept {
+  const auto rank = [](const mapping& m) {
+    return m.name.empty() ? 2 : m.name == stack_of_thread ? 1 : 0;
+  };
+  const mapping* found = nullptr;
+  for (const mapping& m : mappings) {
+    const bool covers = m.pid == pid && m.start <= address && address < m.end;
+    if (covers && (found == nullptr || rank(m) <= rank(*found))) { // the last one is the latest
+      found = &m;
+    }
+  }
+  return found;
+}
+
 const program* counts::find_program(process_key pid) const noexcept {
   const auto found = std::ranges::find(programs, pid, &program::pid);
   return found == programs.end() ? nullptr : &*found;

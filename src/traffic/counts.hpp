@@ -104,6 +104,9 @@ struct mapping {
   std::string name;         ///< a path, "[heap]", "[stack]", or nothing
 };
 
+/// The name of the mappings that the agent tells of new threads.
+inline constexpr std::string_view stack_of_thread = "[stack and thread-local data]";
+
 enum class object_kind {
   heap,
   map,
@@ -271,6 +274,10 @@ struct counts {
   [[nodiscard]] const object* find_object(process_key pid, object_id id) const noexcept;
   /// nullptr if there is none.
   [[nodiscard]] const program* find_program(process_key pid) const noexcept;
+  /// What is mapped at this address, as it was in the end. A stack of a thread that has ended may
+  /// have made room for a file, and is a part of an unnamed mapping while it is there. nullptr if
+  /// there is nothing.
+  [[nodiscard]] const mapping* find_mapping(process_key pid, std::uint64_t address) const noexcept;
   /// Neither has it ended nor become another program.
   [[nodiscard]] bool was_killed(const program& which) const noexcept;
 };

@@ -20,16 +20,6 @@ bool is_file(const std::string& name) {
 
 } // namespace
 
-const mapping* namer::mapping_at(process_key pid, std::uint64_t address) const {
-  // The last says how it was in the end.
-  for (const mapping& m : of_.mappings | std::views::reverse) {
-    if (m.pid == pid && m.start <= address && address < m.end) {
-      return &m;
-    }
-  }
-  return nullptr;
-}
-
 std::uint64_t namer::start_of(process_key pid, const std::string& path) const {
   std::optional<std::uint64_t> lowest;
   for (const mapping& m : of_.mappings) {
@@ -77,7 +67,7 @@ source namer::located(const std::string& path, std::uint64_t offset, const std::
 }
 
 source namer::code(process_key pid, std::uint64_t pc) {
-  const mapping* const where = mapping_at(pid, pc);
+  const mapping* const where = of_.find_mapping(pid, pc);
   if (where == nullptr || !is_file(where->name)) {
     return {where != nullptr && !where->name.empty() ? where->name : hexadecimal(pc), {}, 0, {}};
   }
@@ -148,7 +138,7 @@ std::optional<namer::variable> namer::variable_in(const loaded& below, std::uint
 }
 
 std::optional<namer::variable> namer::variable_at(process_key pid, std::uint64_t address) {
-  const mapping* const where = mapping_at(pid, address);
+  const mapping* const where = of_.find_mapping(pid, address);
   if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
     return std::nullopt;
   }
@@ -157,7 +147,7 @@ std::optional<namer::variable> namer::variable_at(process_key pid, std::uint64_t
 }
 
 std::string namer::data(process_key pid, std::uint64_t address) {
-  const mapping* const where = mapping_at(pid, address);
+  const mapping* const where = of_.find_mapping(pid, address);
   if (where != nullptr && !where->name.empty() && !is_file(where->name)) {
     return where->name;
   }

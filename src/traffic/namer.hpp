@@ -55,7 +55,6 @@ class namer {
     std::string path;
     std::uint64_t start = 0; ///< of its lowest mapping
   };
-  [[nodiscard]] const mapping* mapping_at(process_key pid, std::uint64_t address) const;
   /// Without a path if there is none.
   [[nodiscard]] loaded module_below(process_key pid, std::uint64_t address) const;
   [[nodiscard]] std::optional<variable> variable_in(const loaded& below, std::uint64_t address);

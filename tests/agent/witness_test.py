@@ -1,6 +1,7 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """What an agent that witnesses tells of a program, and that the program does not notice."""
 
+import collections
 import os
 import pathlib
 import subprocess
@@ -70,6 +71,12 @@ class Births(WitnessTest):
         self.assertTrue(all(each.runs[0][0] == 0 for each in told if each.kind == HEAP), "the first page")
         self.assertGreaterEqual(len(told), 64)
         self.assertTrue(all(each.runs == [] and each.resident == 0 for each in report.objects if each not in told))
+
+    def test_single_blocks_from_16_kib_on_are_objects_of_their_own(self):
+        _, report = self.of("alone")
+        sizes = collections.Counter(each.bytes >> 10 for each in report.objects if each.kind == HEAP)
+        self.assertEqual([sizes[size] for size in (20, 24, 40)], [1, 1, 1], "allocated, aligned, grown twice")
+        self.assertTrue(1 <= sizes[30] <= 256, "of a site that asks again and again not all")
 
     def test_a_stack_can_be_unwound_from_the_agent_to_main(self):
         output, report = self.of("places")

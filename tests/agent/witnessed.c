@@ -199,13 +199,49 @@ static void recycled(void) {
   free(third);
 }
 
+static unsigned char* filled_block(void* block, size_t bytes) {
+  CHECK(block != NULL);
+  memset(block, 7, bytes);
+  return block;
+}
+static void check_filled(const unsigned char* block, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    CHECK(block[i] == 7);
+  }
+}
+
+/* Blocks of 16 KiB or more that no group takes; each call is a site of its own. */
+static void alone(void) {
+  enum { kib = 1024 };
+  unsigned char* const single = filled_block(malloc(20 * kib), 20 * kib);
+  void* aligned = NULL;
+  CHECK(posix_memalign(&aligned, 256, 24 * kib) == 0 && (size_t)aligned % 256 == 0);
+  filled_block(aligned, 24 * kib);
+  unsigned char* grown = filled_block(malloc(1000), 1000);
+  grown = realloc(grown, 18 * kib); /* is large enough now */
+  check_filled(grown, 1000);
+  filled_block(grown, 18 * kib);
+  grown = realloc(grown, 40 * kib);
+  check_filled(grown, 18 * kib);
+  grown = realloc(grown, 100); /* and is not any more */
+  check_filled(grown, 100);
+  for (int i = 0; i < 2000; ++i) { /* a buffer that is asked for again and again */
+    free(filled_block(malloc(30 * kib), 30 * kib));
+  }
+  check_filled(single, 20 * kib);
+  check_filled(aligned, 24 * kib);
+  free(grown);
+  free(aligned);
+  free(single);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
 } cases[] = {
     {"places", places},     {"holes", holes},       {"moves", moves},   {"rows", rows},
     {"killed", killed},     {"replaced", replaced}, {"child", child},   {"many", many},
-    {"recycled", recycled}, {"kinds", kinds},       {"filled", filled},
+    {"recycled", recycled}, {"kinds", kinds},       {"filled", filled}, {"alone", alone},
 };
 
 int main(int argc, char** argv) {

@@ -100,6 +100,19 @@ TEST(AdvisePlacement, RowsThatAnIndexDealsOutAreTheirUsersHoweverLittleTheyWereU
   }
 }
 
+TEST(AdvisePlacement, APageAloneInABlockFollowsItsNeighbours) {
+  program_maker make(four_by_two);
+  const auto strayed = [&](std::size_t page, std::size_t of) {
+    const std::size_t block = of / make.threads();
+    const std::size_t owner = page / block;
+    return page % block == block / 2 ? (owner + 4) % make.threads() : owner;
+  };
+  make.array(pages, program_maker::all_by(0)).used(strayed, 1);
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
+  ASSERT_EQ(made.plan.objects.size(), 1U);
+  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+}
+
 TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
   program_maker make(two_by_four);
   make.array(pages, program_maker::all_by(0)).used(make.blocked());

@@ -114,13 +114,12 @@ std::vector<std::string> evidence_of(const picture& of, const std::vector<std::s
 
 suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& sites) {
   const double share = remote_bytes(of, sites) / all_remote_bytes(of);
-  return {
-      .title = percent(share) + " of the remote traffic goes to memory without a name: no "
-                                "array of the program is known to be there",
-      .evidence = evidence_of(of, sites),
-      .remarks = {"what has a name: blocks of malloc and new, of 16 KiB or more or several "
-                  "from one line; static arrays; stacks"},
-      .worth = worth_if_near(of, sites)};
+  return {.title = percent(share) + " of the remote traffic goes to memory without a name: no "
+                                    "array of the program is known to be there",
+          .evidence = evidence_of(of, sites),
+          .remarks = {"what has a name: blocks of malloc and new, of 16 KiB or more, or several "
+                      "that one thread takes from one line; static arrays; stacks"},
+          .worth = worth_if_near(of, sites)};
 }
 
 suspicion describe_thread_stacks(const picture& of, const std::vector<std::size_t>& sites) {
