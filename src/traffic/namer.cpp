@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "base/hexadecimal.hpp"
-#include "base/library_header.hpp"
 #include "symbols/names.hpp"
 
 namespace nodewise::traffic {
@@ -86,33 +84,13 @@ source namer::object(const site& which) {
     return {"unknown caller", {}, 0, {}};
   }
   const std::string otherwise = symbols::module_and_offset(which.module, which.offset);
-  const mapping* const from = caller_of(which);
-  return from != nullptr ? located(from->name, which.offset - 1, otherwise)
-                         : source{otherwise, {}, 0, {}};
-}
-
-const mapping* namer::caller_of(const site& which) const {
-  const auto found = std::ranges::find_if(of_.mappings, [&](const mapping& m) {
-    return m.pid == which.pid && is_file(m.name) && last_part(m.name) == which.module;
-  });
-  return found == of_.mappings.end() || which.offset == 0 ? nullptr : &*found;
-}
-
-line_list namer::object_lines(const site& which) {
-  line_list lines;
-  const mapping* const from = which.name.empty() ? caller_of(which) : nullptr;
-  const opened* const file = from != nullptr ? open(from->name) : nullptr;
-  if (file == nullptr) {
-    return lines;
-  }
-  for (const symbols::source_place& each : file->module->inlined_places(which.offset - 1)) {
-    std::string label = each.line > 0 ? symbols::short_name(each) : "";
-    const bool is_own = !label.empty() && !is_library_header(each.file);
-    if (is_own && (lines.empty() || lines.back() != label)) {
-      lines.push_back(std::move(label));
+  for (const mapping& m : of_.mappings) {
+    if (m.pid == which.pid && is_file(m.name) && last_part(m.name) == which.module &&
+        which.offset != 0) {
+      return located(m.name, which.offset - 1, otherwise); // the call is before its return
     }
   }
-  return lines;
+  return {otherwise, {}, 0, {}};
 }
 
 /// Without a name where the module has none there; nothing if no module covers it.

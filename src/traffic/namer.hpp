@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/line_names.hpp"
 #include "symbols/module.hpp"
 #include "traffic/counts.hpp"
 #include "traffic/figures.hpp"
@@ -35,10 +34,6 @@ class namer {
   [[nodiscard]] source code(process_key pid, std::uint64_t pc);
   /// Where the objects of a site were asked for; of a static array its name alone.
   [[nodiscard]] source object(const site& which);
-  /// The lines of the program's own that asked for the objects of a site, as far as the compiler
-  /// has inlined one function into the other: innermost first, "grid.hpp:12". Empty where nobody
-  /// knows.
-  [[nodiscard]] line_list object_lines(const site& which);
   /// Of an address that no object covers: a static variable, with the offset in it; "[heap]", the
   /// mapped file, or the address itself.
   [[nodiscard]] std::string data(process_key pid, std::uint64_t address);
@@ -63,8 +58,6 @@ class namer {
     std::unique_ptr<symbols::module> module; ///< nullptr if it cannot be opened
     std::vector<symbols::data_object> data;  ///< ascending
   };
-  /// The module's file that has the call; nullptr if that is unknown.
-  [[nodiscard]] const mapping* caller_of(const site& which) const;
   /// nullptr if it cannot be opened.
   [[nodiscard]] const opened* open(const std::string& path);
   [[nodiscard]] source located(const std::string& path, std::uint64_t offset,

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ using testing::StartsWith;
 constexpr const char* source_text = R"(#include <stdio.h>
 #include <string.h>
 int counters[32] = {1};
-void more(unsigned long base);  __attribute__((noipa)) static char* here(void) { return __builtin_return_address(0); }
+__attribute__((noinline)) static char* here(void) { return __builtin_return_address(0); }
 int main(int argc, char** argv) {
   char line[4096];
   char* first = here() + (argc > 99);
@@ -47,20 +46,7 @@ int main(int argc, char** argv) {
   printf("shared 7 0x%lx - 3 3 0-1 - 0 0 0x0\n", (unsigned long)&counters[16]);
   printf("shared 7 0x%lx - 2 2 0-1 - 0 0 0x0\n", (unsigned long)line);
   printf("shared 7 0x1020 2 1 1 0-1 - 0 0 0x0\n");
-  more(base);
   return 0;
-}
-)";
-constexpr const char* nothing_more = "void more(unsigned long base) { (void)base; }\n";
-// An allocating function that is inlined into two lines, one of which calls it twice.
-constexpr const char* wrapper_text = R"(
-static inline __attribute__((always_inline)) char* wrap(void) { return here(); }
-void more(unsigned long base) {
-  char* one = wrap();
-  char* two = wrap(); char* three = wrap();
-  printf("object 7 5 0x5000 64 heap solver 0x%lx -\n", (unsigned long)three - base);
-  printf("object 7 4 0x4000 64 heap solver 0x%lx -\n", (unsigned long)two - base);
-  printf("object 7 3 0x3000 64 heap solver 0x%lx -\n", (unsigned long)one - base);
 }
 )";
 
@@ -70,13 +56,12 @@ class Names : public testing::Test {
     std::string name = (fs::temp_directory_path() / "nodewise-names-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
+    std::ofstream(folder_ / "solver.c") << source_text;
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   /// Of the program compiled so; the compiler sees the source as "solver.c" in some folder.
-  [[nodiscard]] summary compiled(const std::string& options,
-                                 const char* more = nothing_more) const {
-    std::ofstream(folder_ / "solver.c") << source_text << more;
+  [[nodiscard]] summary compiled(const std::string& options) const {
     const std::string program = (folder_ / "solver").string();
     const std::string compile =
         "cc " + options + " -o " + program + " " + (folder_ / "solver.c").string();
@@ -115,25 +100,6 @@ TEST_F(Names, AreSourceLinesWhereThereIsDebugInformation) {
   for (const std::string asked : {"solver.c:8", "olver.c", "solver", "main", ""}) {
     EXPECT_FALSE(ours.answers_to(asked)) << asked;
   }
-}
-
-// As a profile has them.
-TEST_F(Names, OfAWrapperAreItsCallersAndEachCallHasANumber) {
-  const summary found = compiled("-g -O1", wrapper_text);
-  std::vector<std::string> labels;
-  for (const named_site& each : found.sites) {
-    labels.push_back(each.name.label);
-    if (each.name.label.starts_with("solver.c:32 (")) {
-      for (const std::string asked : {"solver.c:32", "solver.c:30", "solver.c"}) {
-        EXPECT_TRUE(each.answers_to(asked)) << asked;
-      }
-      EXPECT_FALSE(each.answers_to("solver.c:33"));
-    }
-  }
-  EXPECT_THAT(labels, testing::UnorderedElementsAre("solver.c:7", "libnone.so+0x99",
-                                                    "solver.c:32 (through solver.c:30)",
-                                                    "solver.c:33 (through solver.c:30) #1",
-                                                    "solver.c:33 (through solver.c:30) #2"));
 }
 
 TEST_F(Names, OfSharedLinesAreTheVariablesTheyAreIn) {
