@@ -37,7 +37,8 @@ class stack_words {
 
 /// From `from` on, at most `bytes` of them.
 [[nodiscard]] stack_words own_stack(const void* from, std::size_t bytes) noexcept;
-/// All of it, with the thread-local data behind it if the C library made them in one piece.
+/// The calling thread's whole stack, with its thread-local data if the C library made them in one
+/// piece; empty if it is not known.
 [[nodiscard]] stack_words whole_stack() noexcept;
 /// The end of the calling thread's stack; 0 if it is not known or `from` is not on it.
 [[nodiscard]] std::uintptr_t own_stack_end(const void* from) noexcept;

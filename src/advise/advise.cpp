@@ -48,17 +48,15 @@ named_objects named(const picture& of, std::size_t at) {
   named_objects made;
   made.program = which.program;
   made.name = which.name;
-  double remote = 0;
   for (const std::size_t i : which.items) {
     const item& one = of.of.items()[i];
     made.ids.push_back(one.what->id);
     made.bytes += one.what->bytes;
-    remote += of.shapes[i].remote * one.bytes();
   }
   std::ranges::sort(made.ids);
   if (!of.of.assumed() && of.of.bytes() > 0) {
     made.share = which.bytes / of.of.bytes();
-    made.remote = which.bytes > 0 ? remote / which.bytes : 0;
+    made.remote = which.bytes > 0 ? remote_bytes(of, which.items) / which.bytes : 0;
   }
   return made;
 }

@@ -77,10 +77,8 @@ bool same(const treatment& a, const treatment& b) {
 
 std::string reason(const picture& of, const treated& what) {
   double bytes = 0;
-  double remote = 0;
   for (const std::size_t i : what.items) {
     bytes += of.of.items()[i].bytes();
-    remote += of.of.items()[i].bytes() * of.shapes[i].remote;
   }
   const std::string name = of.of.sites()[what.site].name;
   std::string text = name + ": ";
@@ -106,7 +104,8 @@ std::string reason(const picture& of, const treated& what) {
   if (of.of.assumed()) {
     return text + " (assumed: who uses it was not observed)";
   }
-  text += "; " + percent(bytes > 0 ? remote / bytes : 0) + " of its traffic was remote";
+  text += "; " + percent(bytes > 0 ? remote_bytes(of, what.items) / bytes : 0) +
+          " of its traffic was remote";
   const bool scattered =
       std::ranges::any_of(what.items, [&](std::size_t i) { return of.shapes[i].scattered(); });
   if (scattered && what.how.how == layout::map) {

@@ -425,4 +425,12 @@ picture::picture(const situation& of_what) : of(of_what) {
   }
 }
 
+double remote_bytes(const picture& of, const std::vector<std::size_t>& items) {
+  double sum = 0;
+  for (const std::size_t i : items) {
+    sum += of.shapes[i].remote * of.of.items()[i].bytes();
+  }
+  return sum;
+}
+
 } // namespace nodewise::advise

@@ -70,4 +70,7 @@ struct picture {
   std::vector<char> swept;
 };
 
+/// Of the traffic of these items, what went to far memory.
+[[nodiscard]] double remote_bytes(const picture& of, const std::vector<std::size_t>& items);
+
 } // namespace nodewise::advise

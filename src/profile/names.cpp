@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/last_part.hpp"
-#include "base/line_names.hpp"
 
 namespace nodewise::profile {
 
@@ -23,8 +22,8 @@ std::string source_name(const std::string& symbol) {
 
 /// The lines of the program itself on the way to the allocation, innermost first; without
 /// repetitions, as of a template in which one line calls another of its instances.
-line_list own_lines(const call_chain& made_at) {
-  line_list lines;
+std::vector<std::string> own_lines(const call_chain& made_at) {
+  std::vector<std::string> lines;
   std::span<const frame> rest = made_at;
   while (const frame* const own = own_frame(rest)) {
     std::string label = label_of(*own);
@@ -34,6 +33,28 @@ line_list own_lines(const call_chain& made_at) {
     rest = rest.subspan(static_cast<std::size_t>(own - rest.data()) + 1);
   }
   return lines;
+}
+
+using line_list = std::vector<std::string>;
+
+std::string line_at(const line_list& lines, std::size_t depth) {
+  return depth < lines.size() ? lines[depth] : std::string{};
+}
+
+/// How many calls away from the allocation the objects' lines first differ; 0: nowhere.
+std::size_t first_difference(const std::vector<const line_list*>& all) {
+  std::size_t deepest = 0;
+  for (const line_list* each : all) {
+    deepest = std::max(deepest, each->size());
+  }
+  for (std::size_t depth = 1; depth < deepest; ++depth) {
+    const std::string first = line_at(*all.front(), depth);
+    if (std::ranges::any_of(
+            all, [&](const line_list* each) { return line_at(*each, depth) != first; })) {
+      return depth;
+    }
+  }
+  return 0;
 }
 
 std::string name_without_lines(const object& what) {
@@ -89,16 +110,30 @@ void number_calls(const program& of, const std::vector<std::string>& line_of,
 } // namespace
 
 std::vector<std::string> names_of(const program& of) {
+  std::vector<std::string> names;
   std::vector<line_list> lines;
+  std::vector<std::string> called_by; // the line in each name
+  std::map<std::string, std::vector<std::size_t>> by_line;
   for (const object& each : of.objects) {
     lines.push_back(each.name.empty() ? own_lines(each.made_at) : line_list{});
+    names.push_back(lines.back().empty() ? name_without_lines(each) : lines.back().front());
+    called_by.push_back(lines.back().empty() ? "" : lines.back().front());
+    if (!lines.back().empty()) {
+      by_line[names.back()].push_back(names.size() - 1);
+    }
   }
-  std::vector<std::string> names;
-  std::vector<std::string> called_by; // the line in each name
-  for (line_name& each : names_by_lines(lines)) {
-    names.push_back(each.text.empty() ? name_without_lines(of.objects[names.size()])
-                                      : std::move(each.text));
-    called_by.push_back(std::move(each.called_by));
+  for (const auto& [line, objects] : by_line) {
+    std::vector<const line_list*> all;
+    for (const std::size_t i : objects) {
+      all.push_back(&lines[i]);
+    }
+    const std::size_t depth = first_difference(all);
+    for (const std::size_t i : objects) {
+      if (const std::string caller = depth == 0 ? "" : line_at(lines[i], depth); !caller.empty()) {
+        names[i] = caller + " (through " + line + ")";
+        called_by[i] = caller;
+      }
+    }
   }
   number_calls(of, called_by, names);
   return names;

@@ -9,8 +9,8 @@ import unittest
 import lab
 from batch import NODEWISE
 
-# Four threads read a field that is larger than their caches, four times: on the stack of a fifth one, which ends before the program, or
-# mapped past the C library. The argument says which.
+# Four threads read a field that is larger than their caches, four times. The argument says where it is: on the stack of
+# a fifth thread, which ends before the program, or mapped past the C library.
 SOURCE = r"""
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -184,7 +184,8 @@ TEST(AdviseThreads, AreFoundUnpinnedWithoutFiguresToo) {
   EXPECT_NE(told.plans.front().plan.bind, bind_policy::none);
 }
 
-// The kernel moves a launcher like every process; its cure would be told beside the program's.
+// The kernel moves a launcher to other processors, as it does with every process. Advice on that
+// would stand beside the advice that matters.
 TEST(AdviseThreads, ALauncherWithATrifleOfTheTrafficIsNotSpokenOf) {
   const auto launched = [](double lines_of_launcher) {
     program_maker solver(four_by_two);

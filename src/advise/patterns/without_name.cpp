@@ -11,18 +11,10 @@ namespace nodewise::advise {
 
 namespace {
 
-double remote_bytes(const picture& of, const site& which) {
-  double sum = 0;
-  for (const std::size_t i : which.items) {
-    sum += of.shapes[i].remote * of.of.items()[i].bytes();
-  }
-  return sum;
-}
-
-double remote_bytes(const picture& of, const std::vector<std::size_t>& sites) {
+double remote_of_sites(const picture& of, const std::vector<std::size_t>& sites) {
   double sum = 0;
   for (const std::size_t s : sites) {
-    sum += remote_bytes(of, of.of.sites()[s]);
+    sum += remote_bytes(of, of.of.sites()[s].items);
   }
   return sum;
 }
@@ -30,7 +22,7 @@ double remote_bytes(const picture& of, const std::vector<std::size_t>& sites) {
 double all_remote_bytes(const picture& of) {
   double sum = 0;
   for (const site& each : of.of.sites()) {
-    sum += remote_bytes(of, each);
+    sum += remote_bytes(of, each.items);
   }
   return sum;
 }
@@ -39,7 +31,7 @@ std::vector<std::size_t> sites_of(const picture& of, profile::object_kind kind) 
   std::vector<std::size_t> found;
   for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
     const site& each = of.of.sites()[s];
-    if (of.of.items()[each.items.front()].what->kind == kind && remote_bytes(of, each) > 0) {
+    if (of.of.items()[each.items.front()].what->kind == kind && remote_bytes(of, each.items) > 0) {
       found.push_back(s);
     }
   }
@@ -57,21 +49,21 @@ bool is_much(const picture& of, const std::vector<std::size_t>& sites) {
       units += of.shapes[i].remote * of.of.items()[i].units;
     }
   }
-  return remote_bytes(of, sites) >= of_the_traffic * of.of.bytes() &&
+  return remote_of_sites(of, sites) >= of_the_traffic * of.of.bytes() &&
          units >= (of.of.sampled() ? least_samples : least_lines);
 }
 
 std::vector<std::size_t> nameless_sites(const picture& of, const std::vector<char>&) {
   constexpr double of_the_remote = 0.2;
   std::vector<std::size_t> found = sites_of(of, profile::object_kind::other);
-  const bool told = remote_bytes(of, found) > of_the_remote * all_remote_bytes(of);
+  const bool told = remote_of_sites(of, found) > of_the_remote * all_remote_bytes(of);
   return told && is_much(of, found) ? found : std::vector<std::size_t>();
 }
 
 std::vector<std::size_t> thread_stacks_sites(const picture& of, const std::vector<char>&) {
   std::vector<std::size_t> found = sites_of(of, profile::object_kind::stack);
   std::erase_if(found, [&](std::size_t s) {
-    return remote_bytes(of, of.of.sites()[s]) < some_remote * of.of.sites()[s].bytes;
+    return remote_bytes(of, of.of.sites()[s].items) < some_remote * of.of.sites()[s].bytes;
   });
   return is_much(of, found) ? found : std::vector<std::size_t>();
 }
@@ -106,14 +98,14 @@ std::vector<std::string> evidence_of(const picture& of, const std::vector<std::s
   constexpr std::size_t most = 4;
   for (std::size_t k = 0; k < std::min(most, sites.size()); ++k) {
     lines.push_back(names_of(of.of, {sites[k]}) + ": " +
-                    percent(remote_bytes(of, of.of.sites()[sites[k]]) / all) +
+                    percent(remote_bytes(of, of.of.sites()[sites[k]].items) / all) +
                     " of the remote traffic");
   }
   return lines;
 }
 
 suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& sites) {
-  const double share = remote_bytes(of, sites) / all_remote_bytes(of);
+  const double share = remote_of_sites(of, sites) / all_remote_bytes(of);
   return {.title = percent(share) + " of the remote traffic goes to memory without a name: no "
                                     "array of the program is known to be there",
           .evidence = evidence_of(of, sites),
