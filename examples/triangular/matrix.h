@@ -29,7 +29,7 @@ static inline double row_times_vector(const double* matrix, size_t stride, size_
   return sum;
 }
 
-// Small, and used by all: its first touch does not matter.
+// Small, and used by all: where it lies matters little, since caches keep most of it.
 static inline void fill_vector(double* x, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     x[i] = (double)(i % 4);
