@@ -162,9 +162,11 @@ group* group_for(site& from, const void* caller) noexcept {
 }
 
 /// By the bytes that a site has asked for, the last block included. An array's index is asked for
-/// at once, and one that grows is never half of all that its site has asked for.
-bool is_time_for_group(std::size_t so_far, std::size_t block) noexcept {
-  return so_far >= opening_bytes && block <= so_far / 2;
+/// at once, and one that grows is never half of all that its site has asked for. Of a site that a
+/// rule names, the first block already belongs to the group.
+bool is_time_for_group(std::size_t so_far, std::size_t block, const void* caller) noexcept {
+  return (so_far >= opening_bytes && block <= so_far / 2) ||
+         (so_far == block && names_group(asked, caller));
 }
 /// Then no group could be made of the site's blocks: there are too many sites, or too little
 /// memory.
@@ -355,7 +357,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
       return nullptr;
     }
     from.bytes.store(before + bytes, relaxed);
-    members = is_time_for_group(before + bytes, bytes) ? group_for(from, caller) : nullptr;
+    members = is_time_for_group(before + bytes, bytes, caller) ? group_for(from, caller) : nullptr;
   }
   if (members == nullptr) {
     return nullptr;

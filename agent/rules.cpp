@@ -13,6 +13,8 @@ namespace nodewise::agent {
 
 namespace {
 
+constexpr unsigned groups_alone = 1U << NODEWISE_AGENT_GROUP; // as a whole: blocks have any size
+
 /// What the pages of an object are counted by that nobody placed.
 constinit placement by_owners{placement_kind::blocked, 0, {}};
 
@@ -156,7 +158,6 @@ bool fits_by_number(const settings& asked, std::size_t position, object& what) n
 } // namespace
 
 std::size_t least_bytes(const settings& asked) noexcept {
-  constexpr unsigned groups_alone = 1U << NODEWISE_AGENT_GROUP; // as a whole: blocks have any size
   std::size_t least = asked.threshold_bytes;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
     const std::size_t size = asked.rules[i].least_bytes;
@@ -167,6 +168,16 @@ std::size_t least_bytes(const settings& asked) noexcept {
 
 bool names_small_parts(const settings& asked) noexcept {
   return asked.observe && (asked.witness || asked.announce);
+}
+
+bool names_group(const settings& asked, const void* caller) noexcept {
+  for (std::size_t i = 0; i < asked.rule_count; ++i) {
+    const rule& each = asked.rules[i];
+    if (each.kinds == groups_alone && each.codes != 0 && has_caller(asked, each, caller)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* caller) noexcept {

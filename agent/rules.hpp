@@ -18,6 +18,9 @@ namespace nodewise::agent {
 /// fits `caller`: to be found out while he asks. A scan of the stack if there are such rules.
 [[nodiscard]] rule_set rules_above(const settings& asked, const void* caller) noexcept;
 
+/// Whether a rule is for the group that this caller's small blocks make.
+[[nodiscard]] bool names_group(const settings& asked, const void* caller) noexcept;
+
 /// Decides where an object goes, by its kind, size, caller, stack and name: fills in `where` and
 /// `rule`. Who asks again, because the object has changed its size, keeps the numbers that rules
 /// have given it. Where nobody asked for a placement it is only observed, and `where` is what its

@@ -15,14 +15,10 @@ using plans::layout;
 
 constexpr std::uint64_t small_block = 64 << 10;
 
-/// Returns of the allocation, innermost first, without what stands in front of the program.
-std::vector<code_place> returns_of(const profile::object& what) {
+std::vector<code_place> places_of(const profile::object& what) {
   std::vector<code_place> all;
-  for (const profile::frame& frame : what.made_at) {
-    const bool ours = all.empty() && frame.module.starts_with("libnodewise-agent");
-    if (!frame.inlined && !ours && !frame.module.empty()) {
-      all.push_back({frame.module, frame.offset});
-    }
+  for (const profile::frame* each : profile::returns_of(what.made_at)) {
+    all.push_back({each->module, each->offset});
   }
   return all;
 }
@@ -37,13 +33,13 @@ std::vector<code_place> stack_of(const situation& of, std::size_t site) {
   const auto first = [&](std::size_t s) -> const item& {
     return of.items()[of.sites()[s].items.front()];
   };
-  std::vector<code_place> stack = returns_of(*first(site).what);
+  std::vector<code_place> stack = places_of(*first(site).what);
   std::size_t depth = 1;
   for (std::size_t other = 0; other < of.sites().size(); ++other) {
     const bool alike = other != site && of.sites()[other].program == of.sites()[site].program &&
                        first(other).what->kind == first(site).what->kind;
     if (alike) {
-      depth = std::max(depth, same_front(stack, returns_of(*first(other).what)) + 1);
+      depth = std::max(depth, same_front(stack, places_of(*first(other).what)) + 1);
     }
   }
   stack.resize(std::min(depth, stack.size()));

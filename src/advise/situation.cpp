@@ -19,8 +19,6 @@ using profile::object_kind;
 
 // A thread that was elsewhere for less than this was at home: samples are taken while it starts.
 constexpr double was_there = 0.05;
-// From here on blocks are never a group's.
-constexpr std::uint64_t largest_row_bytes = std::uint64_t{128} << 10;
 // Of the pages that somebody saw touched first.
 constexpr double nearly_all = 0.9;
 
@@ -296,19 +294,16 @@ void situation::add_sites() {
       items_[i].site = s;
     }
   }
-  leave_first_rows();
+  leave_single_rows();
 }
 
-/// The first small blocks of a line are there before their group is, and so they are in the next
-/// run: an entry for them would fit all of the group's.
-void situation::leave_first_rows() {
+/// Small blocks of a line that has a group, and which are not its first row: an entry for them
+/// would fit all of the group's.
+void situation::leave_single_rows() {
   const auto caller_of = [&](const site& of) {
-    const profile::call_chain& chain = items_[of.items.front()].what->made_at;
-    const auto found = std::ranges::find_if(chain, [](const profile::frame& each) {
-      return !each.inlined && !each.module.starts_with("libnodewise-agent");
-    });
-    return found == chain.end() ? std::tuple(of.program, std::string(), std::uint64_t{0})
-                                : std::tuple(of.program, found->module, found->offset);
+    const auto returns = profile::returns_of(items_[of.items.front()].what->made_at);
+    return returns.empty() ? std::tuple(of.program, std::string(), std::uint64_t{0})
+                           : std::tuple(of.program, returns[0]->module, returns[0]->offset);
   };
   const auto kind_of = [&](const site& of) { return items_[of.items.front()].what->kind; };
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> grouped;
@@ -318,8 +313,9 @@ void situation::leave_first_rows() {
     }
   }
   for (site& each : sites_) {
-    const bool is_small = std::ranges::all_of(
-        each.items, [&](std::size_t i) { return items_[i].what->bytes < largest_row_bytes; });
+    const bool is_small = std::ranges::all_of(each.items, [&](std::size_t i) {
+      return items_[i].what->bytes < profile::largest_row_bytes;
+    });
     const bool is_row =
         kind_of(each) == object_kind::heap && is_small && grouped.contains(caller_of(each));
     each.placeable = each.placeable && !is_row;

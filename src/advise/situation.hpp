@@ -126,7 +126,7 @@ class situation {
   void mark_roaming(std::size_t program, std::size_t first_worker);
   void add_items(std::size_t program, std::size_t first_worker);
   void add_sites();
-  void leave_first_rows();
+  void leave_single_rows();
   void add_bytes();
   void mark_alone();
   [[nodiscard]] model::page_map map_now(const profile::object& of) const;

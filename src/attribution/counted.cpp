@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "attribution/first_rows.hpp"
 #include "attribution/initialisation.hpp"
 #include "base/last_part.hpp"
 #include "traffic/namer.hpp"
@@ -125,6 +126,7 @@ class addition {
     place_threads();
     begun_.emplace(from_, key_, threads_);
     add_objects();
+    join_first_rows(into_, from_.page_bytes);
     add_rest();
     add_contested_variables();
   }

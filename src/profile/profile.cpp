@@ -74,6 +74,17 @@ const frame* own_frame(std::span<const frame> where) noexcept {
   return inlined;
 }
 
+std::vector<const frame*> returns_of(std::span<const frame> where) {
+  std::vector<const frame*> all;
+  for (const frame& each : where) {
+    const bool ours = all.empty() && each.module.starts_with("libnodewise-agent");
+    if (!each.inlined && !ours && !each.module.empty()) {
+      all.push_back(&each);
+    }
+  }
+  return all;
+}
+
 void keep_most_used(std::vector<using_code>& all, std::size_t most) {
   std::map<std::string, using_code> by_label;
   for (using_code& each : all) {

@@ -37,6 +37,9 @@ using call_chain = std::vector<frame>;
 /// of a runtime for threads, nor of the agent; a header's where there is only that; nullptr where
 /// there is none.
 [[nodiscard]] const frame* own_frame(std::span<const frame> where) noexcept;
+/// The returns of an allocation on the program's stack, innermost first: without inlined calls, and
+/// without what stands in front of the program.
+[[nodiscard]] std::vector<const frame*> returns_of(std::span<const frame> where);
 
 /// A thread, by its position in `program::threads`.
 using thread_index = std::size_t;
@@ -153,6 +156,9 @@ struct contested_line {
   std::uint64_t rewrites = 0;
   std::optional<frame> written_at = {}; ///< by most of the stores that were looked at
 };
+
+/// From here on blocks are never a group's.
+inline constexpr std::uint64_t largest_row_bytes = std::uint64_t{128} << 10;
 
 struct object {
   std::uint64_t id = 0; ///< 0, 1, ... in the order of making, in one process

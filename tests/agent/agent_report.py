@@ -46,6 +46,8 @@ class Object:
     stack: int
     born_ns: int
     died_ns: int
+    caller_offset: int
+    blocks: int
     runs: list  # of (first page, pages, node)
 
 
@@ -136,8 +138,8 @@ def read_thread(pid, body):
 
 def read_object(pid, body):
     fixed = struct.Struct("=9Q64sIIII128sIIQi64siIIQQ")
-    (sequence, start, size, _, pages, resident, on_owner, _, _, _, _, flags, extents, _, _, shares, kind, _, rule, name,
-     maker, stack, runs, born_ns, died_ns) = fixed.unpack_from(body)
+    (sequence, start, size, _, pages, resident, on_owner, _, caller, _, _, flags, extents, _, _, shares, kind, blocks, rule,
+     name, maker, stack, runs, born_ns, died_ns) = fixed.unpack_from(body)
     on = {}
     for i in range(shares):
         count, node, _ = struct.unpack_from("=QiI", body, fixed.size + 16 * i)
@@ -145,7 +147,7 @@ def read_object(pid, body):
     rest = body[fixed.size + 16 * shares:]
     assert len(rest) == 16 * runs
     return Object(pid, size, pages, resident, on_owner, flags, kind, rule, text(name), on, sequence, start, extents, maker,
-                  stack, born_ns, died_ns, list(struct.iter_unpack("=QIi", rest)))
+                  stack, born_ns, died_ns, caller, blocks, list(struct.iter_unpack("=QIi", rest)))
 
 
 def read_birth(pid, body):

@@ -197,6 +197,18 @@ class Rows(WitnessTest):
                 self.assertGreaterEqual(sum(each.bytes for each in groups if each.bytes > MIB), least)
                 self.assertEqual(len([each for each in groups if each.bytes > MIB]), 2, "one an array")
 
+    def test_are_all_in_the_group_that_a_rule_names(self):
+        count, rows = 40, [PROGRAMS / "rows", 56 << 10, 40]
+        agent_report.reserve(self.file)
+        run(rows, f"v3;threshold=131072;group=16;observe;witness;report={self.file}")
+        groups = [each for each in agent_report.read(self.file.read_bytes()).objects if each.kind == GROUP]
+        self.assertEqual([each.blocks for each in groups], [count - 1, count], "nobody had named the first one's")
+        code = f"code=rows+{groups[0].caller_offset - 1}-{groups[0].caller_offset}"
+        agent_report.reserve(self.file)
+        run(rows, f"v3;threshold=131072;group=16;rule=kind=group,least=1,{code}:local;report={self.file}")
+        groups = [each for each in agent_report.read(self.file.read_bytes()).objects if each.kind == GROUP]
+        self.assertEqual([each.blocks for each in groups], [count, count])
+
 
 class Writes(WitnessTest):
     def check(self, program, case):

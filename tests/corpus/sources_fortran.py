@@ -26,11 +26,20 @@ DIRECTIVES = {
 }
 
 
+# In no order: see the table in C.
+TABLE = """\
+  pure integer function place_in_table(k)
+    integer(8), intent(in) :: k
+    place_in_table = int(mod(k * (k + 1) / 2, int(table_numbers, 8)), 4) + 1
+  end function
+"""
+
+
 def update(spec: Spec, a: str, b: str) -> str:
     if spec.use == "ping-pong":
         return (f"if (mod(sweep, 2) == 0) then\n          {b} = 0.5d0 * {a} + 1 ! use\n"
                 f"        else\n          {a} = 0.5d0 * {b} + 1 ! use\n        end if")  # fmt: skip
-    more = " + table(mod(unit * 7919 + i * 4099, table_numbers) + 1)" if spec.use == "table" else ""
+    more = " + table(place_in_table((unit - 1_8) * width + i))" if spec.use == "table" else ""
     return f"{a} = 0.5d0 * {a} + {b}{more} ! use"
 
 
@@ -77,4 +86,5 @@ def source(spec: Spec) -> str:
         text += f"  write (0, *) 'sum', {total}\n"
     else:
         text += "  row = 1\n  i = 1\n" + f"  write (0, *) 'first', {a}\n"
-    return text + "contains\n" + work_text(spec, a, b) + "end program\n"
+    text += "contains\n" + work_text(spec, a, b) + (TABLE if spec.use == "table" else "")
+    return text + "end program\n"

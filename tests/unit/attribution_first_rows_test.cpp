@@ -1,0 +1,99 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// An array of rows whose first row stands alone is one object.
+#include <gtest/gtest.h>
+
+#include "attribution/first_rows.hpp"
+
+namespace nodewise::attribution {
+namespace {
+
+using profile::object_kind;
+
+constexpr std::uint64_t page = 4096;
+
+profile::object made_at(std::uint64_t offset, object_kind kind, std::uint64_t start,
+                        std::uint64_t pages, double born_s) {
+  profile::object made;
+  made.kind = kind;
+  profile::frame inlined;
+  inlined.module = "solver";
+  inlined.inlined = true;
+  profile::frame call;
+  call.module = "solver";
+  call.offset = offset;
+  made.made_at = {inlined, call};
+  made.start = start;
+  made.pages = made.resident = pages;
+  made.bytes = pages * page;
+  made.born_s = born_s;
+  made.uses = {{0, pages, {{1, 64}}}};
+  made.where = {{0, pages, node_id{0}}};
+  made.touched = {{0, pages, 0, node_id{0}}};
+  return made;
+}
+
+/// A row of 2 pages in `program`, and a group of 10 from the same call; of two arrays.
+profile::program rows() {
+  profile::program made;
+  made.objects = {made_at(0x40, object_kind::heap, 0x1000, 2, 0.1),
+                  made_at(0x40, object_kind::group, 0x90000, 10, 0.2),
+                  made_at(0x40, object_kind::group, 0xa0000, 12, 0.2)};
+  return made;
+}
+
+TEST(FirstRows, AreTheFirstPagesOfTheirGroup) {
+  profile::program program = rows();
+  program.objects[0].uses = {{0, 1, {{0, 8}}}, {1, 1, {{1, 8}}}};
+  program.objects[1].contested = {{.offset = 64}};
+  join_first_rows(program, page);
+  ASSERT_EQ(program.objects.size(), 2U);
+  const profile::object& joined = program.objects[0];
+  EXPECT_EQ(joined.kind, object_kind::group);
+  EXPECT_EQ(joined.pages, 12U);
+  EXPECT_EQ(joined.resident, 12U);
+  EXPECT_EQ(joined.bytes, 12 * page);
+  EXPECT_EQ(joined.blocks, 2U);
+  ASSERT_EQ(joined.uses.size(), 3U);
+  EXPECT_EQ(joined.uses[0].by.at(0).by, 0U);
+  EXPECT_EQ(joined.uses[2].first, 2U);
+  EXPECT_EQ(joined.uses[2].count, 10U);
+  EXPECT_EQ(joined.where.at(1).first, 2U);
+  EXPECT_EQ(joined.touched.at(1).first, 2U);
+  EXPECT_EQ(joined.contested.at(0).offset, 2 * page + 64);
+  EXPECT_EQ(program.objects[1].pages, 12U) << "the second array had its first row in the group";
+}
+
+TEST(FirstRows, AreTheLastBlockBeforeTheGroup) {
+  profile::program program = rows();
+  program.objects.insert(program.objects.begin(),
+                         made_at(0x40, object_kind::heap, 0x5000, 3, 0.05));
+  program.objects.push_back(made_at(0x40, object_kind::heap, 0x7000, 3, 0.3));
+  join_first_rows(program, page);
+  ASSERT_EQ(program.objects.size(), 4U);
+  EXPECT_EQ(program.objects[0].pages, 3U);
+  EXPECT_EQ(program.objects[1].pages, 12U);
+  EXPECT_EQ(program.objects[3].kind, object_kind::heap);
+}
+
+TEST(FirstRows, AreOfTheSameCallUsedAndSmall) {
+  for (const int what : {0, 1, 2, 3}) {
+    profile::program program = rows();
+    profile::object& row = program.objects[0];
+    if (what == 0) {
+      row.made_at.back().offset = 0x80;
+    } else if (what == 1) {
+      row.uses.clear(); // a temporary
+    } else if (what == 2) {
+      row.bytes = profile::largest_row_bytes;
+    } else {
+      row.made_at.clear();
+    }
+    join_first_rows(program, page);
+    EXPECT_EQ(program.objects.size(), 3U) << what;
+    EXPECT_EQ(program.objects[1].pages, 10U) << what;
+  }
+}
+
+} // namespace
+} // namespace nodewise::attribution
