@@ -11,6 +11,10 @@ namespace nodewise::agent {
 namespace {
 
 constexpr std::size_t commit_bytes = std::size_t{1} << 20;
+// How often to look whether a site frees its blocks soon: small ones come in hundreds, and large
+// ones would take much memory till then.
+constexpr std::uint32_t blocks_a_look = 256;
+constexpr std::size_t bytes_a_look = std::size_t{256} << 10;
 constexpr std::uint64_t in_use = 0x6e6f646577697365; ///< any word that no freed block has
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -66,7 +70,9 @@ void* arena::allocate(std::size_t bytes) noexcept {
   const std::size_t length = round_up(bytes, header_bytes) + header_bytes;
   const std::size_t end = begin + length;
   const std::uint32_t count = blocks_.load(relaxed);
-  const bool dwindles = count % 256 == 255 && freed() > count / 4;
+  const bool looks =
+      count % blocks_a_look == blocks_a_look - 1 || begin / bytes_a_look != end / bytes_a_look;
+  const bool dwindles = looks && freed() > count / 4;
   if (closed() || dwindles || count == UINT32_MAX || length > bytes_ || !commit(end)) {
     close();
     return nullptr;

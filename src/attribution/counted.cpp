@@ -126,9 +126,9 @@ class addition {
     place_threads();
     begun_.emplace(from_, key_, threads_);
     add_objects();
-    join_first_rows(into_, from_.page_bytes);
     add_rest();
     add_contested_variables();
+    join_first_rows(into_, from_.page_bytes);
   }
 
  private:
@@ -187,12 +187,25 @@ class addition {
     }
     for (profile::object& object : into_.objects) {
       object.uses.clear(); // samples say less than the count
+      grow(object);
       const auto found = uses.find(counted_id(into_.pid, object.id));
       if (found != uses.end()) {
         take(found->second, object);
       }
       add_lines(object);
       add_code(object);
+    }
+  }
+
+  /// A group is reported when the first of its blocks is freed; others may have come after that.
+  void grow(profile::object& into) const {
+    const traffic::object* const known =
+        into.kind == profile::object_kind::group
+            ? from_.find_object(key_, counted_id(into_.pid, into.id))
+            : nullptr;
+    if (known != nullptr && known->bytes > into.bytes) {
+      into.bytes = known->bytes;
+      into.pages = std::max(into.pages, (known->bytes + from_.page_bytes - 1) / from_.page_bytes);
     }
   }
 
@@ -330,18 +343,29 @@ class addition {
   void add_rest() {
     std::erase_if(into_.objects,
                   [](const profile::object& o) { return o.kind == profile::object_kind::other; });
+    std::set<traffic::object_id> known;
+    for (const profile::object& each : into_.objects) {
+      known.insert(counted_id(into_.pid, each.id));
+    }
     std::map<const traffic::mapping*, page_uses> uses;
     for (const traffic::user_run& run : from_.page_users) {
-      if (run.pid != key_ || run.object || !knows_threads(run)) {
+      if (run.pid != key_ || (run.object && known.contains(*run.object)) || !knows_threads(run)) {
         continue;
       }
-      const traffic::mapping* const mapping = from_.find_mapping(key_, run.first);
+      const std::uint64_t address = address_of(run);
+      const traffic::mapping* const mapping = from_.find_mapping(key_, address);
       const std::uint64_t start = mapping == nullptr ? 0 : mapping->start;
-      uses[mapping].add(run, (run.first - start) / from_.page_bytes, threads_);
+      uses[mapping].add(run, (address - start) / from_.page_bytes, threads_);
     }
     for (const auto& [mapping, used] : uses) {
       into_.objects.push_back(rest_object(mapping, used));
     }
+  }
+
+  /// Of its first page. The report may have left an object out that was counted.
+  [[nodiscard]] std::uint64_t address_of(const traffic::user_run& run) const {
+    const traffic::object* const in = run.object ? from_.find_object(key_, *run.object) : nullptr;
+    return in == nullptr ? run.first : in->start + run.first * from_.page_bytes;
   }
 
   [[nodiscard]] bool has_objects(const traffic::mapping& in) const {

@@ -114,6 +114,15 @@ TEST_F(Arena, ASiteThatFreesItsBlocksLosesItsArena) {
   EXPECT_LE(served, 256U);
 }
 
+TEST_F(Arena, OfLargeBlocksItIsLostBeforeTheyTakeMuchMemory) {
+  std::size_t made = 0;
+  for (void* block = blocks().allocate(40000); block != nullptr; block = blocks().allocate(40000)) {
+    EXPECT_TRUE(blocks().release(block));
+    ASSERT_LT(++made, 16U);
+  }
+  EXPECT_TRUE(blocks().closed());
+}
+
 TEST_F(Arena, WhenItIsFullTheNextAllocatorServes) {
   std::size_t served = 0;
   while (blocks().allocate(1 << 20) != nullptr) {

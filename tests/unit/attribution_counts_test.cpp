@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Recordings made by hand, and counts: whose is each use?
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -67,6 +68,47 @@ TEST(Attribution, APageThatMovedWhileItWasUsedIsWhereItWasLast) {
   EXPECT_EQ(object.where.at(1).node, node_id{0});
   EXPECT_EQ(found.seen.pages_moved, 1U);
   EXPECT_EQ(object.uses.at(0).by.at(0).amount, 192);
+}
+
+TEST(Attribution, AGroupIsAsLargeAsItWasWhenItWasCounted) {
+  rig all;
+  all.object(0, base, 2, 3000, 0).what = launch::object_report::kind::group;
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::object grown;
+  grown.pid = main_tid;
+  grown.id = static_cast<std::uint64_t>(main_tid) << 32U;
+  grown.start = base;
+  grown.bytes = 3 * page;
+  counted.objects.push_back(grown);
+  add_counts(found, counted);
+  EXPECT_EQ(object_of(found, 0).pages, 3U);
+  EXPECT_EQ(object_of(found, 0).bytes, 3 * page);
+  EXPECT_EQ(object_of(found, 0).uses.size(), 2U);
+}
+
+TEST(Attribution, WhatWasCountedOfAnObjectThatIsNotReportedIsItsMappings) {
+  rig all;
+  profile::profile found = all.assembled();
+  traffic::counts counted = counts_of_the_rig();
+  traffic::object left_out;
+  left_out.pid = main_tid;
+  left_out.id = static_cast<std::uint64_t>(main_tid) << 32U;
+  left_out.start = base + page;
+  left_out.bytes = 4 * page;
+  counted.objects.push_back(left_out);
+  traffic::mapping unnamed;
+  unnamed.pid = main_tid;
+  unnamed.start = base;
+  unnamed.end = base + 16 * page;
+  counted.mappings.push_back(unnamed);
+  add_counts(found, counted);
+  const auto& objects = found.programs[0].objects;
+  const auto rest = std::ranges::find(objects, "unnamed memory", &profile::object::name);
+  ASSERT_NE(rest, objects.end());
+  ASSERT_EQ(rest->uses.size(), 2U);
+  EXPECT_EQ(rest->uses[0].first, 1U);
+  EXPECT_EQ(rest->uses[0].by.at(0).amount, 128);
 }
 
 // Such as those of a program that was killed.
