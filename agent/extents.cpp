@@ -26,23 +26,17 @@ std::size_t page_of_block(const object& group, std::size_t block) noexcept {
   return first * page_bytes();
 }
 
-/// Which of `items` is the first of a slot. Blocks are as long as a loop's, the longer ones first;
-/// a map's parts are relative, so that a map of many parts fits a short object, too.
-std::size_t first_item(const placement& where, std::size_t slot, std::size_t items) noexcept {
-  const std::size_t slots = where.owners.slots;
-  return where.kind == placement_kind::map ? arithmetic::weighted(slot, 0, slots, items).first
-                                           : arithmetic::blocked(slot, items, slots).first;
-}
-
 /// Where the last block of a run of owners ends. A loop over a group counts its blocks, a map was
 /// made from pages.
 std::size_t blocked_end(const object& what, std::size_t run) noexcept {
   const std::size_t slot = what.where->owners.run[run + 1].first_slot;
+  const std::size_t slots = what.where->owners.slots;
   if (what.first_block != nullptr && what.where->kind != placement_kind::map) {
-    return page_of_block(what, first_item(*what.where, slot, what.blocks));
+    return page_of_block(what, arithmetic::dealt(slot, what.blocks, slots).first);
   }
+  // A map's parts are relative, so that a map of many parts fits a short object, too.
   const std::size_t granules = arithmetic::pages_for(what.placed_bytes, what.granule_bytes);
-  return first_item(*what.where, slot, granules) * what.granule_bytes;
+  return arithmetic::blocked(slot, granules, slots).first * what.granule_bytes;
 }
 
 } // namespace

@@ -30,6 +30,11 @@ __extension__ using wide = unsigned __int128; ///< -Wpedantic knows no 128-bit t
   return static_cast<std::size_t>(static_cast<wide>(a) * b / c);
 }
 
+/// a * b / c, rounded to the nearest, a half upwards.
+[[nodiscard]] constexpr std::size_t nearest(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  return static_cast<std::size_t>((static_cast<wide>(a) * b + c / 2) / c);
+}
+
 /// A block of at least this many huge pages loses at most an eighth of itself when its edges are
 /// rounded to them: shorter blocks keep base pages.
 inline constexpr std::size_t min_huge_pages_per_block = 8;
@@ -46,24 +51,28 @@ inline constexpr std::size_t min_huge_pages_per_block = 8;
   return bytes / page_bytes + (bytes % page_bytes != 0 ? 1 : 0);
 }
 
-/// Blocked: one contiguous block an owner, sizes differing by at most one page, the longer blocks
-/// first: how OpenMP's `schedule(static)` deals out a loop, so a block meets the thread that works
-/// on it. `slots` must not be 0.
+/// Blocked: one contiguous block an owner, sizes differing by at most one page, with edges at the
+/// pages that are nearest to equal parts: there OpenMP's `schedule(static)` cuts a loop over the
+/// elements, so a block meets the thread that works on it. `slots` must not be 0.
 [[nodiscard]] constexpr page_range blocked(std::size_t slot, std::size_t pages,
                                            std::size_t slots) noexcept {
-  const std::size_t each = pages / slots;
-  const std::size_t longer = pages % slots;
-  const std::size_t first = slot * each + (slot < longer ? slot : longer);
-  return {first, first + each + (slot < longer ? 1 : 0)};
+  return {nearest(pages, slot, slots), nearest(pages, slot + 1, slots)};
 }
 
 /// The slot whose block holds `page`, which must be less than `pages`.
 [[nodiscard]] constexpr std::size_t blocked_slot(std::size_t page, std::size_t pages,
                                                  std::size_t slots) noexcept {
-  const std::size_t each = pages / slots;
-  const std::size_t longer = pages % slots;
-  const std::size_t in_longer = longer * (each + 1);
-  return page < in_longer ? page / (each + 1) : longer + (page - in_longer) / each;
+  // The last one whose edge is not behind the page.
+  return static_cast<std::size_t>(((static_cast<wide>(page) + 1) * slots - slots / 2 - 1) / pages);
+}
+
+/// What a loop over `items` deals out: parts that differ by at most one, the longer ones first.
+[[nodiscard]] constexpr page_range dealt(std::size_t slot, std::size_t items,
+                                         std::size_t slots) noexcept {
+  const std::size_t each = items / slots;
+  const std::size_t longer = items % slots;
+  const std::size_t first = slot * each + (slot < longer ? slot : longer);
+  return {first, first + each + (slot < longer ? 1 : 0)};
 }
 
 /// Block-cyclic: blocks of `block_pages` pages dealt round; 1 is what `numactl -i` asks for.
@@ -76,7 +85,7 @@ inline constexpr std::size_t min_huge_pages_per_block = 8;
 /// cover every page once. `before` is the sum of the weights of the slots in front of this one.
 [[nodiscard]] constexpr page_range weighted(std::size_t before, std::size_t weight,
                                             std::size_t total, std::size_t pages) noexcept {
-  return {multiply_divide(pages, before, total), multiply_divide(pages, before + weight, total)};
+  return {nearest(pages, before, total), nearest(pages, before + weight, total)};
 }
 
 } // namespace nodewise::inline v0::arithmetic

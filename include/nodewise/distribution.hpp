@@ -172,7 +172,7 @@ class weighted {
   /// The node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     const auto ends_after = [&](std::size_t end) {
-      return arithmetic::multiply_divide(pages, end, total_) > page;
+      return arithmetic::nearest(pages, end, total_) > page;
     };
     const auto it = std::partition_point(ends_.begin(), ends_.end(),
                                          [&](std::size_t end) { return !ends_after(end); });

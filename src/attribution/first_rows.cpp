@@ -2,7 +2,9 @@
 #include "attribution/first_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -41,11 +43,27 @@ std::vector<object>::iterator first_row_of(std::vector<object>& all, const objec
   return last;
 }
 
+/// In an arena of the agent, where the group will have it in front.
+std::uint64_t bytes_in_arena(const object& row) {
+  constexpr std::uint64_t header = 16;
+  return (row.bytes + header - 1) / header * header + header;
+}
+
+/// The first `before` pages, of `pages` in all, are `first`'s.
 template <class Run>
-void put_in_front(std::vector<Run>&& first, std::uint64_t pages, std::vector<Run>& of) {
+void put_in_front(std::vector<Run>&& first, std::uint64_t before, std::uint64_t pages,
+                  std::vector<Run>& of) {
+  const auto cut = [](std::vector<Run>& all, std::uint64_t end) {
+    std::erase_if(all, [&](const Run& each) { return each.first >= end; });
+    for (Run& each : all) {
+      each.count = std::min(each.count, end - each.first);
+    }
+  };
+  cut(first, before);
   for (Run& each : of) {
-    each.first += pages;
+    each.first += before;
   }
+  cut(of, pages);
   of.insert(of.begin(), std::make_move_iterator(first.begin()),
             std::make_move_iterator(first.end()));
 }
@@ -55,22 +73,79 @@ void append(std::vector<Each>&& more, std::vector<Each>& to) {
   std::ranges::move(more, std::back_inserter(to));
 }
 
-void join(object&& row, object& group, std::uint64_t page_bytes) {
-  for (profile::contested_line& each : group.contested) {
-    each.offset += row.pages * page_bytes;
+using users = std::map<profile::thread_index, double>;
+
+/// Uses by page.
+class use_pages {
+ public:
+  /// What was used of pages that begin so far behind the first one's begin, in pages. A page that
+  /// then lies in two has as much in each as it covers of it: where its rows meet is not known.
+  void add(const std::vector<profile::use_run>& runs, double behind) {
+    const auto whole = static_cast<std::uint64_t>(behind);
+    const double part = behind - std::floor(behind);
+    for (const profile::use_run& run : runs) {
+      for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
+        for (const profile::use& each : run.by) {
+          const double amount = each.amount / static_cast<double>(run.count);
+          pages_[page + whole][each.by] += amount * (1 - part);
+          if (part > 0) {
+            pages_[page + whole + 1][each.by] += amount * part;
+          }
+        }
+      }
+    }
   }
-  put_in_front(std::move(row.where), row.pages, group.where);
-  put_in_front(std::move(row.touched), row.pages, group.touched);
-  put_in_front(std::move(row.uses), row.pages, group.uses);
-  put_in_front(std::move(row.initialised), row.pages, group.initialised);
+
+  [[nodiscard]] std::vector<profile::use_run> runs(std::uint64_t pages) const {
+    std::vector<profile::use_run> all;
+    const users* last = nullptr;
+    for (const auto& [page, by] : pages_) {
+      if (page >= pages) {
+        break;
+      }
+      if (last == nullptr || by != *last || all.back().first + all.back().count != page) {
+        all.push_back({page, 0, {}});
+      }
+      all.back().count += 1;
+      last = &by;
+    }
+    for (profile::use_run& run : all) {
+      for (const auto& [thread, amount] : pages_.at(run.first)) {
+        run.by.push_back({thread, amount * static_cast<double>(run.count)});
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::map<std::uint64_t, users> pages_;
+};
+
+void join(object&& row, object& group, std::uint64_t page_bytes) {
+  const std::uint64_t bytes = bytes_in_arena(row);
+  const double behind = static_cast<double>(bytes) / static_cast<double>(page_bytes);
+  const std::uint64_t first = bytes / page_bytes;
+  const std::uint64_t of_rows = group.blocks * bytes;
+  const bool equal = of_rows <= group.bytes && group.bytes - of_rows < page_bytes;
+  group.bytes = bytes + (equal ? of_rows : group.bytes);
+  group.pages = (group.bytes + page_bytes - 1) / page_bytes;
+  group.resident = std::min(group.resident + row.resident, group.pages);
+  for (const auto uses : {&object::uses, &object::initialised}) {
+    use_pages all;
+    all.add(row.*uses, 0);
+    all.add(group.*uses, behind);
+    group.*uses = all.runs(group.pages);
+  }
+  for (profile::contested_line& each : group.contested) {
+    each.offset += bytes;
+  }
+  put_in_front(std::move(row.where), first, group.pages, group.where);
+  put_in_front(std::move(row.touched), first, group.pages, group.touched);
   append(std::move(row.touches), group.touches);
   append(std::move(row.contested), group.contested);
   append(std::move(row.used_at), group.used_at);
   profile::keep_most_used(group.used_at, most_code);
-  group.bytes += row.bytes;
   group.blocks += row.blocks;
-  group.pages += row.pages;
-  group.resident += row.resident;
   group.unwitnessed += row.unwitnessed;
 }
 

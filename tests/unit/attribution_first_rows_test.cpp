@@ -11,9 +11,11 @@ namespace {
 using profile::object_kind;
 
 constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t row_bytes = page * 3 / 2 - 16; // with the arena's header a page and a half
 
+/// Of one block, or of many.
 profile::object made_at(std::uint64_t offset, object_kind kind, std::uint64_t start,
-                        std::uint64_t pages, double born_s) {
+                        std::uint64_t blocks, double born_s) {
   profile::object made;
   made.kind = kind;
   profile::frame inlined;
@@ -24,19 +26,20 @@ profile::object made_at(std::uint64_t offset, object_kind kind, std::uint64_t st
   call.offset = offset;
   made.made_at = {inlined, call};
   made.start = start;
-  made.pages = made.resident = pages;
-  made.bytes = pages * page;
+  made.blocks = blocks;
+  made.bytes = blocks == 1 ? row_bytes : blocks * page * 3 / 2;
+  made.pages = made.resident = (made.bytes + page - 1) / page;
   made.born_s = born_s;
-  made.uses = {{0, pages, {{1, 64}}}};
-  made.where = {{0, pages, node_id{0}}};
-  made.touched = {{0, pages, 0, node_id{0}}};
+  made.uses = {{0, made.pages, {{1, 64 * static_cast<double>(made.pages)}}}};
+  made.where = {{0, made.pages, node_id{0}}};
+  made.touched = {{0, made.pages, 0, node_id{0}}};
   return made;
 }
 
-/// A row of 2 pages in `program`, and a group of 10 from the same call; of two arrays.
+/// A row and a group of 10 from the same call, 15 pages; of two arrays.
 profile::program rows() {
   profile::program made;
-  made.objects = {made_at(0x40, object_kind::heap, 0x1000, 2, 0.1),
+  made.objects = {made_at(0x40, object_kind::heap, 0x1000, 1, 0.1),
                   made_at(0x40, object_kind::group, 0x90000, 10, 0.2),
                   made_at(0x40, object_kind::group, 0xa0000, 12, 0.2)};
   return made;
@@ -50,29 +53,42 @@ TEST(FirstRows, AreTheFirstPagesOfTheirGroup) {
   ASSERT_EQ(program.objects.size(), 2U);
   const profile::object& joined = program.objects[0];
   EXPECT_EQ(joined.kind, object_kind::group);
-  EXPECT_EQ(joined.pages, 12U);
-  EXPECT_EQ(joined.resident, 12U);
-  EXPECT_EQ(joined.bytes, 12 * page);
-  EXPECT_EQ(joined.blocks, 2U);
-  ASSERT_EQ(joined.uses.size(), 3U);
-  EXPECT_EQ(joined.uses[0].by.at(0).by, 0U);
-  EXPECT_EQ(joined.uses[2].first, 2U);
-  EXPECT_EQ(joined.uses[2].count, 10U);
-  EXPECT_EQ(joined.where.at(1).first, 2U);
-  EXPECT_EQ(joined.touched.at(1).first, 2U);
-  EXPECT_EQ(joined.contested.at(0).offset, 2 * page + 64);
-  EXPECT_EQ(program.objects[1].pages, 12U) << "the second array had its first row in the group";
+  EXPECT_EQ(joined.bytes, page * 33 / 2);
+  EXPECT_EQ(joined.pages, 17U);
+  EXPECT_EQ(joined.resident, 17U);
+  EXPECT_EQ(joined.blocks, 11U);
+  EXPECT_EQ(joined.contested.at(0).offset, page * 3 / 2 + 64);
+  EXPECT_EQ(joined.where.at(1).first, 1U);
+  EXPECT_EQ(joined.touched.at(1).first, 1U);
+  EXPECT_EQ(program.objects[1].pages, 18U) << "the second array had its first row in the group";
+}
+
+// The second row begins in the middle of the first one's last page.
+TEST(FirstRows, MoveTheUsesOfTheOthers) {
+  profile::program program = rows();
+  program.objects[0].uses = {{0, 1, {{0, 8}}}, {1, 1, {{1, 8}}}};
+  join_first_rows(program, page);
+  const std::vector<profile::use_run>& uses = program.objects[0].uses;
+  ASSERT_EQ(uses.size(), 4U);
+  EXPECT_EQ(uses[0].by.at(0).by, 0U);
+  EXPECT_EQ(uses[1].first, 1U);
+  EXPECT_EQ(uses[1].by.at(0).amount, 8 + 32);
+  EXPECT_EQ(uses[2].first, 2U);
+  EXPECT_EQ(uses[2].count, 14U);
+  EXPECT_EQ(uses[2].by.at(0).amount, 14 * 64);
+  EXPECT_EQ(uses[3].first, 16U);
+  EXPECT_EQ(uses[3].by.at(0).amount, 32);
 }
 
 TEST(FirstRows, AreTheLastBlockBeforeTheGroup) {
   profile::program program = rows();
   program.objects.insert(program.objects.begin(),
-                         made_at(0x40, object_kind::heap, 0x5000, 3, 0.05));
-  program.objects.push_back(made_at(0x40, object_kind::heap, 0x7000, 3, 0.3));
+                         made_at(0x40, object_kind::heap, 0x5000, 1, 0.05));
+  program.objects.push_back(made_at(0x40, object_kind::heap, 0x7000, 1, 0.3));
   join_first_rows(program, page);
   ASSERT_EQ(program.objects.size(), 4U);
-  EXPECT_EQ(program.objects[0].pages, 3U);
-  EXPECT_EQ(program.objects[1].pages, 12U);
+  EXPECT_EQ(program.objects[0].start, 0x5000U);
+  EXPECT_EQ(program.objects[1].pages, 17U);
   EXPECT_EQ(program.objects[3].kind, object_kind::heap);
 }
 
@@ -91,7 +107,7 @@ TEST(FirstRows, AreOfTheSameCallUsedAndSmall) {
     }
     join_first_rows(program, page);
     EXPECT_EQ(program.objects.size(), 3U) << what;
-    EXPECT_EQ(program.objects[1].pages, 10U) << what;
+    EXPECT_EQ(program.objects[1].pages, 15U) << what;
   }
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nodewise/distribution.hpp>
 
+#include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -35,13 +36,26 @@ void expect_consistent(const D& d, std::size_t pages) {
   ASSERT_EQ(next, pages);
 }
 
-TEST(Blocked, SizesDifferByAtMostOnePageAndLongerBlocksComeFirst) {
-  const auto extents = blocked(nodes({0, 1, 2, 3})).extents(10);
+TEST(Blocked, EdgesAreAtThePagesNearestToEqualParts) {
+  const auto extents = blocked(nodes({0, 1, 2, 3})).extents(10); // at 2.5, 5 and 7.5
   ASSERT_EQ(extents.size(), 4U);
-  EXPECT_EQ(extents[0].pages(), 3U);
-  EXPECT_EQ(extents[1].pages(), 3U);
-  EXPECT_EQ(extents[2].pages(), 2U);
-  EXPECT_EQ(extents[3].pages(), 2U);
+  EXPECT_EQ(extents[0].last_page, 3U);
+  EXPECT_EQ(extents[1].last_page, 5U);
+  EXPECT_EQ(extents[2].last_page, 8U);
+  EXPECT_EQ(extents[3].last_page, 10U);
+}
+
+// As a loop over the elements is cut: nobody's part begins pages away from its block.
+TEST(Blocked, NoEdgeIsFartherFromItsPartThanHalfAPage) {
+  const std::vector<node_id> owners = nodes({0, 1, 2, 3, 4, 5, 6, 7});
+  for (std::size_t pages = 1; pages < 200; ++pages) {
+    for (const extent& each : blocked(owners).extents(pages)) {
+      const auto slot = static_cast<double>(static_cast<int>(each.owner));
+      const double part = static_cast<double>(pages) / 8;
+      EXPECT_LE(std::abs(static_cast<double>(each.first_page) - slot * part), 0.5);
+      EXPECT_LE(std::abs(static_cast<double>(each.last_page) - (slot + 1) * part), 0.5);
+    }
+  }
 }
 
 TEST(Blocked, GivesANodeOneExtentForItsNeighbouringThreads) {
