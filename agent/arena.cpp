@@ -72,7 +72,7 @@ void* arena::allocate(std::size_t bytes) noexcept {
   const std::uint32_t count = blocks_.load(relaxed);
   const bool looks =
       count % blocks_a_look == blocks_a_look - 1 || begin / bytes_a_look != end / bytes_a_look;
-  const bool dwindles = looks && freed() > count / 4;
+  const bool dwindles = looks && freed() > 1 + count / 4; // one may be a temporary
   if (closed() || dwindles || count == UINT32_MAX || length > bytes_ || !commit(end)) {
     close();
     return nullptr;

@@ -35,8 +35,8 @@ std::size_t blocked_end(const object& what, std::size_t run) noexcept {
     return page_of_block(what, arithmetic::dealt(slot, what.blocks, slots).first);
   }
   // A map's parts are relative, so that a map of many parts fits a short object, too.
-  const std::size_t granules = arithmetic::pages_for(what.placed_bytes, what.granule_bytes);
-  return arithmetic::blocked(slot, granules, slots).first * what.granule_bytes;
+  return arithmetic::nearest(what.placed_bytes, slot, slots * what.granule_bytes) *
+         what.granule_bytes;
 }
 
 } // namespace

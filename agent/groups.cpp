@@ -29,6 +29,7 @@ constexpr std::size_t max_groups = 128;
 constexpr std::size_t max_parts = 32; ///< arrays that one site makes, one after the other
 constexpr std::size_t max_marks = 64;
 constexpr std::size_t opening_bytes = std::size_t{16} << 10;
+constexpr std::size_t least_object_bytes = std::size_t{128} << 10; ///< never a row
 constexpr std::uint32_t handful = 16; ///< fewer blocks are arrays of their own, not rows of one
 constexpr std::uint32_t most_foreign = 1U << 16; ///< counted; threads that ask at once would wait
 constexpr std::size_t least_part_bytes = std::size_t{256} << 10;
@@ -161,12 +162,19 @@ group* group_for(site& from, const void* caller) noexcept {
   return found;
 }
 
+bool is_first_thread() noexcept {
+  return sys::raw::call(SYS_gettid) == sys::raw::call(SYS_getpid);
+}
+
 /// By the bytes that a site has asked for, the last block included. An array's index is asked for
 /// at once, and one that grows is never half of all that its site has asked for. Of a site that a
-/// rule names, the first block already belongs to the group.
+/// rule names, the first block already belongs to the group if it is as large as those that a
+/// profile puts in front of the others. Not if another thread than the first one asks: the rows
+/// may be made by that one, and a group has one thread.
 bool is_time_for_group(std::size_t so_far, std::size_t block, const void* caller) noexcept {
   return (so_far >= opening_bytes && block <= so_far / 2) ||
-         (so_far == block && names_group(asked, caller));
+         (so_far == block && block >= least_alone_bytes && block < least_object_bytes &&
+          names_group(asked, caller) && is_first_thread());
 }
 /// Then no group could be made of the site's blocks: there are too many sites, or too little
 /// memory.

@@ -21,6 +21,7 @@
 #include "cli/result.hpp"
 #include "cli/terminal.hpp"
 #include "plan/plan_json.hpp"
+#include "profile/first_rows.hpp"
 #include "profile/merge.hpp"
 #include "profile/profile_json.hpp"
 #include "report/envelope.hpp"
@@ -107,13 +108,16 @@ std::string next_step(const profile_result& found, const advise::proposal& plan,
                            on ? option_name(flags::on) + " " + std::string(*on) : std::string{});
 }
 
-void tell_advice(const profile_result& found, const invocation& given, int text_to,
+void tell_advice(profile_result found, const invocation& given, int text_to,
                  const run_with_plan& run) {
   const bool as_json = given.has(flags::json);
   const bool as_text = !as_json && !given.has(flags::quiet);
   const bool verbose = given.has(flags::verbose);
   if (!as_json && !as_text && !given.has(flags::write_plan)) {
     return;
+  }
+  for (profile::program& each : found.what.programs) {
+    profile::join_first_rows(each, found.what.page_bytes);
   }
   const topology on = priced_on(found, given);
   const advise::advice advice = advise::advise(found.what, on);

@@ -62,7 +62,7 @@ inline constexpr std::size_t min_huge_pages_per_block = 8;
 /// The slot whose block holds `page`, which must be less than `pages`.
 [[nodiscard]] constexpr std::size_t blocked_slot(std::size_t page, std::size_t pages,
                                                  std::size_t slots) noexcept {
-  // The last one whose edge is not behind the page.
+  // The last slot that begins at this page or before it: nearest(pages, slot, slots) <= page.
   return static_cast<std::size_t>(((static_cast<wide>(page) + 1) * slots - slots / 2 - 1) / pages);
 }
 

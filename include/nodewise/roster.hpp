@@ -54,8 +54,8 @@ class NODEWISE_API roster {
   /// The teams nearest to a node: its own, or all that are equally near to a memory without
   /// workers; all teams where no distance is known.
   [[nodiscard]] std::vector<std::size_t> nearest_to(node_id node) const;
-  /// The node of each worker in order: the owners of a `blocked` distribution whose blocks are the
-  /// workers' own.
+  /// The node of each worker in order: the owners of a `blocked` distribution, whose blocks are the
+  /// workers' parts to within a page.
   [[nodiscard]] std::vector<node_id> owners() const;
 
  private:

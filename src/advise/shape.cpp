@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include <nodewise/arithmetic.hpp>
+
 #include "advise/price.hpp"
 #include "advise/treatment.hpp"
 
@@ -311,16 +313,16 @@ class users {
   }
   /// How much of it is by the nodes of the threads that have these pages in equal blocks.
   void block(const profile::use_run& run, const std::vector<double>& nodes) {
-    const auto pages = static_cast<double>(what_.what->pages);
-    const auto threads = static_cast<double>(homes_.size());
-    double first = static_cast<double>(run.first);
-    const double end = std::min(first + static_cast<double>(run.count), pages);
-    while (first < end) {
-      const double k = std::floor(first * threads / pages);
-      const double last = std::min(end, std::max((k + 1) * pages / threads, first + 1));
-      const std::size_t node = homes_[static_cast<std::size_t>(k)];
-      in_blocks_ +=
-          node == nowhere ? 0 : nodes[node] * (last - first) / static_cast<double>(run.count);
+    const std::uint64_t pages = what_.what->pages;
+    const std::uint64_t end = homes_.empty() ? 0 : std::min(run.first + run.count, pages);
+    for (std::uint64_t first = run.first; first < end;) {
+      const std::size_t k = arithmetic::blocked_slot(first, pages, homes_.size());
+      const std::uint64_t last =
+          std::min<std::uint64_t>(end, arithmetic::blocked(k, pages, homes_.size()).last);
+      const std::size_t node = homes_[k];
+      in_blocks_ += node == nowhere ? 0
+                                    : nodes[node] * static_cast<double>(last - first) /
+                                          static_cast<double>(run.count);
       first = last;
     }
   }

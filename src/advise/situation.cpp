@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <nodewise/arithmetic.hpp>
+
 #include "profile/names.hpp"
 
 namespace nodewise::advise {
@@ -240,11 +242,10 @@ std::span<const profile::use_run> situation::assume_uses(const item& of) {
       }
     }
     for (std::size_t k = 0; k < threads.size(); ++k) {
-      const std::uint64_t first = what.pages * k / threads.size();
-      const std::uint64_t last = what.pages * (k + 1) / threads.size();
-      if (last > first) {
+      const auto part = arithmetic::blocked(k, what.pages, threads.size());
+      if (part.size() > 0) {
         uses.push_back(
-            {first, last - first, {{threads[k], page * static_cast<double>(last - first)}}});
+            {part.first, part.size(), {{threads[k], page * static_cast<double>(part.size())}}});
       }
     }
   } else {
@@ -297,7 +298,7 @@ void situation::add_sites() {
   leave_single_rows();
 }
 
-/// Small blocks of a line that has a group, and which are not its first row: an entry for them
+/// Small blocks of a line that has a group, and which are not its first rows: an entry for them
 /// would fit all of the group's.
 void situation::leave_single_rows() {
   const auto caller_of = [&](const site& of) {

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "attribution/first_rows.hpp"
 #include "attribution/initialisation.hpp"
 #include "base/last_part.hpp"
 #include "traffic/namer.hpp"
@@ -128,7 +127,6 @@ class addition {
     add_objects();
     add_rest();
     add_contested_variables();
-    join_first_rows(into_, from_.page_bytes);
   }
 
  private:
@@ -362,7 +360,8 @@ class addition {
     }
   }
 
-  /// Of its first page. The report may have left an object out that was counted.
+  /// Of its first page. The report may have left an object out that was counted: of such ones the
+  /// rest has the uses, but not what initialised them.
   [[nodiscard]] std::uint64_t address_of(const traffic::user_run& run) const {
     const traffic::object* const in = run.object ? from_.find_object(key_, *run.object) : nullptr;
     return in == nullptr ? run.first : in->start + run.first * from_.page_bytes;

@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "observe": {"base", "sys", "raw", "topology", "symbols", "profile", "protocol"},
     "attribution": {"base", "topology", "symbols", "observe", "launch", "traffic", "profile", "sys",
                     "protocol"},
-    "advise": {"base", "topology", "bind", "model", "profile", "plan"},
+    "advise": {"arithmetic", "base", "topology", "bind", "model", "profile", "plan"},
     "traffic": {"base", "symbols"},
     "agent": {"raw", "arithmetic", "protocol", "marker"},
     "the umbrella": {"parallel"},  # for programs

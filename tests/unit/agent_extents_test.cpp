@@ -73,6 +73,18 @@ TEST(AgentExtents, BlocksAreTheLibrarysBlocks) {
   }
 }
 
+TEST(AgentExtents, AShortLastHugePageMovesNoEdge) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  const parsed all("v3;threshold=1;default=blocked;owners=0*2,1*2,2*2,3*2");
+  const object what = large(64 * mib + page_bytes(), all.read.standard, 2 * mib);
+  extent_cursor cursor(what);
+  std::vector<std::size_t> ends;
+  for (extent each{}; cursor.next(each);) {
+    ends.push_back(each.end);
+  }
+  EXPECT_EQ(ends, (std::vector<std::size_t>{16 * mib, 32 * mib, 48 * mib, what.mapped_bytes}));
+}
+
 /// Whatever the threads' owners are.
 TEST(AgentExtents, AMapHasTheLibrarysWeights) {
   for (const std::string owners : owner_texts) {

@@ -33,13 +33,13 @@ std::vector<arithmetic::page_range> static_parts(std::size_t n, int threads) {
   return parts;
 }
 
-TEST(OpenMP, DealsAStaticLoopAsTheBlockedDistributionDealsPages) {
+TEST(OpenMP, DealsAStaticLoopLongerPartsFirst) {
   omp_set_dynamic(0);
   for (const int threads : {1, 2, 3, 4, 7, 8}) {
     for (const std::size_t n : {1U, 5U, 8U, 64U, 1000U, 4099U}) {
       const auto parts = static_parts(n, threads);
       for (std::size_t slot = 0; slot < parts.size(); ++slot) {
-        const auto expected = arithmetic::blocked(slot, n, parts.size());
+        const auto expected = arithmetic::dealt(slot, n, parts.size());
         ASSERT_EQ(parts[slot].size(), expected.size())
             << n << " on " << threads << ", thread " << slot;
         if (expected.size() != 0) {

@@ -1,25 +1,23 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "attribution/first_rows.hpp"
+#include "profile/first_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
-namespace nodewise::attribution {
+namespace nodewise::profile {
 
 namespace {
-
-using profile::object;
-using profile::object_kind;
 
 constexpr std::size_t most_code = 16;
 
 bool is_of_same_call(const object& a, const object& b) {
-  const std::vector<const profile::frame*> left = profile::returns_of(a.made_at);
-  const std::vector<const profile::frame*> right = profile::returns_of(b.made_at);
+  const std::vector<const frame*> left = returns_of(a.made_at);
+  const std::vector<const frame*> right = returns_of(b.made_at);
   return !left.empty() && !right.empty() && left[0]->module == right[0]->module &&
          left[0]->offset == right[0]->offset;
 }
@@ -32,12 +30,19 @@ bool is_first_part(const std::vector<object>& all, const object& group) {
   });
 }
 
-std::vector<object>::iterator first_row_of(std::vector<object>& all, const object& group) {
+/// Not a temporary, as what a vector of rows is filled from.
+bool lives_as_long(const object& row, const object& group) {
+  constexpr double nearly = 0.9;
+  return row.died_s - group.born_s >= nearly * (group.died_s - group.born_s);
+}
+
+/// The last one before the group.
+std::vector<object>::iterator row_before(std::vector<object>& all, const object& group) {
   auto last = all.end();
   for (auto each = all.begin(); each != all.end(); ++each) {
-    const bool may_be = each->kind == object_kind::heap &&
-                        each->bytes < profile::largest_row_bytes && !each->uses.empty() &&
-                        each->born_s <= group.born_s && is_of_same_call(*each, group);
+    const bool may_be = each->kind == object_kind::heap && each->bytes < largest_row_bytes &&
+                        each->born_s <= group.born_s && lives_as_long(*each, group) &&
+                        is_of_same_call(*each, group);
     last = may_be && (last == all.end() || each->born_s > last->born_s) ? each : last;
   }
   return last;
@@ -45,7 +50,7 @@ std::vector<object>::iterator first_row_of(std::vector<object>& all, const objec
 
 /// In an arena of the agent, where the group will have it in front.
 std::uint64_t bytes_in_arena(const object& row) {
-  constexpr std::uint64_t header = 16;
+  constexpr std::uint64_t header = 16; // agent/arena.hpp
   return (row.bytes + header - 1) / header * header + header;
 }
 
@@ -73,43 +78,42 @@ void append(std::vector<Each>&& more, std::vector<Each>& to) {
   std::ranges::move(more, std::back_inserter(to));
 }
 
-using users = std::map<profile::thread_index, double>;
+using users = std::map<thread_index, double>;
 
 /// Uses by page.
 class use_pages {
  public:
+  explicit use_pages(std::uint64_t pages) : count_(pages) {}
+
   /// What was used of pages that begin so far behind the first one's begin, in pages. A page that
   /// then lies in two has as much in each as it covers of it: where its rows meet is not known.
-  void add(const std::vector<profile::use_run>& runs, double behind) {
+  void add(const std::vector<use_run>& runs, double behind) {
     const auto whole = static_cast<std::uint64_t>(behind);
     const double part = behind - std::floor(behind);
-    for (const profile::use_run& run : runs) {
+    for (const use_run& run : runs) {
       for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
-        for (const profile::use& each : run.by) {
+        for (const use& each : run.by) {
           const double amount = each.amount / static_cast<double>(run.count);
-          pages_[page + whole][each.by] += amount * (1 - part);
+          at(page + whole)[each.by] += amount * (1 - part);
           if (part > 0) {
-            pages_[page + whole + 1][each.by] += amount * part;
+            at(page + whole + 1)[each.by] += amount * part;
           }
         }
       }
     }
   }
 
-  [[nodiscard]] std::vector<profile::use_run> runs(std::uint64_t pages) const {
-    std::vector<profile::use_run> all;
+  [[nodiscard]] std::vector<use_run> runs() const {
+    std::vector<use_run> all;
     const users* last = nullptr;
     for (const auto& [page, by] : pages_) {
-      if (page >= pages) {
-        break;
-      }
       if (last == nullptr || by != *last || all.back().first + all.back().count != page) {
         all.push_back({page, 0, {}});
       }
       all.back().count += 1;
       last = &by;
     }
-    for (profile::use_run& run : all) {
+    for (use_run& run : all) {
       for (const auto& [thread, amount] : pages_.at(run.first)) {
         run.by.push_back({thread, amount * static_cast<double>(run.count)});
       }
@@ -118,6 +122,10 @@ class use_pages {
   }
 
  private:
+  /// The last page may be filled in part only.
+  users& at(std::uint64_t page) { return pages_[std::min(page, count_ - 1)]; }
+
+  std::uint64_t count_;
   std::map<std::uint64_t, users> pages_;
 };
 
@@ -131,12 +139,12 @@ void join(object&& row, object& group, std::uint64_t page_bytes) {
   group.pages = (group.bytes + page_bytes - 1) / page_bytes;
   group.resident = std::min(group.resident + row.resident, group.pages);
   for (const auto uses : {&object::uses, &object::initialised}) {
-    use_pages all;
+    use_pages all(group.pages);
     all.add(row.*uses, 0);
     all.add(group.*uses, behind);
-    group.*uses = all.runs(group.pages);
+    group.*uses = all.runs();
   }
-  for (profile::contested_line& each : group.contested) {
+  for (contested_line& each : group.contested) {
     each.offset += bytes;
   }
   put_in_front(std::move(row.where), first, group.pages, group.where);
@@ -144,21 +152,22 @@ void join(object&& row, object& group, std::uint64_t page_bytes) {
   append(std::move(row.touches), group.touches);
   append(std::move(row.contested), group.contested);
   append(std::move(row.used_at), group.used_at);
-  profile::keep_most_used(group.used_at, most_code);
+  keep_most_used(group.used_at, most_code);
+  std::ranges::sort(group.touches, std::greater{}, &first_touch::pages);
+  std::ranges::sort(group.contested, std::greater{}, &contested_line::transfers);
   group.blocks += row.blocks;
   group.unwitnessed += row.unwitnessed;
 }
 
 } // namespace
 
-void join_first_rows(profile::program& into, std::uint64_t page_bytes) {
+void join_first_rows(program& into, std::uint64_t page_bytes) {
   std::vector<object>& all = into.objects;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].kind != object_kind::group || all[i].uses.empty() || !is_first_part(all, all[i])) {
+    if (all[i].kind != object_kind::group || !is_first_part(all, all[i])) {
       continue;
     }
-    const auto row = first_row_of(all, all[i]);
-    if (row != all.end()) {
+    for (auto row = row_before(all, all[i]); row != all.end(); row = row_before(all, all[i])) {
       join(std::move(*row), all[i], page_bytes);
       i -= row < all.begin() + static_cast<std::ptrdiff_t>(i) ? 1U : 0U;
       all.erase(row);
@@ -166,4 +175,4 @@ void join_first_rows(profile::program& into, std::uint64_t page_bytes) {
   }
 }
 
-} // namespace nodewise::attribution
+} // namespace nodewise::profile
