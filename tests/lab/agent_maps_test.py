@@ -38,9 +38,9 @@ under too_many 'default=map@{TOO_MANY}' 'witnessed filled'
 
 
 def edges(items, parts):
-    """Where the runs of a map end."""
+    """Where the runs of a map end: at the nearest page."""
     total = sum(count for _, count in parts)
-    return [items * before // total for before in itertools.accumulate(count for _, count in parts)]
+    return [(items * before + total // 2) // total for before in itertools.accumulate(count for _, count in parts)]
 
 
 class Maps(LabTest):
