@@ -4,7 +4,8 @@
 // arena a site, filled in the order of allocation, and placed by that order once it stops growing.
 //
 // A site makes a group when it has asked for 16 KiB in two blocks or more, and one thread fills it;
-// where a rule is for its group, its first block is in it already.
+// where a rule is for its group and the first thread asks, a first block of 16 to 128 KiB is in it
+// already.
 // Blocks that a site frees soon are not worth an arena: it is closed when a quarter of them is free
 // again, and the next allocator serves the site from then on. Free blocks are not given out again,
 // since the next one in order has another owner; 64 KiB without a block go back to the kernel.

@@ -108,7 +108,7 @@ std::string next_step(const profile_result& found, const advise::proposal& plan,
                            on ? option_name(flags::on) + " " + std::string(*on) : std::string{});
 }
 
-void tell_advice(profile_result found, const invocation& given, int text_to,
+void tell_advice(const profile_result& seen, const invocation& given, int text_to,
                  const run_with_plan& run) {
   const bool as_json = given.has(flags::json);
   const bool as_text = !as_json && !given.has(flags::quiet);
@@ -116,6 +116,7 @@ void tell_advice(profile_result found, const invocation& given, int text_to,
   if (!as_json && !as_text && !given.has(flags::write_plan)) {
     return;
   }
+  profile_result found = seen;
   for (profile::program& each : found.what.programs) {
     profile::join_first_rows(each, found.what.page_bytes);
   }

@@ -80,10 +80,11 @@ void append(std::vector<Each>&& more, std::vector<Each>& to) {
 
 using users = std::map<thread_index, double>;
 
-/// Uses by page.
-class use_pages {
+/// Uses of pages that move by a part of a page: all of a run but its edges stays a run.
+class moved_uses {
  public:
-  explicit use_pages(std::uint64_t pages) : count_(pages) {}
+  /// `pages`: of the whole; the last one may be filled in part only.
+  explicit moved_uses(std::uint64_t pages) : last_(pages - 1) {}
 
   /// What was used of pages that begin so far behind the first one's begin, in pages. A page that
   /// then lies in two has as much in each as it covers of it: where its rows meet is not known.
@@ -91,42 +92,48 @@ class use_pages {
     const auto whole = static_cast<std::uint64_t>(behind);
     const double part = behind - std::floor(behind);
     for (const use_run& run : runs) {
-      for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
-        for (const use& each : run.by) {
-          const double amount = each.amount / static_cast<double>(run.count);
-          at(page + whole)[each.by] += amount * (1 - part);
-          if (part > 0) {
-            at(page + whole + 1)[each.by] += amount * part;
-          }
-        }
+      const std::uint64_t first = run.first + whole;
+      add_page(first, run, 1 - part);
+      if (run.count > 1) {
+        add_page(first + run.count - 1, run, 1);
+      }
+      if (part > 0) {
+        add_page(first + run.count, run, part);
+      }
+      if (run.count > 2 && first + run.count - 2 <= last_) { // a file may say anything
+        add_inner(first + 1, run);
       }
     }
   }
 
-  [[nodiscard]] std::vector<use_run> runs() const {
-    std::vector<use_run> all;
-    const users* last = nullptr;
-    for (const auto& [page, by] : pages_) {
-      if (last == nullptr || by != *last || all.back().first + all.back().count != page) {
-        all.push_back({page, 0, {}});
-      }
-      all.back().count += 1;
-      last = &by;
-    }
-    for (use_run& run : all) {
-      for (const auto& [thread, amount] : pages_.at(run.first)) {
-        run.by.push_back({thread, amount * static_cast<double>(run.count)});
+  [[nodiscard]] std::vector<use_run> result() && {
+    for (const auto& [page, by] : edges_) {
+      use_run& made = inner_.emplace_back(use_run{page, 1, {}});
+      for (const auto& [thread, amount] : by) {
+        made.by.push_back({thread, amount});
       }
     }
-    return all;
+    std::ranges::sort(inner_, {}, &use_run::first);
+    return std::move(inner_);
   }
 
  private:
-  /// The last page may be filled in part only.
-  users& at(std::uint64_t page) { return pages_[std::min(page, count_ - 1)]; }
+  void add_page(std::uint64_t page, const use_run& of, double share) {
+    for (const use& each : of.by) {
+      edges_[std::min(page, last_)][each.by] += each.amount / static_cast<double>(of.count) * share;
+    }
+  }
 
-  std::uint64_t count_;
-  std::map<std::uint64_t, users> pages_;
+  void add_inner(std::uint64_t first, const use_run& of) {
+    use_run& made = inner_.emplace_back(use_run{first, of.count - 2, of.by});
+    for (use& each : made.by) {
+      each.amount *= static_cast<double>(made.count) / static_cast<double>(of.count);
+    }
+  }
+
+  std::uint64_t last_;
+  std::map<std::uint64_t, users> edges_; ///< by page
+  std::vector<use_run> inner_;
 };
 
 void join(object&& row, object& group, std::uint64_t page_bytes) {
@@ -139,10 +146,10 @@ void join(object&& row, object& group, std::uint64_t page_bytes) {
   group.pages = (group.bytes + page_bytes - 1) / page_bytes;
   group.resident = std::min(group.resident + row.resident, group.pages);
   for (const auto uses : {&object::uses, &object::initialised}) {
-    use_pages all(group.pages);
+    moved_uses all(group.pages);
     all.add(row.*uses, 0);
     all.add(group.*uses, behind);
-    group.*uses = all.runs();
+    group.*uses = std::move(all).result();
   }
   for (contested_line& each : group.contested) {
     each.offset += bytes;

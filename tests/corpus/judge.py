@@ -31,19 +31,13 @@ class Verdict:
     failure: str = ""
 
     @property
-    def points(self) -> float:
-        """No prediction is nearer to a count than two counts with one plan are to each other, where chance deals out
-        the work."""
-        return POINTS if self.spec.is_static else max(POINTS, abs(self.proven - self.plan))
-
-    @property
     def troubles(self) -> list[str]:
         if self.failure:
             return [self.failure]
         found = []
         if self.plan > max(WITHIN * self.best, AS_GOOD_AS_NONE):
             found.append(f"plan {self.plan:.1%} remote, best {self.best:.1%}")
-        if self.predicted is not None and abs(self.predicted - self.proven) > self.points:
+        if self.predicted is not None and abs(self.predicted - self.proven) > POINTS:
             found.append(f"predicted {self.predicted:.1%}, proven {self.proven:.1%}")
         if self.names_line is False:
             found.append("no finding names the guilty line")

@@ -68,15 +68,17 @@ TEST(FirstRows, MoveTheUsesOfTheOthers) {
   found.objects[0].uses = {{0, 1, {{0, 8}}}, {1, 1, {{1, 8}}}};
   join_first_rows(found, page);
   const std::vector<use_run>& uses = found.objects[0].uses;
-  ASSERT_EQ(uses.size(), 4U);
+  ASSERT_EQ(uses.size(), 5U);
   EXPECT_EQ(uses[0].by.at(0).by, 0U);
   EXPECT_EQ(uses[1].first, 1U);
   EXPECT_EQ(uses[1].by.at(0).amount, 8 + 32);
   EXPECT_EQ(uses[2].first, 2U);
-  EXPECT_EQ(uses[2].count, 14U);
-  EXPECT_EQ(uses[2].by.at(0).amount, 14 * 64);
-  EXPECT_EQ(uses[3].first, 16U);
-  EXPECT_EQ(uses[3].by.at(0).amount, 32);
+  EXPECT_EQ(uses[2].count, 13U);
+  EXPECT_EQ(uses[2].by.at(0).amount, 13 * 64);
+  EXPECT_EQ(uses[3].first, 15U);
+  EXPECT_EQ(uses[3].by.at(0).amount, 64);
+  EXPECT_EQ(uses[4].first, 16U);
+  EXPECT_EQ(uses[4].by.at(0).amount, 32);
 }
 
 TEST(FirstRows, AreAllBlocksBeforeTheGroup) {
@@ -105,6 +107,22 @@ TEST(FirstRows, LoseNoUse) {
     sum += run.by.at(0).amount;
   }
   EXPECT_EQ(sum, 14 * 64 + 2 * 64);
+}
+
+// Of a large array the users of most pages stay together; a file may say anything of how large it
+// is.
+TEST(FirstRows, KeepLongRunsTogether) {
+  for (const std::uint64_t pages : {std::uint64_t{15}, std::uint64_t{1} << 40}) {
+    program found = rows();
+    found.objects[1].pages = pages;
+    found.objects[1].uses = {{0, pages, {{1, 64 * static_cast<double>(pages)}}}};
+    join_first_rows(found, page);
+    const object& joined = found.objects[0];
+    EXPECT_LE(joined.uses.size(), 5U);
+    for (const use_run& run : joined.uses) {
+      EXPECT_LE(run.first + run.count, joined.pages);
+    }
+  }
 }
 
 TEST(FirstRows, AreOfTheSameCallAsLongLivedAndSmall) {
