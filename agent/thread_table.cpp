@@ -43,8 +43,8 @@ constexpr std::uint32_t max_told = 16384;
 constinit std::atomic<std::uint32_t> told{0};
 
 /// At its end, as the table would not know it any more when the process ends.
-void tell_inner_thread(const known_thread& entry) noexcept {
-  if (!is_witness() || told.fetch_add(1, relaxed) >= max_told) {
+void tell_inner_thread(known_thread& entry) noexcept {
+  if (!is_witness() || !claim_record(entry) || told.fetch_add(1, relaxed) >= max_told) {
     return;
   }
   nodewise_agent_thread record = {};
@@ -118,6 +118,7 @@ known_thread* take_entry() noexcept {
     entry.tid.store(0, relaxed);
     entry.self.store(pthread_t{}, relaxed);
     entry.unjoined.store(false, relaxed);
+    entry.reported.store(false, relaxed);
     entry.name[0] = '\0';
     return &entry;
   }
@@ -142,6 +143,19 @@ known_thread* find_by_tid(int tid) noexcept {
     }
   }
   return nullptr;
+}
+
+bool has_ended(int tid) noexcept {
+  for (std::size_t at = 0; at < used_entries(); ++at) {
+    if (table[at].tid.load(relaxed) == tid && !is_at_work(table[at])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool claim_record(known_thread& entry) noexcept {
+  return !entry.reported.exchange(true, relaxed);
 }
 
 known_thread* find_by_handle(pthread_t thread) noexcept {
@@ -170,9 +184,9 @@ bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
   if (i >= used_entries()) {
     return false;
   }
-  const known_thread& entry = table[i];
+  known_thread& entry = table[i];
   const std::uint32_t before = entry.mark.load(std::memory_order_acquire);
-  if (entry.state() != thread_state::ended) {
+  if (entry.state() != thread_state::ended || !claim_record(entry)) {
     return false;
   }
   into.tid = entry.tid.load(relaxed);

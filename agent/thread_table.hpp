@@ -34,6 +34,7 @@ struct known_thread {
   int ordinal = -1;
   inner_position inner;
   std::atomic<bool> unjoined{false}; ///< it has an ordinal, and nobody has joined it yet
+  std::atomic<bool> reported{false}; ///< the report has its record
   char name[16] = {};                ///< written when it ends
   char start_module[NODEWISE_AGENT_NAME_BYTES] = {};
 
@@ -54,11 +55,17 @@ void give_back(known_thread& entry) noexcept;
 void enter_running(known_thread& entry) noexcept;
 
 [[nodiscard]] known_thread* find_by_tid(int tid) noexcept;
+/// The kernel lists a thread for some time after it has ended here.
+[[nodiscard]] bool has_ended(int tid) noexcept;
+/// Whether the caller is the one to write the thread's record: a thread may end while the report is
+/// written, and has one record all the same.
+[[nodiscard]] bool claim_record(known_thread& entry) noexcept;
 /// nullptr: one that has not begun to run, the main thread, or one that nobody knows.
 [[nodiscard]] known_thread* find_by_handle(pthread_t thread) noexcept;
 /// For a thread that has ended and was joined just now: whether it had an ordinal. True once.
 [[nodiscard]] bool note_joined(pthread_t thread) noexcept;
-/// A copy of the i-th entry if its thread has ended, and was pinned or the program's own.
+/// A copy of the i-th entry if its thread has ended, was pinned or the program's own, and has no
+/// record yet; the caller writes it.
 [[nodiscard]] bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept;
 
 } // namespace nodewise::agent

@@ -144,13 +144,19 @@ void write_main(int pid) noexcept {
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
 }
 
-/// False if it has ended meanwhile.
+/// False if it has ended.
 bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   into.tid = tid;
   into.ordinal = -1;
-  const known_thread* const entry = find_by_tid(tid);
+  read_cpus(tid, into.cpus);
+  if (into.cpus[0] == '\0') {
+    return false;
+  }
+  known_thread* const entry = find_by_tid(tid);
   if (tid == pid) {
     into.flags = main_thread_flags();
+  } else if (entry == nullptr ? has_ended(tid) : !claim_record(*entry)) {
+    return false;
   } else if (entry != nullptr) {
     into.flags = entry->flags;
     into.ordinal = entry->ordinal;
@@ -158,8 +164,7 @@ bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
     std::memcpy(into.start, entry->start_module, sizeof into.start);
   }
   read_name(pid, tid, into.name);
-  read_cpus(tid, into.cpus);
-  return into.cpus[0] != '\0';
+  return true;
 }
 
 void write_live(int pid) noexcept {

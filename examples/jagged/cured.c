@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// jagged, cured: the thread that works on a row asks for it. Each thread has its own heap in the C
-// library, so it writes the headers to pages of its own. Two loops became one.
+// jagged, cured: the thread that works on a row asks for it, and frees it. Each thread has its own
+// heap in the C library, so it writes the headers to pages of its own. Two loops became one.
 //
 // Remote share of the use phase: 0.
 // Source: Hager and Wellein, section 8.1.1, on first touch and the heap.
@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);
+#pragma omp parallel for schedule(static)
   for (size_t row = 0; row < n; ++row) {
     free(rows[row]);
   }

@@ -18,6 +18,7 @@ enum { most = 64 };
 static char where[most][256];
 static pthread_barrier_t gate;
 static cpu_set_t last_cpu;
+static pthread_key_t lingering;
 
 static void note(size_t number) {
   cpu_set_t mine;
@@ -110,6 +111,25 @@ static void staying(size_t count, void* (*run)(void*)) {
   print(count);
 }
 
+/* Threads whose last destructor does not return: the agent's has run, the kernel still lists them. */
+static void wait_in_the_destructor(void* value) {
+  (void)value;
+  pthread_barrier_wait(&gate);
+  for (;;) {
+    pause();
+  }
+}
+static void* work_and_linger(void* number) {
+  static _Thread_local int any;
+  work(number);
+  CHECK(pthread_setspecific(lingering, &any) == 0);
+  return NULL;
+}
+static void linger(size_t count) {
+  CHECK(pthread_key_create(&lingering, wait_in_the_destructor) == 0);
+  staying(count, work_and_linger);
+}
+
 /* Bound by who started it, perhaps before it has begun to run. */
 static void bound_by_main(size_t count) {
   pthread_t thread;
@@ -187,6 +207,8 @@ int main(int argc, char** argv) {
     c11(count);
   } else if (strcmp(mode, "staying") == 0) {
     staying(count, work_and_stay);
+  } else if (strcmp(mode, "lingering") == 0) {
+    linger(count);
   } else if (strcmp(mode, "binding") == 0) {
     staying(count, bind_and_work);
   } else if (strcmp(mode, "bound-by-main") == 0) {

@@ -176,6 +176,9 @@ class Records(unittest.TestCase):
             with self.subTest(mode=mode):
                 self.check(reported([PROGRAMS / "thread_places", mode, 6], PLACES)[1], 6)
 
+    def test_a_thread_that_has_ended_while_the_kernel_still_lists_it_has_one_record(self):
+        self.check(reported([PROGRAMS / "thread_places", "lingering", 6], PLACES)[1], 6)
+
     def test_threads_of_the_cxx_library_begin_in_it(self):
         _, report = reported([PROGRAMS / "std_threads", 2], PLACES)
         starts = {thread.start for thread in report.threads if thread.ordinal >= 0}
