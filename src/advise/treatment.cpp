@@ -212,10 +212,17 @@ std::vector<treatment> treatments_for(const picture& of, const std::vector<std::
     }
     return made;
   }
+  use_map::run_list exact;
+  if (!of.of.assumed()) {
+    exact = seen.parts(most_runs);
+  }
   if (std::ranges::find(nodes, nowhere) == nodes.end()) {
     // Of a group the agent deals out blocks, and which pages these are was not recorded.
     if (all[most].what->kind == profile::object_kind::group) {
-      made.push_back({layout::map, 0, equal_parts(nodes.size())});
+      // As short and exact is better.
+      if (exact.runs.size() < 2 || exact.runs.size() > nodes.size()) {
+        made.push_back({layout::map, 0, equal_parts(nodes.size())});
+      }
     } else {
       made.push_back({layout::blocked});
     }
@@ -227,8 +234,8 @@ std::vector<treatment> treatments_for(const picture& of, const std::vector<std::
     made.push_back({layout::on_thread, *top});
   }
   if (!of.of.assumed()) {
-    if (auto parts = seen.parts(most_runs); parts.runs.size() > 1) {
-      made.push_back({layout::map, 0, std::move(parts.runs), parts.lost});
+    if (exact.runs.size() > 1) {
+      made.push_back({layout::map, 0, std::move(exact.runs), exact.lost});
     }
     made.push_back({layout::interleaved});
     add_idle();

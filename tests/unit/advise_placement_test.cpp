@@ -123,6 +123,22 @@ TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
   EXPECT_EQ(made.plan.objects.front().how, plans::layout::map);
 }
 
+// A group begins where its first small block came behind others: its threads' parts begin later than
+// equal parts do, by less than what a plan gives up for being simple.
+TEST(AdvisePlacement, AGroupsMapIsTheOneThatWasSeenWhereEqualPartsAreNoShorter) {
+  program_maker make(four_by_two);
+  constexpr std::size_t later = 2;
+  const auto seen = [](std::size_t page, std::size_t of) {
+    return page < later ? 0 : (page - later) * 8 / (of - later);
+  };
+  make.array(4 * pages, program_maker::all_by(0)).used(seen);
+  make.last().kind = profile::object_kind::group;
+  make.last().blocks = 2048;
+  const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
+  ASSERT_EQ(made.plan.objects.size(), 1U);
+  EXPECT_NEAR(*made.after.remote, 0, 1e-9);
+}
+
 /// Two sockets with HBM beside them, whose cores can draw so much.
 topology hbm_with_cores_of(double gigabytes_per_s) {
   machine made = lab_machine("hbm-ddr").machine();
