@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
     }
   }
   print_result(&line, sum, sweeps, omp_get_wtime() - start);
+#pragma omp parallel for schedule(static)
   for (size_t row = 0; row < n; ++row) {
     free(rows[row]);
   }

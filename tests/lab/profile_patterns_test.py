@@ -161,6 +161,9 @@ class Table(lab.LabTest):
             if "used-by-all" in found:
                 (other,) = (f for f in advice["findings"] if f["pattern"] == "used-by-all")
                 self.assertLess(other["objects"][0]["share"], LITTLE_TRAFFIC)
+                if advice["plans"]:
+                    plan = json.loads((self.directory / "plan.json").read_text())
+                    self.assertEqual({e["site"] for e in plan["objects"]}, {o["name"] for o in other["objects"]})
             else:
                 self.assertEqual(advice["plans"], [])
 
