@@ -45,6 +45,12 @@ double most_seconds(const model::machine_costs& on, double now) {
   return on.absolute ? now : now * (1 + simple_time);
 }
 
+bool is_worth_being_far(const model::machine_costs& on, const speed& then, const speed& now) {
+  const double price = price_of_remote(on);
+  return then.seconds * (1 + price * then.remote) * least_gain <=
+         now.seconds * (1 + price * now.remote);
+}
+
 descent::descent(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
                  caution how)
     : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.of.costs())),
@@ -326,8 +332,8 @@ void descent::keep_near() {
     each.chosen = 0;
     const score without = now();
     const bool farther = with.remote > without.remote + simple_remote;
-    const bool clearly_faster = with.seconds * least_gain <= without.seconds;
-    if (!farther || clearly_faster) {
+    if (!farther || is_worth_being_far(of_.of.costs(), {with.seconds, with.remote},
+                                       {without.seconds, without.remote})) {
       each.chosen = was;
     }
   }

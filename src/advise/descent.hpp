@@ -22,6 +22,15 @@ enum class caution {
 /// be all alike do not tell a percent.
 [[nodiscard]] double most_seconds(const model::machine_costs& on, double now);
 
+struct speed {
+  double seconds = 0;
+  double remote = 0; ///< 0..1 of the traffic
+};
+/// Whether one with more far traffic is clearly faster all the same, with what far traffic may cost
+/// beyond what the model knows.
+[[nodiscard]] bool is_worth_being_far(const model::machine_costs& on, const speed& then,
+                                      const speed& now);
+
 class descent {
  public:
   descent(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,

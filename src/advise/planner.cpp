@@ -33,9 +33,14 @@ bool is_safe(const situation& of, const decision& made) {
   const told now = tell(of, of.costs(), made.before);
   const told then = tell(of, of.costs(), made.after);
   constexpr double noise = 0.002;
-  const double least = then.remote <= now.remote + noise ? no_slower : least_gain;
+  const bool farther = then.remote > now.remote + noise;
+  if (farther && !is_worth_being_far(of.costs(), {then.seconds, then.remote},
+                                     {now.seconds, now.remote})) {
+    return false;
+  }
   return then.seconds <= most_seconds(of.costs(), now.seconds) &&
-         (made.objects.empty() || least_ratio(of, made.before, made.after) >= least);
+         (made.objects.empty() ||
+          least_ratio(of, made.before, made.after) >= (farther ? least_gain : no_slower));
 }
 
 } // namespace
