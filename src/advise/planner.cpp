@@ -34,8 +34,8 @@ bool is_safe(const situation& of, const decision& made) {
   const told then = tell(of, of.costs(), made.after);
   constexpr double noise = 0.002;
   const bool farther = then.remote > now.remote + noise;
-  if (farther && !is_worth_being_far(of.costs(), {then.seconds, then.remote},
-                                     {now.seconds, now.remote})) {
+  if (farther &&
+      !is_worth_being_far(of.costs(), {then.seconds, then.remote}, {now.seconds, now.remote})) {
     return false;
   }
   return then.seconds <= most_seconds(of.costs(), now.seconds) &&

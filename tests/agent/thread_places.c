@@ -111,7 +111,8 @@ static void staying(size_t count, void* (*run)(void*)) {
   print(count);
 }
 
-/* Threads whose last destructor does not return: the agent's has run, the kernel still lists them. */
+/* Threads whose last destructor does not return: the agent's has run, the kernel still lists them.
+ */
 static void wait_in_the_destructor(void* value) {
   (void)value;
   pthread_barrier_wait(&gate);

@@ -124,8 +124,8 @@ TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
   EXPECT_EQ(made.plan.objects.front().how, plans::layout::map);
 }
 
-// A group begins where its first small block came behind others: its threads' parts begin later than
-// equal parts do, by less than what a plan gives up for being simple.
+// A group begins where its first small block came behind others: its threads' parts begin later
+// than equal parts do, by less than what a plan gives up for being simple.
 TEST(AdvisePlacement, AGroupsMapIsTheOneThatWasSeenWhereEqualPartsAreNoShorter) {
   program_maker make(four_by_two);
   constexpr std::size_t later = 2;
@@ -140,8 +140,8 @@ TEST(AdvisePlacement, AGroupsMapIsTheOneThatWasSeenWhereEqualPartsAreNoShorter) 
   EXPECT_NEAR(*made.after.remote, 0, 1e-9);
 }
 
-// Figures of tasks that chance dealt out: a map of blocks was 4 % faster, as one memory had a little
-// more to do, and 8 % of the traffic far.
+// Figures of tasks that chance dealt out: a map of blocks was 4 % faster, as one memory had a
+// little more to do, and 8 % of the traffic far.
 TEST(AdvisePlacement, ALittleFasterIsNotWorthBeingFarWhereThePriceIsNotKnown) {
   const model::machine_costs unknown = model::costs_of(test::grid(4, 2));
   const model::machine_costs known = model::costs_of(lab_machine("opteron-4x2").machine());
