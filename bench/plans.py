@@ -28,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from machine import describe_machine
 
@@ -165,7 +166,8 @@ def told(what: str, bar: float, ratio: Ratio | None) -> dict:
     return {"of": what, "bar": bar, "missed": missed} | (dataclasses.asdict(ratio) if ratio else {})
 
 
-def measure(runs: Runs, commands: list[list[str]], rounds: int, fewer: int | None) -> dict:
+def measure(runs: Runs, commands: list[list[str]], rounds: int, fewer: int | None) -> Iterator[dict]:
+    """All rounds so far, after each: a round takes minutes."""
     found: list[dict] = []
     others: dict[str, list[dict]] = {}
     for _ in range(rounds):
@@ -174,6 +176,10 @@ def measure(runs: Runs, commands: list[list[str]], rounds: int, fewer: int | Non
             others.setdefault(shlex.join(command), []).append(runs.elsewhere(command, THREADS))
         if fewer:
             others.setdefault(f"{fewer} threads", []).append(runs.elsewhere(commands[0], fewer))
+        yield summary_of(found, others)
+
+
+def summary_of(found: list[dict], others: dict[str, list[dict]]) -> dict:
     medians = {variant: median_of(found, variant) for variant in [*VARIANTS, "plan"]}
     bars = bars_of(found, medians) | {
         f"plan of the first to one of {name}, time of use": (1.2, Ratio.of(pairs_of(cells, "first", "own", "use_s")))
@@ -193,21 +199,22 @@ def main() -> int:
     parser.add_argument("programs", nargs="+", metavar="NAME=COMMAND")
     asked = parser.parse_args()
     results = {}
+    machine = describe_machine()
     print("| program | " + " | ".join([*VARIANTS, "**plan**"]) + " |\n" + "|---" * (len(VARIANTS) + 2) + "|")
     for each in asked.programs:
         name, _, text = each.partition("=")
         commands = [shlex.split(command) for command in text.split("|")]
         with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as folder:
             runs = Runs(str(pathlib.Path(asked.nodewise).resolve()), asked.on, pathlib.Path(folder), not asked.unbound)
-            found = measure(runs, commands, asked.rounds, asked.fewer)
-        medians = found["median"]
-        print(f"| {name} | " + " | ".join(cell_text(medians[variant]) for variant in medians) + " |", flush=True)
-        found["bars"] = [told(what, bar, ratio) for what, (bar, ratio) in found["bars"].items()]
-        results[name] = {"command": text} | found
-        if asked.output:
-            asked.output.write_text(json.dumps(
-                {"schema": "nodewise/bench-plans/2", "machine": describe_machine(), "lab": asked.on,
-                 "bound": not asked.unbound, "results": results}, indent=1) + "\n")
+            for found in measure(runs, commands, asked.rounds, asked.fewer):
+                medians = found["median"]
+                print(f"| {name} | " + " | ".join(cell_text(medians[variant]) for variant in medians) + " |", flush=True)
+                bars = [told(what, bar, ratio) for what, (bar, ratio) in found["bars"].items()]
+                results[name] = {"command": text} | found | {"bars": bars}
+                if asked.output:
+                    asked.output.write_text(json.dumps(
+                        {"schema": "nodewise/bench-plans/2", "machine": machine, "lab": asked.on,
+                         "bound": not asked.unbound, "results": results}, indent=1) + "\n")
     return int(any(bar["missed"] for each in results.values() for bar in each["bars"]))
 
 
