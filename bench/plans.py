@@ -188,6 +188,18 @@ def summary_of(found: list[dict], others: dict[str, list[dict]]) -> dict:
     return {"median": medians, "rounds": found, "elsewhere": others, "bars": bars}
 
 
+def tell(name: str, found: dict) -> dict:
+    """With the bars as they are kept."""
+    medians = found["median"]
+    print(f"| {name} | " + " | ".join(cell_text(medians[variant]) for variant in medians) + " |", flush=True)
+    return found | {"bars": [told(what, bar, ratio) for what, (bar, ratio) in found["bars"].items()]}
+
+
+def keep(output: pathlib.Path | None, document: dict) -> None:
+    if output:
+        output.write_text(json.dumps(document, indent=1) + "\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodewise", required=True)
@@ -207,14 +219,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as folder:
             runs = Runs(str(pathlib.Path(asked.nodewise).resolve()), asked.on, pathlib.Path(folder), not asked.unbound)
             for found in measure(runs, commands, asked.rounds, asked.fewer):
-                medians = found["median"]
-                print(f"| {name} | " + " | ".join(cell_text(medians[variant]) for variant in medians) + " |", flush=True)
-                bars = [told(what, bar, ratio) for what, (bar, ratio) in found["bars"].items()]
-                results[name] = {"command": text} | found | {"bars": bars}
-                if asked.output:
-                    asked.output.write_text(json.dumps(
-                        {"schema": "nodewise/bench-plans/2", "machine": machine, "lab": asked.on,
-                         "bound": not asked.unbound, "results": results}, indent=1) + "\n")
+                results[name] = {"command": text} | tell(name, found)
+                keep(asked.output, {"schema": "nodewise/bench-plans/2", "machine": machine, "lab": asked.on,
+                                    "bound": not asked.unbound, "results": results})  # fmt: skip
     return int(any(bar["missed"] for each in results.values() for bar in each["bars"]))
 
 

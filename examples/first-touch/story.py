@@ -102,7 +102,7 @@ def prove(nodewise, on, size):
     print()
     for title in ("as it is", "with the plan", "cured in the source"):
         share, seconds = dict(shares)[title]
-        print(f"  {title:20} {'#' * round(30 * share):30} {100 * share:5.1f} % local, "
+        print(f"  {title:20} {'#' * round(24 * share):24} {100 * share:5.1f} % local, "
               f"{1000 * seconds:.2f} ms predicted")
 
 

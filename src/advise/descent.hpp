@@ -22,6 +22,7 @@ enum class caution {
 /// be all alike do not tell a percent.
 [[nodiscard]] double most_seconds(const model::machine_costs& on, double now);
 
+/// What the model says of a placement.
 struct speed {
   double seconds = 0;
   double remote = 0; ///< 0..1 of the traffic

@@ -212,14 +212,11 @@ std::vector<treatment> treatments_for(const picture& of, const std::vector<std::
     }
     return made;
   }
-  use_map::run_list exact;
-  if (!of.of.assumed()) {
-    exact = seen.parts(most_runs);
-  }
+  use_map::run_list exact = of.of.assumed() ? use_map::run_list{} : seen.parts(most_runs);
   if (std::ranges::find(nodes, nowhere) == nodes.end()) {
-    // Of a group the agent deals out blocks, and which pages these are was not recorded.
+    // Of a group the agent deals out blocks, and which pages these are was not recorded. Equal
+    // parts are no simpler than an exact map that is as short.
     if (all[most].what->kind == profile::object_kind::group) {
-      // As short and exact is better.
       if (exact.runs.size() < 2 || exact.runs.size() > nodes.size()) {
         made.push_back({layout::map, 0, equal_parts(nodes.size())});
       }

@@ -155,7 +155,7 @@ UNPINNED = row(
     "threads not pinned", "unpinned/unpinned", "usual.c ../shared/workers.h", Share(1 / 2, 3 / 4, 0.75)
 )
 
-# On caches of a core's own: what a cache of a node keeps depends on who waits for whom.
+# Shares on caches of a core's own: what the cache of a node keeps depends on which of its threads waits.
 KERNELS = (
     row(SERIAL, "kernels/cg", "cg.c", by_caller=True),
     row(SERIAL, "kernels/mg", "mg.c", by_caller=True),
