@@ -48,14 +48,13 @@ asan-ubsan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target unit_tests
 	@ctest --preset $@ -L unit -j $(JOBS)
 
-clang: ## Clang 19: what is installed and the unit tests, each file by itself, without warnings
+clang: ## Clang 19: what is installed, each file by itself, without warnings
 	@scripts/setup clang
-	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target all unit_tests
-	@ctest --preset $@ -L unit -j $(JOBS)
+	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@
 
-clang-all: clang # and all programs, and the agent's tests
-	@$(BUILD) clang --target tests_and_programs
-	@ctest --preset clang -L agent -j $(JOBS)
+clang-all: clang # and all programs, with the unit tests and the agent's
+	@$(BUILD) clang --target unit_tests tests_and_programs
+	@ctest --preset clang -L 'unit|agent' -j $(JOBS)
 
 tsan: ## unit tests of what has threads under ThreadSanitizer, OpenMP through libomp and Archer
 	@scripts/setup clang

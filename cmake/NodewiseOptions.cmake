@@ -12,12 +12,15 @@ target_compile_options(nodewise_options INTERFACE
   # GCC before 14 warns of overlap and overflow inside its own std::string (GCC bugs 105651, 105329);
   # from a precompiled header also where it would keep quiet about a system header.
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,14>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>
+  # Joined, a file's parameter may have the name of another file's constant.
+  $<$<AND:$<CXX_COMPILER_ID:Clang>,$<NOT:$<BOOL:${NODEWISE_EACH_ALONE}>>>:-Wno-shadow>
   $<$<BOOL:${NODEWISE_WERROR}>:-Werror>)
 
 add_library(nodewise_sanitizers INTERFACE)
 if(NODEWISE_SANITIZE)
   target_compile_options(nodewise_sanitizers INTERFACE
-    -fsanitize=${NODEWISE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${NODEWISE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    -fno-sanitize=object-size) # sees nothing without optimisation, and Clang warns of that
   target_link_options(nodewise_sanitizers INTERFACE -fsanitize=${NODEWISE_SANITIZE})
 endif()
 target_link_libraries(nodewise_options INTERFACE nodewise_sanitizers)
