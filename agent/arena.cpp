@@ -36,12 +36,14 @@ std::size_t arena::side_bytes(std::size_t bytes) noexcept {
          (bytes / unit_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
 }
 
-void arena::open(char* space, std::size_t bytes, void* side) noexcept {
+void arena::open(char* space, std::size_t bytes, void* side, std::size_t begin) noexcept {
   space_ = space;
   bytes_ = bytes;
+  begin_ = begin;
+  top_.store(begin, relaxed);
   first_block_ = static_cast<std::uint32_t*>(side);
   live_ = reinterpret_cast<std::atomic<std::uint32_t>*>(first_block_ + bytes / page_bytes());
-  live_[0].store(1, relaxed);
+  live_[begin / unit_bytes].store(1, relaxed);
   owner_ = ::pthread_self();
 }
 

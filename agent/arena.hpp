@@ -18,8 +18,9 @@ class arena {
   /// What goes back to the kernel at once.
   static constexpr std::size_t unit_bytes = std::size_t{64} << 10;
 
-  /// `space` is reserved, without rights. `side` is zero and has room for `side_bytes(bytes)`.
-  void open(char* space, std::size_t bytes, void* side) noexcept;
+  /// `space` is reserved, without rights. `side` is zero and has room for `side_bytes(bytes)`. The
+  /// first block begins `begin` bytes behind the start, a multiple of the header's size.
+  void open(char* space, std::size_t bytes, void* side, std::size_t begin) noexcept;
   [[nodiscard]] static std::size_t side_bytes(std::size_t bytes) noexcept;
 
   [[nodiscard]] bool is_mine() const noexcept { return ::pthread_equal(owner_, ::pthread_self()); }
@@ -36,7 +37,8 @@ class arena {
   [[nodiscard]] static std::size_t usable_bytes(const void* block) noexcept;
 
   [[nodiscard]] char* start() const noexcept { return space_; }
-  /// Bytes in use from the start on, free blocks included.
+  [[nodiscard]] std::size_t begin_bytes() const noexcept { return begin_; }
+  /// Where the next block begins, in bytes from the start.
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return top_.load(std::memory_order_acquire);
   }
@@ -56,6 +58,7 @@ class arena {
 
   char* space_;
   std::size_t bytes_;
+  std::size_t begin_;     ///< of the first block
   std::size_t committed_; ///< bytes with rights
   std::size_t numbered_;  ///< pages whose first block is known
   std::atomic<std::size_t> top_;

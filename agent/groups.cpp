@@ -129,6 +129,14 @@ bool reserve_arenas() noexcept {
   return false;
 }
 
+/// Where the first block of an arena begins. Arenas lie a large power of two apart: blocks that
+/// several of them hold at the same place would share one set of each cache and of the TLB, and a
+/// loop over a dozen such arrays would miss at every access.
+std::size_t begin_of_arena(std::size_t number) noexcept {
+  constexpr std::size_t cache_lines = std::size_t{5} * 64; // odd: another line for each of 64
+  return number * (page_bytes() + cache_lines);
+}
+
 group* open_group(const void* caller) noexcept {
   if (group_count.load(relaxed) == group_limit || !reserve_arenas()) {
     return nullptr;
@@ -143,7 +151,8 @@ group* open_group(const void* caller) noexcept {
   made.caller = caller;
   made.above = rules_above(asked, caller);
   made.born = begin_life(caller);
-  made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side);
+  made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side,
+                   begin_of_arena(number));
   group_count.store(number + 1, std::memory_order_release);
   return &made;
 }
@@ -290,7 +299,8 @@ template <class Each>
 void for_each_part(const group& of, Each each) noexcept {
   const std::size_t marks =
       of.marks.load(std::memory_order_acquire); // first: all lie below the end
-  block_range now{0, of.blocks.blocks(), 0, of.blocks.used_bytes()};
+  const std::size_t first_page = of.blocks.begin_bytes() / page_bytes();
+  block_range now{0, of.blocks.blocks(), first_page * page_bytes(), of.blocks.used_bytes()};
   const block_range all = now;
   std::size_t position = 0;
   for (std::size_t i = 0; i < marks && position + 1 < max_parts; ++i) {
@@ -306,7 +316,7 @@ void for_each_part(const group& of, Each each) noexcept {
 
 void settle(group& of, bool with_threads) noexcept {
   const std::size_t used = of.blocks.used_bytes();
-  if (used == of.settled_bytes) {
+  if (of.blocks.blocks() == 0 || used == of.settled_bytes) {
     return;
   }
   const std::size_t settled_before = of.settled_bytes;

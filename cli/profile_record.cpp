@@ -19,6 +19,7 @@
 #include "cli/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "launch/agent_report.hpp"
+#include "launch/counted.hpp"
 #include "launch/report_file.hpp"
 #include "launch/start.hpp"
 #include "observe/observer.hpp"
@@ -29,6 +30,10 @@
 namespace nodewise::cli {
 
 namespace {
+
+const char* environment_value(const char* name) {
+  return std::getenv(name);
+}
 
 std::string sentence_of(const error& what) {
   return what.asked() + ": " + what.answered() + "; " + what.cure();
@@ -94,8 +99,7 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
 
 /// Under an MPI launcher the program that has most memory is the rank, whatever started it.
 void note_rank(profile::profile& what, const cpu_set& processors) {
-  const auto rank =
-      find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
+  const auto rank = find_local_rank(environment_value);
   const profile::program* const largest = profile::largest_program(what);
   if (rank && largest != nullptr) {
     profile::program& found =
@@ -183,6 +187,7 @@ observe::recording watch(int pid, std::optional<std::chrono::milliseconds> durat
 observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
                                       const topology& here, std::function<void()> others) {
   observe::recording_options how;
+  how.faults.whole_machine = launch::is_in_lab(environment_value);
   how.now_and_then = [&memory, &here, others = std::move(others)] {
     look_again(memory, here.machine(), sys::real_kernel());
     others();

@@ -10,6 +10,11 @@
 
 namespace nodewise::launch {
 
+/// Whether this process is in a virtual machine of the lab, counted or not.
+[[nodiscard]] inline bool is_in_lab(environment get) {
+  return get("NODEWISE_LAB") != nullptr;
+}
+
 /// Whether this process's surroundings are such a machine; `get` reads the environment.
 [[nodiscard]] inline bool is_counted(environment get) {
   return get("NODEWISE_LAB_COUNTS") != nullptr;

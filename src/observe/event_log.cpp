@@ -24,6 +24,29 @@ std::size_t bytes_of(const kept_stack& what) noexcept {
   return sizeof what + what.bytes.capacity();
 }
 
+/// From when on the processes of a program belong to it.
+class program_life {
+ public:
+  /// `tasks`: ascending by time. Without its exec among them all of `pid` belongs to it.
+  program_life(int pid, const std::vector<task_event>& tasks) {
+    for (const task_event& each : tasks) {
+      if (each.what == task_change::executed && each.pid == pid) {
+        begins_.try_emplace(pid, each.time_ns);
+      } else if (each.what == task_change::process_forked && has(each.parent_pid, each.time_ns)) {
+        begins_.insert_or_assign(each.pid, each.time_ns);
+      }
+    }
+    begins_.try_emplace(pid, 0);
+  }
+  [[nodiscard]] bool has(int pid, std::uint64_t time_ns) const {
+    const auto found = begins_.find(pid);
+    return found != begins_.end() && found->second <= time_ns;
+  }
+
+ private:
+  std::unordered_map<int, std::uint64_t> begins_;
+};
+
 } // namespace
 
 event_log::event_log(std::size_t limit_bytes, std::size_t page_bytes)
@@ -202,6 +225,10 @@ void event_log::thin_stacks() {
     return !drawn(pack(stack.at).lot(), stacks_halved_);
   });
   thinned_stacks_ += before - stacks_.size();
+  count_stack_bytes();
+}
+
+void event_log::count_stack_bytes() noexcept {
   stack_bytes_ = 0;
   for (const kept_stack& stack : stacks_) {
     stack_bytes_ += bytes_of(stack);
@@ -228,6 +255,26 @@ void event_log::finish() {
   by_time(modules_);
   by_time(tasks_);
   by_time(sightings_);
+}
+
+void event_log::keep_program(int pid) {
+  const program_life life(pid, tasks_);
+  samples_ = 0;
+  for (sample_stream& stream : streams_) {
+    stream.keep([&](const packed_sample& each) {
+      return life.has(tasks_seen_[each.task].pid, each.time_ns);
+    });
+    samples_ += stream.size();
+  }
+  std::erase_if(stacks_,
+                [&](const kept_stack& each) { return !life.has(each.at.pid, each.at.time_ns); });
+  count_stack_bytes();
+  const auto keep_in = [&](auto& list) {
+    std::erase_if(list, [&](const auto& each) { return !life.has(each.pid, each.time_ns); });
+  };
+  keep_in(modules_);
+  keep_in(tasks_);
+  keep_in(sightings_);
 }
 
 std::optional<access_sample> event_log::reader::next() {

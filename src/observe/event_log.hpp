@@ -43,6 +43,10 @@ class event_log final : public sample_sink {
   /// Puts everything in the order of time: before it is read, or read again after more came.
   void finish();
 
+  /// Leaves out of a finished log what is not of the process `pid` from its first exec on, or of
+  /// processes that it forked since.
+  void keep_program(int pid);
+
   /// Goes through the samples in the order of time. The log must not change meanwhile.
   class reader {
    public:
@@ -92,6 +96,7 @@ class event_log final : public sample_sink {
   void mark_firsts();
   void thin();
   void thin_stacks();
+  void count_stack_bytes() noexcept;
 
   std::size_t limit_bytes_;
   unsigned page_shift_;

@@ -43,7 +43,7 @@ cpu_set online_cpus() {
 class perf_fault_source final : public sample_source {
  public:
   explicit perf_fault_source(const fault_source_options& options)
-      : options_(options), page_sizes_(options.page_sizes) {}
+      : options_(options), page_sizes_(options.page_sizes), whole_(options.whole_machine) {}
 
   [[nodiscard]] std::string_view name() const override { return "page faults"; }
   [[nodiscard]] source_abilities abilities() const override;
@@ -76,6 +76,7 @@ class perf_fault_source final : public sample_source {
   std::vector<opened_event> events_;
   bool user_only_ = false;
   bool page_sizes_;
+  bool whole_; ///< events are of processors, not of tasks
   frame_map nodes_ = frame_map::read();
   bool frames_ = !nodes_.empty(); ///< samples have physical addresses
   bool build_ids_ = true;
@@ -88,7 +89,7 @@ class perf_fault_source final : public sample_source {
 sys::perf_request perf_fault_source::request_of(role as, int tid, cpu_id cpu) const {
   using enum sys::perf_counter;
   sys::perf_request request;
-  request.tid = tid;
+  request.tid = whole_ ? sys::any_task : tid;
   request.cpu = cpu;
   request.user_only = user_only_;
   request.page_sizes = page_sizes_;
@@ -123,7 +124,9 @@ void perf_fault_source::learn_permissions(int tid) {
     if (refused == 0 || refused == ESRCH) {
       return;
     }
-    if ((refused == EACCES || refused == EPERM) && (frames_ || !user_only_)) {
+    if ((refused == EACCES || refused == EPERM) && whole_) {
+      whole_ = false;
+    } else if ((refused == EACCES || refused == EPERM) && (frames_ || !user_only_)) {
       user_only_ = !frames_;
       frames_ = false;
     } else if (refused == EINVAL && frames_) {
@@ -141,7 +144,8 @@ void perf_fault_source::learn_permissions(int tid) {
 int perf_fault_source::open(role as, int tid, beginning when, cpu_id cpu,
                             const anchored_ring& into) {
   sys::perf_request request = request_of(as, tid, cpu);
-  request.from_exec = when == beginning::at_exec;
+  const bool from_exec = when == beginning::at_exec && !whole_; // a processor executes nothing
+  request.from_exec = from_exec;
   request.disabled = true;
   auto event = sys::perf_event::open(request);
   if (!event) {
@@ -151,7 +155,7 @@ int perf_fault_source::open(role as, int tid, beginning when, cpu_id cpu,
     return refused;
   }
   // Only now, so that no sample is without a ring.
-  if (when == beginning::now && (as != role::all_stacks || all_stacks_on_)) {
+  if (!from_exec && (as != role::all_stacks || all_stacks_on_)) {
     if (const int refused = event.value.enable()) {
       return refused;
     }
@@ -204,6 +208,7 @@ source_abilities perf_fault_source::abilities() const {
   can.stacks = options_.stack_bytes != 0;
   can.migrations = !user_only_;
   can.page_sizes = page_sizes_;
+  can.others = whole_;
   if (user_only_) {
     can.missing.emplace_back(
         "page faults inside system calls (read(2) into fresh memory) were not sampled: sysctl "

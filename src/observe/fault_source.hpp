@@ -19,6 +19,9 @@ struct fault_source_options {
   std::uint32_t stack_period = 31;
   bool page_sizes = false;    ///< the kernel looks into the page tables at each fault
   bool data_mappings = false; ///< tell also mappings that are no code
+  /// Where permitted, the events are the processors' own: samples and records are of all processes
+  /// (source_abilities::others), but no event has to be changed each time a thread is switched.
+  bool whole_machine = false;
   std::size_t ring_bytes = std::size_t{512} << 10; ///< for a processor's samples; a power of two
 };
 

@@ -61,25 +61,38 @@ class drainer {
     (void)::poll(files_.data(), static_cast<nfds_t>(files_.size()),
                  static_cast<int>(pause_.count()));
     files_.pop_back();
+    const auto begin = steady_clock::now();
     const bool busy = from_.drain(into_) != 0;
     looks_.look(into_);
-    constexpr milliseconds shortest{10};
-    constexpr milliseconds longest{100};
-    if (now_and_then_ && steady_clock::now() >= next_) {
-      now_and_then_();
-      next_ = steady_clock::now() + longest;
+    if (now_and_then_ && begin >= next_) {
+      call_now_and_then();
     }
-    pause_ = busy ? shortest : std::min(pause_ * 2, longest);
+    const auto took = std::chrono::ceil<milliseconds>(steady_clock::now() - begin);
+    // The rings wake the reader when they fill up: it may sleep long where a turn is slow.
+    const milliseconds aim = busy ? std::max(shortest, took * turn_share) : pause_ * 2;
+    pause_ = std::min(aim, longest);
   }
 
  private:
+  static constexpr milliseconds shortest{10};
+  static constexpr milliseconds longest{100};
+  static constexpr int turn_share = 10;  ///< turns take at most one part of so many
+  static constexpr int look_share = 100; ///< and what is done now and then of so many
+
+  void call_now_and_then() {
+    const auto begin = steady_clock::now();
+    now_and_then_();
+    const auto end = steady_clock::now();
+    next_ = end + std::max<steady_clock::duration>(longest, (end - begin) * look_share);
+  }
+
   sample_source& from_;
   event_log& into_;
   thread_looks looks_;
   const std::function<void()>& now_and_then_;
   steady_clock::time_point next_ = steady_clock::now();
   std::vector<pollfd> files_;
-  milliseconds pause_{10};
+  milliseconds pause_ = shortest;
 };
 
 /// Drains beside the thread that waits for the program's end.
@@ -140,6 +153,9 @@ void conclude(recording& what, sample_source& source, double observer_s_before) 
   source.drain(what.log);
   what.log.finish();
   what.abilities = source.abilities();
+  if (what.abilities.others) {
+    what.log.keep_program(what.pid);
+  }
   what.losses = source.losses();
   what.observer_s = own_processor_s() - observer_s_before;
 }

@@ -19,7 +19,8 @@ namespace nodewise::observe {
 struct recording_options {
   fault_source_options faults;
   std::size_t limit_bytes = event_log::default_limit_bytes; ///< of the log
-  /// Called some ten times a second while the program runs, in any one thread; may be empty.
+  /// Called some ten times a second while the program runs, more seldom where it is slow; in any
+  /// one thread; may be empty.
   std::function<void()> now_and_then;
 };
 

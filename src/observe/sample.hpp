@@ -112,6 +112,7 @@ struct source_abilities {
   bool stacks = false;     ///< now and then the stack
   bool migrations = false; ///< each is a sighting; otherwise as far as samples and /proc show them
   bool page_sizes = false;
+  bool others = false;              ///< hears also of processes that are not watched
   std::vector<std::string> missing; ///< a sentence each: what, why, cure
 };
 

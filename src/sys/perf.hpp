@@ -22,6 +22,8 @@ enum class perf_counter {
 };
 
 inline constexpr cpu_id any_cpu{-1};
+/// As `tid` with a processor: of all tasks. Needs more than `user_only` false needs (EACCES).
+inline constexpr int any_task = -1;
 
 /// An event of one task on one processor, inherited by the tasks it makes. Newer kernels (seen on
 /// 6.18) prepare a sample once for all events of a task that count the same: each may then have the

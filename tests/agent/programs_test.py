@@ -64,6 +64,12 @@ class Torture(unittest.TestCase):
         self.check([PROGRAMS / "many"])
         self.check([PROGRAMS / "many"], report=True)
 
+    def test_blocks_of_several_places_do_not_share_sets_of_the_caches(self):
+        settings = f"v3;threshold=1048576;group=256;owners={owners()};default=blocked"
+        lines, pages = map(int, run([PROGRAMS / "sites"], settings).stdout.split())
+        self.assertGreaterEqual(lines, 12)
+        self.assertGreaterEqual(pages, 12)
+
     def test_a_group_is_not_reported_while_it_is_placed(self):
         with tempfile.NamedTemporaryFile(prefix="nodewise-report-") as file:
             agent_report.reserve(file.name)

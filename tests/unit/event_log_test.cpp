@@ -174,6 +174,60 @@ TEST(EventLog, ListsAreInTheOrderOfTime) {
   EXPECT_EQ(log.tasks().front().what, task_change::thread_started);
 }
 
+TEST(EventLog, KeepsAProgramFromItsExecOnAndWhatItForks) {
+  event_log log;
+  const auto touch = [&log](std::uint64_t time_ns, int pid) {
+    access_sample s = sample_at(time_ns, 1, pid, 0);
+    s.pid = pid;
+    log.take(s);
+    log.take(thread_sighting{time_ns, pid, pid, 0});
+    log.take(stack_copy{s, {}, {}});
+    log.take(module_mapped{pid, time_ns, 0x1000, 0x2000, 0, true, "a", {}});
+  };
+  log.take(task_event{10, task_change::process_forked, 7, 7, 3, 3, {}});
+  log.take(task_event{12, task_change::process_forked, 6, 6, 7, 7, {}});
+  log.take(task_event{20, task_change::executed, 7, 7, 0, 0, "program"});
+  log.take(task_event{30, task_change::process_forked, 8, 8, 7, 7, {}});
+  log.take(task_event{40, task_change::process_forked, 9, 9, 8, 8, {}});
+  log.take(task_event{50, task_change::executed, 7, 7, 0, 0, "another"});
+  log.take(task_event{60, task_change::process_forked, 10, 10, 3, 3, {}});
+  for (const int pid : {3, 6, 7, 8, 9, 10}) {
+    for (const std::uint64_t time_ns : {15U, 25U, 35U, 45U, 70U}) {
+      touch(time_ns, pid);
+    }
+  }
+  log.finish();
+  log.keep_program(7);
+
+  std::vector<std::pair<int, std::uint64_t>> kept;
+  for (const access_sample& each : all_of(log)) {
+    kept.emplace_back(each.pid, each.time_ns);
+  }
+  std::ranges::sort(kept);
+  const std::vector<std::pair<int, std::uint64_t>> expected = {
+      {7, 25}, {7, 35}, {7, 45}, {7, 70}, {8, 35}, {8, 45}, {8, 70}, {9, 45}, {9, 70}};
+  EXPECT_EQ(kept, expected);
+  EXPECT_EQ(log.samples(), expected.size());
+  EXPECT_EQ(log.stacks().size(), expected.size());
+  EXPECT_EQ(log.modules().size(), expected.size());
+  EXPECT_EQ(log.sightings().size(), expected.size());
+  std::vector<std::uint64_t> tasks;
+  for (const task_event& each : log.tasks()) {
+    tasks.push_back(each.time_ns);
+  }
+  EXPECT_THAT(tasks, ElementsAre(20, 30, 40, 50));
+}
+
+TEST(EventLog, WithoutItsExecAllOfAProgramIsKept) {
+  event_log log;
+  log.take(sample_at(10, 1, 7, 0)); // of process 7
+  log.finish();
+  log.keep_program(7);
+  EXPECT_EQ(log.samples(), 1U);
+  log.keep_program(8);
+  EXPECT_EQ(log.samples(), 0U);
+}
+
 TEST(EventLog, MigrationsFollowFromSamplesAndSightings) {
   event_log log;
   log.take(sample_at(10, 1, 8, 0));

@@ -47,6 +47,13 @@ std::string refusal() {
   return event ? "" : "perf_event_open: " + errno_text(event.errno_value);
 }
 
+bool may_watch_processors() {
+  sys::perf_request what;
+  what.tid = sys::any_task;
+  what.cpu = cpu_id{0};
+  return static_cast<bool>(sys::perf_event::open(what));
+}
+
 class Recorder : public testing::Test {
  protected:
   void SetUp() override {
@@ -341,6 +348,35 @@ TEST_F(Recorder, FollowsForkAndExec) {
   EXPECT_TRUE(std::ranges::any_of(got.log.modules(), [&](const module_mapped& m) {
     return m.pid == forked->pid && m.path == program && m.executable && m.time_ns != 0;
   }));
+}
+
+TEST_F(Recorder, OfTheWholeMachineItKeepsTheProgram) {
+  constexpr std::uint64_t pages = 500;
+  said_text said;
+  recording_options options;
+  options.faults.whole_machine = true;
+  const recording got = until_nothing_is_lost(said, [&] {
+    return record_program([&] { become({program, std::to_string(pages), "2", "fork"}, said); },
+                          options);
+  });
+  EXPECT_EQ(got.end.exit_code(), 0);
+  EXPECT_EQ(got.abilities.others, may_watch_processors());
+  expect_each_page_once(got, said, 2, pages);
+
+  std::set<int> processes = {got.pid};
+  for (const task_event& each : got.log.tasks()) {
+    if (each.what == task_change::process_forked) {
+      processes.insert(each.pid);
+    }
+  }
+  EXPECT_EQ(processes.size(), 2U);
+  auto samples = got.log.read();
+  while (const auto sample = samples.next()) {
+    ASSERT_TRUE(processes.contains(sample->pid)) << sample->pid;
+  }
+  ASSERT_FALSE(got.log.tasks().empty());
+  EXPECT_EQ(got.log.tasks().front().what, task_change::executed); // nothing of before
+  EXPECT_EQ(got.log.tasks().front().pid, got.pid);
 }
 
 TEST_F(Recorder, WhereTheKernelBalancesNodesAccessesAreSampled) {
