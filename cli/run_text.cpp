@@ -54,11 +54,20 @@ std::string shares_text(const object_report& object) {
   return text;
 }
 
+/// As its profile calls it, where an entry of the plan is for it: the stack, which tells apart what
+/// a template or one line allocates, is known to a profile alone.
+std::string name_of(const run_result& result, const object_report& object) {
+  if (const auto entry = result.entry_of(object); entry && result.asked.planned) {
+    return result.asked.planned->entries[*entry].label;
+  }
+  return object.what == object_report::kind::static_array ? symbols::demangle(object.name.c_str())
+                                                          : site_of(result, object);
+}
+
 /// "#3", and by what name people know it.
 std::string label_of(const run_result& result, const object_report& object) {
   std::string text = "#" + std::to_string(object.sequence);
-  const std::string name =
-      object.what == object_report::kind::static_array ? object.name : site_of(result, object);
+  const std::string name = name_of(result, object);
   return name.empty() ? text : text + " " + printable(name);
 }
 

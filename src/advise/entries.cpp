@@ -121,6 +121,8 @@ plans::entry entry_of(const picture& of, const treated& what) {
   made.parts = what.how.parts;
   made.memories = what.how.memories;
   made.why = reason(of, what);
+  const std::string& name = of.of.sites()[what.site].name;
+  made.name = name == plans::label_of(made.which) ? "" : name;
   return made;
 }
 

@@ -72,8 +72,9 @@ class settings_examiner {
       add(doubtful(name,
                    number + (settings_.balances() ? " (on)" : " (on, between tiers of memory)") +
                        ": the kernel moves pages during a run, and results vary",
-                   "sysctl kernel.numa_balancing=0 as root while measuring; pages with a policy "
-                   "(nodewise run --memory) stay where they are"));
+                   "sysctl kernel.numa_balancing=0 as root while measuring (but nodewise profile "
+                   "samples uses by it); pages with a policy (nodewise run --memory) stay where "
+                   "they are"));
     }
   }
 

@@ -136,7 +136,7 @@ class plan_rules {
 
   planned_file::entry add_entry(std::size_t position) {
     const plans::entry& entry = file_.objects[position];
-    planned_file::entry told{label_of(entry.which), word_of(entry), {}};
+    planned_file::entry told{label_of(entry), word_of(entry), {}};
     std::string cure;
     try {
       agent_rule made = rule_of(entry);

@@ -18,6 +18,10 @@ std::string label_of(const condition& which) {
   return which.kind.empty() ? "any" : which.kind;
 }
 
+std::string label_of(const entry& what) {
+  return what.name.empty() ? label_of(what.which) : what.name;
+}
+
 std::string word_of(const entry& what) {
   return what.how == layout::map ? "map" : placement_text(what);
 }

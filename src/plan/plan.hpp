@@ -72,6 +72,8 @@ struct entry {
   /// Of `interleaved`: these memories, ascending; empty: those of the threads.
   std::vector<memory_weight> memories;
   std::string why; ///< a sentence for people
+  /// What the profile calls its objects, "solver.c:41 #2"; empty: as `label_of` calls `which`.
+  std::string name = {};
   friend bool operator==(const entry&, const entry&) = default;
 };
 
@@ -102,6 +104,8 @@ struct plan_file {
 /// "solver.c:41", "field", "solver+0x1234", "heap": what people recognise an entry by; "any" where
 /// it says none of these.
 [[nodiscard]] std::string label_of(const condition& which);
+/// Its name, if it has one.
+[[nodiscard]] std::string label_of(const entry& what);
 /// "blocked", "cyclic:64K", "thread:3", "map"
 [[nodiscard]] std::string word_of(const entry& what);
 

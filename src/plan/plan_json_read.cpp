@@ -143,8 +143,11 @@ class plan_reader {
 
   entry read_entry(const json_field& field) const {
     field.allow_only(
-        {"kind", "symbol", "site", "callers", "stack", "bytes", "nth", "placement", "why"});
+        {"name", "kind", "symbol", "site", "callers", "stack", "bytes", "nth", "placement", "why"});
     entry made;
+    if (const auto name = field.find("name")) {
+      made.name = some_text(*name);
+    }
     made.which = read_condition(field);
     read_placement_of(field.at("placement"), made);
     if (const auto why = field.find("why")) {

@@ -22,6 +22,7 @@ void set_text(json& object, const char* key, const std::string& text) {
 json entry_json(const entry& what) {
   const condition& which = what.which;
   json made = json::object();
+  set_text(made, "name", what.name);
   set_text(made, "kind", which.kind);
   set_text(made, "symbol", which.symbol.value_or(""));
   set_text(made, "site", which.source);

@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 
 #include "base/last_part.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::profile {
 
 namespace {
 
-/// As the source has it: `__m_MOD_a` is GCC's for what is in a Fortran module.
-std::string source_name(const std::string& symbol) {
-  constexpr std::string_view marker = "_MOD_";
-  const std::size_t at = symbol.find(marker);
-  return symbol.starts_with("__") && at != std::string::npos
-             ? symbol.substr(2, at - 2) + "::" + symbol.substr(at + marker.size())
-             : std::string(last_part(symbol));
+/// Of a static array as the source has it, of a file its last part.
+std::string source_name(const std::string& name) {
+  return name.starts_with('/') ? std::string(last_part(name)) : symbols::demangle(name.c_str());
 }
 
 /// The lines of the program itself on the way to the allocation, innermost first; without

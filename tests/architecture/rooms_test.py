@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "sweep": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
-    "profile": {"base", "topology"},
+    "profile": {"base", "topology", "symbols"},
     "plan": {"base", "arithmetic", "topology", "bind"},
     "observe": {"base", "sys", "raw", "topology", "symbols", "profile", "protocol"},
     "attribution": {"base", "topology", "symbols", "observe", "launch", "traffic", "profile", "sys",

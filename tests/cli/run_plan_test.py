@@ -82,6 +82,12 @@ class Followed(PlanTest):
         self.assertRegex(said, r"  2 feild +interleave +0 +- +-  no object fits it\n")
         self.assertIn("objects that no entry names: 2\n", said)
 
+    def test_objects_have_the_names_that_their_entries_have(self):
+        said = self.run_plan(0, plan(entry("a", name="grid.h:5 #2")), "--verify").stderr
+        self.assertRegex(said, r"#0 grid\.h:5 #2 .* entry 1\n")
+        self.assertRegex(said, r"  1 grid\.h:5 #2 +blocked +1  2.00 MiB +100 %\n")
+        self.assertRegex(said, rf"#1 {line_of('b')} ")
+
     def test_strict_wants_every_entry_to_fit(self):
         self.run_plan(0, plan(entry("a")), "--strict")
         done = self.run_plan(1, plan(entry("a"), {"symbol": "feild", "placement": "none"}), "--strict")

@@ -9,6 +9,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "profile/names.hpp"
 #include "unit/advise_programs.hpp"
 #include "unit/grid_machine.hpp"
 
@@ -126,6 +127,8 @@ TEST(AdvisePlan, SitesWithTheSameCallerAreToldByWhoCalledThat) {
   ASSERT_EQ(made.plan.objects.size(), 1U);
   EXPECT_THAT(made.plan.objects.front().which.stack,
               ElementsAre(plans::code_place{"solver", 0x500}, plans::code_place{"solver", 0x1010}));
+  EXPECT_EQ(made.plan.objects.front().name, "solver.c:21 (through memory.c:3)");
+  EXPECT_EQ(made.plan.objects.front().name, profile::names_of(make.made().programs[0])[1]);
 }
 
 TEST(AdvisePlan, AProgramThatThereIsNotIsRefused) {

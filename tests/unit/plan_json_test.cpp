@@ -45,6 +45,7 @@ plan_file some_plan() {
   third.how = layout::cyclic;
   third.granule_bytes = 65536;
   entry fourth;
+  fourth.name = "table.c:80 #2";
   fourth.how = layout::on_thread;
   fourth.thread = 3;
   entry fifth;
@@ -111,7 +112,7 @@ TEST(PlanJson, IsMadeToBeReadByPeople) {
   EXPECT_EQ(written["objects"][2]["bytes"], "4097-1M");
   EXPECT_EQ(written["objects"][2]["nth"], "2");
   EXPECT_EQ(written["objects"][2]["placement"], "cyclic:64K");
-  EXPECT_EQ(written["objects"][3]["placement"], "thread:3");
+  EXPECT_EQ(written["objects"][3].dump(), R"({"name":"table.c:80 #2","placement":"thread:3"})");
   EXPECT_EQ(written["objects"][4]["nth"], "4-");
   EXPECT_EQ(written["objects"][7].dump(), R"({"placement":"none"})");
 }
@@ -206,6 +207,8 @@ constexpr broken entries[] = {
      "objects[0]: a symbol"},
     {"CallersAlone", R"({"callers": ["a.c:1"], "placement": "none"})",
      "objects[0]: callers of no site"},
+    {"NameNoText", R"({"name": 1, "placement": "none"})", "objects[0].name"},
+    {"NoName", R"({"name": "", "placement": "none"})", "objects[0].name"},
     {"WhyNoText", R"({"why": 1, "placement": "none"})", "objects[0].why"},
     {"NoObject", "[]", "objects[0]: a list where an object is meant"},
 };
@@ -262,6 +265,8 @@ TEST(PlanWords, LabelsAreWhatPeopleKnow) {
   EXPECT_EQ(label_of(plan.objects[0].which), "solver.c:41");
   EXPECT_EQ(label_of(plan.objects[1].which), "m::field");
   EXPECT_EQ(label_of(plan.objects[3].which), "any");
+  EXPECT_EQ(label_of(plan.objects[1]), "m::field");
+  EXPECT_EQ(label_of(plan.objects[3]), "table.c:80 #2");
   EXPECT_EQ(word_of(plan.objects[1]), "map");
   EXPECT_EQ(word_of(plan.objects[2]), "cyclic:64K");
   EXPECT_EQ(word_of(plan.objects[3]), "thread:3");

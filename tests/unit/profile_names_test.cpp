@@ -92,11 +92,14 @@ TEST(ProfileNames, CallsInOneLineAreNumbered) {
 
 TEST(ProfileNames, WithoutLinesAnArrayIsCalledByWhatIsKnown) {
   program one;
-  one.objects.resize(4);
+  one.objects.resize(6);
+  one.objects[4].name = "_ZL5table";
+  one.objects[5].name = "_ZN4grid5fieldE";
   one.objects[0].name = "__fields_MOD_pressure";
   one.objects[1].name = "/data/input.bin";
   one.objects[2].made_at = {in_library("libc.so.6")};
-  EXPECT_THAT(names_of(one), ElementsAre("fields::pressure", "input.bin", "malloc", "heap memory"));
+  EXPECT_THAT(names_of(one), ElementsAre("fields::pressure", "input.bin", "malloc", "heap memory",
+                                         "table", "grid::field"));
 }
 
 } // namespace
