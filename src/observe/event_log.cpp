@@ -42,6 +42,11 @@ class program_life {
     const auto found = begins_.find(pid);
     return found != begins_.end() && found->second <= time_ns;
   }
+  /// A thread that has just ended still moves and faults for a moment, but has no number any more:
+  /// the kernel writes -1.
+  [[nodiscard]] bool has(int pid, int tid, std::uint64_t time_ns) const {
+    return tid > 0 && has(pid, time_ns);
+  }
 
  private:
   std::unordered_map<int, std::uint64_t> begins_;
@@ -262,19 +267,22 @@ void event_log::keep_program(int pid) {
   samples_ = 0;
   for (sample_stream& stream : streams_) {
     stream.keep([&](const packed_sample& each) {
-      return life.has(tasks_seen_[each.task].pid, each.time_ns);
+      const task_ids by = tasks_seen_[each.task];
+      return life.has(by.pid, by.tid, each.time_ns);
     });
     samples_ += stream.size();
   }
-  std::erase_if(stacks_,
-                [&](const kept_stack& each) { return !life.has(each.at.pid, each.at.time_ns); });
+  std::erase_if(stacks_, [&](const kept_stack& each) {
+    return !life.has(each.at.pid, each.at.tid, each.at.time_ns);
+  });
   count_stack_bytes();
-  const auto keep_in = [&](auto& list) {
-    std::erase_if(list, [&](const auto& each) { return !life.has(each.pid, each.time_ns); });
+  std::erase_if(modules_, [&](const auto& each) { return !life.has(each.pid, each.time_ns); });
+  const auto keep_threads_in = [&](auto& list) {
+    std::erase_if(list,
+                  [&](const auto& each) { return !life.has(each.pid, each.tid, each.time_ns); });
   };
-  keep_in(modules_);
-  keep_in(tasks_);
-  keep_in(sightings_);
+  keep_threads_in(tasks_);
+  keep_threads_in(sightings_);
 }
 
 std::optional<access_sample> event_log::reader::next() {

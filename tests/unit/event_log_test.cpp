@@ -218,6 +218,23 @@ TEST(EventLog, KeepsAProgramFromItsExecOnAndWhatItForks) {
   EXPECT_THAT(tasks, ElementsAre(20, 30, 40, 50));
 }
 
+TEST(EventLog, OfAProgramIsKeptOnlyWhatHasAThread) {
+  event_log log;
+  log.take(task_event{10, task_change::executed, 7, 7, 0, 0, "program"});
+  for (const int tid : {8, -1}) {
+    log.take(sample_at(20, 1, tid, 0));
+    log.take(stack_copy{sample_at(20, 1, tid, 0), {}, {}});
+    log.take(thread_sighting{20, 7, tid, 0});
+    log.take(task_event{30, task_change::ended, 7, tid, 0, 0, {}});
+  }
+  log.finish();
+  log.keep_program(7);
+  EXPECT_EQ(log.samples(), 1U);
+  EXPECT_EQ(log.stacks().size(), 1U);
+  EXPECT_EQ(log.sightings().size(), 1U);
+  EXPECT_EQ(log.tasks().size(), 2U);
+}
+
 TEST(EventLog, WithoutItsExecAllOfAProgramIsKept) {
   event_log log;
   log.take(sample_at(10, 1, 7, 0)); // of process 7
