@@ -28,7 +28,10 @@ std::size_t bytes_of(const kept_stack& what) noexcept {
 class program_life {
  public:
   /// `tasks`: ascending by time. Without its exec among them all of `pid` belongs to it.
-  program_life(int pid, const std::vector<task_event>& tasks) {
+  program_life(int pid, sample_source::beginning from, const std::vector<task_event>& tasks) {
+    if (from == sample_source::beginning::now) {
+      begins_.emplace(pid, 0);
+    }
     for (const task_event& each : tasks) {
       if (each.what == task_change::executed && each.pid == pid) {
         begins_.try_emplace(pid, each.time_ns);
@@ -262,8 +265,8 @@ void event_log::finish() {
   by_time(sightings_);
 }
 
-void event_log::keep_program(int pid) {
-  const program_life life(pid, tasks_);
+void event_log::keep_program(int pid, sample_source::beginning from) {
+  const program_life life(pid, from, tasks_);
   samples_ = 0;
   for (sample_stream& stream : streams_) {
     stream.keep([&](const packed_sample& each) {

@@ -43,9 +43,9 @@ class event_log final : public sample_sink {
   /// Puts everything in the order of time: before it is read, or read again after more came.
   void finish();
 
-  /// Leaves out of a finished log what is not of the process `pid` from its first exec on, or of
-  /// processes that it forked since.
-  void keep_program(int pid);
+  /// Leaves out of a finished log what is not of the process `pid` (from its first exec on, or from
+  /// the beginning) or of processes that it forked since.
+  void keep_program(int pid, sample_source::beginning from);
 
   /// Goes through the samples in the order of time. The log must not change meanwhile.
   class reader {

@@ -184,6 +184,9 @@ bool perf_fault_source::watch(int tid, beginning when) {
     learn_permissions(tid);
     rings_ = make_rings(cpus_, options_.ring_bytes, options_.stack_bytes != 0);
   }
+  if (whole_ && !events_.empty()) {
+    return true; // all threads are watched already
+  }
   const std::size_t before = events_.size();
   for (const processor_rings& rings : rings_) {
     const int refused = open_on(rings, tid, when);

@@ -147,14 +147,15 @@ class background {
   std::thread worker_;
 };
 
-void conclude(recording& what, sample_source& source, double observer_s_before) {
+void conclude(recording& what, sample_source& source, sample_source::beginning from,
+              double observer_s_before) {
   what.end_ns = monotonic_ns();
   source.stop();
   source.drain(what.log);
   what.log.finish();
   what.abilities = source.abilities();
   if (what.abilities.others) {
-    what.log.keep_program(what.pid);
+    what.log.keep_program(what.pid, from);
   }
   what.losses = source.losses();
   what.observer_s = own_processor_s() - observer_s_before;
@@ -238,7 +239,7 @@ recording record_program(const std::function<void()>& become, const recording_op
   });
   drain.end();
   drain.rethrow();
-  conclude(result, *source, used_before);
+  conclude(result, *source, sample_source::beginning::at_exec, used_before);
   return result;
 }
 
@@ -263,7 +264,7 @@ recording record_process(int pid, std::optional<milliseconds> duration,
     drain.turn(-1);
     result.ended = has_ended(*process);
   }
-  conclude(result, *source, used_before);
+  conclude(result, *source, sample_source::beginning::now, used_before);
   return result;
 }
 

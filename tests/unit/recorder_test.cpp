@@ -405,18 +405,24 @@ TEST_F(Recorder, AProgramKilledByASignal) {
   expect_each_page_once(got, said, 1, 300);
 }
 
-TEST_F(Recorder, AttachesToAProcessThatRuns) {
+class RecorderOf : public Recorder, public testing::WithParamInterface<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(TheWholeMachine, RecorderOf, testing::Bool());
+
+TEST_P(RecorderOf, AttachesToAProcessThatRuns) {
   constexpr std::uint64_t pages = 5000;
   said_text said;
+  recording_options options;
+  options.faults.whole_machine = GetParam();
   const recording got = until_nothing_is_lost(said, [&] {
     waiting_program waits({program, std::to_string(pages), "2", "wait"}, said);
-    recording recorded =
-        record_process(waits.pid(), std::nullopt,
-                       [&] {
-                         waits.go_on(); // asked for the first time when all is watched
-                         return false;
-                       },
-                       {});
+    recording recorded = record_process(
+        waits.pid(), std::nullopt,
+        [&] {
+          waits.go_on(); // asked for the first time when all is watched
+          return false;
+        },
+        options);
     EXPECT_EQ(waits.status(), 0);
     return recorded;
   });
