@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Source that is inlined into a program and is not the program's: std::vector's allocation is the
-// line's that made the vector.
+// Code that works for its caller: what it does, the caller asked for. The allocation of a
+// std::vector belongs to the line that made the vector.
 #pragma once
 
 #include <string_view>
@@ -13,6 +13,20 @@ namespace nodewise {
   for (const std::string_view folder :
        {"/include/c++/", "/c++/v1/", "/lib/gcc/", "/lib/clang/", "/libstdc++-v3/"}) {
     if (path.find(folder) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the name of a shared object, without its folder, is of a library of the language, of
+/// threads, or of this project.
+[[nodiscard]] constexpr bool is_helping_library(std::string_view name) noexcept {
+  for (const std::string_view begin :
+       {"libc.so", "libc-", "libm.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so",
+        "ld-linux", "ld-musl", "libgfortran.so", "libgomp.so", "libomp.so", "libiomp5.so",
+        "libtbb.so", "libtbbmalloc", "libpthread", "libnodewise-", "libnodewise.so"}) {
+    if (name.starts_with(begin)) {
       return true;
     }
   }

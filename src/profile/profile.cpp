@@ -2,7 +2,6 @@
 #include "profile/profile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -11,16 +10,6 @@
 #include "base/library_header.hpp"
 
 namespace nodewise::profile {
-
-namespace {
-
-/// Libraries whose code works for its caller: what they do, the caller has asked for.
-constexpr std::array<std::string_view, 18> helping = {
-    "libc.so",     "libc-",     "libm.so",      "libstdc++.so",   "libc++.so",    "libc++abi.so",
-    "libgcc_s.so", "ld-linux",  "ld-musl",      "libgfortran.so", "libgomp.so",   "libomp.so",
-    "libiomp5.so", "libtbb.so", "libtbbmalloc", "libpthread",     "libnodewise-", "libnodewise.so"};
-
-} // namespace
 
 std::string label_of(const frame& where) {
   if (!where.file.empty()) {
@@ -54,8 +43,7 @@ std::string_view qualified_name(std::string_view function) noexcept {
 /// Also where the library of this project is linked into the program.
 bool is_helping(const frame& code) noexcept {
   return qualified_name(code.function).starts_with("nodewise::v0::") ||
-         std::ranges::any_of(helping,
-                             [&](std::string_view name) { return code.module.starts_with(name); });
+         is_helping_library(code.module);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <unistd.h>
 
+#include "base/last_part.hpp"
 #include "base/library_header.hpp"
 #include "symbols/debug_lines.hpp"
 #include "symbols/elf_file.hpp"
@@ -84,7 +85,8 @@ bool is_better_name(const std::string& name, bool is_public, const std::string& 
 
 struct module::contents {
   explicit contents(const std::string& file)
-      : own(file), separate(name_of_separate()), code(own.get()) {}
+      : own(file), separate(name_of_separate()), code(own.get()),
+        helping_(is_helping_library(last_part(file))) {}
 
   [[nodiscard]] std::string name_of_separate() const {
     return own.get() == nullptr ? std::string{} : debug_file_of(own.get());
@@ -100,7 +102,8 @@ struct module::contents {
       Dwarf_CU* unit = nullptr;
       if (dwarf == nullptr ||
           dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) {
-        dwarf = separate.dwarf();
+        // Unpacking glibc's takes longer than all else, and its lines are never the answer.
+        dwarf = helping_ ? nullptr : separate.dwarf();
       }
       lines_.emplace(dwarf);
     }
@@ -114,6 +117,7 @@ struct module::contents {
   std::uint64_t base = 0;
 
  private:
+  bool helping_;
   std::optional<debug_lines> lines_;
   std::optional<std::vector<function_symbol>> functions_;
 };
