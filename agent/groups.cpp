@@ -7,9 +7,9 @@
 #include <sys/resource.h>
 
 #include "agent/allocate.hpp"
+#include "agent/allocation_log.hpp"
 #include "agent/announce.hpp"
 #include "agent/arena.hpp"
-#include "agent/births.hpp"
 #include "agent/large.hpp"
 #include "agent/placement.hpp"
 #include "agent/process.hpp"
@@ -48,8 +48,8 @@ struct mark {
 struct group {
   arena blocks;
   const void* caller;
-  rule_set above; ///< this and its birth are every part's
-  birth born;
+  rule_set above; ///< this and its allocation are every part's
+  allocation made_by;
   std::atomic<std::uint32_t> foreign;     ///< requests of the site by other threads
   std::size_t latest_bytes;               ///< of the last block that was asked for
   std::atomic<std::size_t> settled_bytes; ///< placed up to here
@@ -70,7 +70,7 @@ struct site {
   std::atomic<std::uint32_t> alone; ///< blocks that have a name of their own
 };
 
-constexpr std::uint32_t most_alone = 256; ///< of a site: records and births are few
+constexpr std::uint32_t most_alone = 256; ///< of a site: records and allocations are few
 constexpr std::size_t site_count = 4096;
 constexpr std::size_t site_tries = 16; ///< places that a site may have in the table
 constinit site sites[site_count] = {};
@@ -150,7 +150,7 @@ group* open_group(const void* caller) noexcept {
   group& made = all_groups[number];
   made.caller = caller;
   made.above = rules_above(asked, caller);
-  made.born = begin_life(caller);
+  made.made_by = note_allocation(caller);
   made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side,
                    begin_of_arena(number));
   group_count.store(number + 1, std::memory_order_release);
@@ -233,7 +233,7 @@ void place_part(group& of, std::size_t position, const block_range& range,
   what.blocks = range.last - range.first;
   what.caller = of.caller;
   what.above = of.above;
-  what.born = of.born;
+  what.made_by = of.made_by;
   what.numbered = before.numbered;
   what.within = before.within;
   what.first_block = of.blocks.first_block() + first_page;
@@ -400,7 +400,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
 }
 
 bool may_stand_alone(std::size_t bytes, const void* caller) noexcept {
-  if (bytes < least_alone_bytes || !asked.observe || !asked.witness) {
+  if (bytes < least_alone_bytes || !asked.observe || !asked.trace) {
     return false;
   }
   site* const from = site_of(caller);

@@ -285,7 +285,7 @@ void begin_holding(bool has_objects) noexcept {
   tid = 0;
   refused_errno = 0;
   waiting_pid = 0;
-  if (!asked.hold || !asked.observe || !is_witness()) {
+  if (!asked.hold || !asked.observe || !is_tracing()) {
     return;
   }
   waiting_pid = static_cast<int>(sys::raw::call(SYS_getpid));

@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where the kernel's NUMA balancing is on, it unmaps pages now and then to see who uses them, and
-// moves them there. A witness wants the first without the second: pages in memory are bound to the
-// node that they are on, with the flag that lets the kernel go on looking (MPOL_F_NUMA_BALANCING,
-// Linux 5.12).
+// moves them there. Trace mode wants its samples but not its moves: it binds the pages that are in
+// memory to the node that they are on, with the flag that lets the kernel go on sampling
+// (MPOL_F_NUMA_BALANCING, Linux 5.12).
 //
 // Only pages that are there already are bound, so that first touch decides about all others; and
 // none that has a policy of its own, or that a forked process has too, which is copied when it is

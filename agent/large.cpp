@@ -61,7 +61,7 @@ bool map_for(object& what, std::size_t alignment) noexcept {
 }
 
 bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
-  if (asked.observe && asked.witness) {
+  if (asked.observe && asked.trace) {
     return borrow(what, alignment, wanted);
   }
   const std::size_t preferred = preferred_alignment(what);

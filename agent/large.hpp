@@ -2,9 +2,9 @@
 //
 // Large objects of malloc's family: each a mapping of its own, placed when it is made. A freed one
 // is kept for a request of the same length and placement (agent/kept.hpp) or goes back to the
-// kernel, so that no page ever has another owner than the one that was asked for. A witness leaves
-// large objects to the next allocator: what that gives out again keeps its pages, and a profile
-// must show this.
+// kernel, so that no page ever has another owner than the one that was asked for. Trace mode leaves
+// large objects to the next allocator: memory that it hands out again keeps its pages, and a
+// profile must show this.
 #pragma once
 
 #include <cstddef>

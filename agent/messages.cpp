@@ -20,15 +20,15 @@ namespace nodewise::agent {
 
 namespace {
 
-/// What tells one file from another. The time of birth, where the file system has it, because a new
-/// file often gets the inode number of one that was just deleted.
+/// What tells one file from another. The time of creation, where the file system has it, because a
+/// new file often gets the inode number of one that was just deleted.
 struct file_identity {
   dev_t device = 0;
   ino_t inode = 0;
   dev_t special_device = 0; ///< of a terminal
   mode_t type = 0;          ///< 0: no file
-  std::int64_t born_s = 0;
-  std::uint32_t born_ns = 0;
+  std::int64_t created_s = 0;
+  std::uint32_t created_ns = 0;
 
   bool operator==(const file_identity&) const = default;
 };
@@ -42,8 +42,8 @@ file_identity identity_of(int file) noexcept {
     struct statx more{};
     if (sys::raw::call(SYS_statx, file, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
         (more.stx_mask & STATX_BTIME) != 0) {
-      made.born_s = more.stx_btime.tv_sec;
-      made.born_ns = more.stx_btime.tv_nsec;
+      made.created_s = more.stx_btime.tv_sec;
+      made.created_ns = more.stx_btime.tv_nsec;
     }
   }
   errno = kept;

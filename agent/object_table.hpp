@@ -15,8 +15,8 @@ extern "C" __attribute__((visibility("default"))) struct nodewise_agent_view nod
 
 namespace nodewise::agent {
 
-/// How an object came to be. Of an agent that does not witness all is 0.
-struct birth {
+/// When, by which thread and on which stack an object was allocated. All 0 outside trace mode.
+struct allocation {
   std::uint64_t ns;    ///< CLOCK_MONOTONIC
   int tid;             ///< of the thread that made it
   std::uint32_t stack; ///< number of the record that has it, or 0
@@ -53,7 +53,7 @@ struct object {
   unsigned flags;           ///< NODEWISE_AGENT_PLACED, ...
   unsigned extents;         ///< policies in force
   std::size_t coarse_slots; ///< of a map: parts of fewer owners are joined; 0: none are
-  birth born;
+  allocation made_by;
   held_part held;
   bool gives_back;   ///< the program gave pages of it back to the kernel: not held again
   rule_set above;    ///< rules whose `above` fits the stack on which it was made

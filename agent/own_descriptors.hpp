@@ -10,7 +10,7 @@
 //   residency       pagemap, if move_pages is refused  with_own_descriptors
 //   threads_report  /proc/PID/task, at the end         with_own_descriptors
 //   announce        /proc/self/maps, at the end        with_own_descriptors
-//   placement       facts of the system, by a witness  with_own_descriptors (process)
+//   placement       facts of the system, in trace mode with_own_descriptors (process)
 //   pieces          /proc/self/maps, before mremap     with_own_descriptors
 //   preloadable     programs that are to be started    with_own_descriptors
 //   hold            pagemap and stat, from time to time: its thread has a table of its own

@@ -36,8 +36,8 @@ struct small_text {
   }
 };
 
-/// Read once: in the constructor, earlier if another constructor makes a large object, and of a
-/// witness when it needs them.
+/// Read once: in the constructor, earlier if another constructor makes a large object, in trace
+/// mode when they are first needed.
 class system_facts {
  public:
   /// A huge page if the kernel uses them unasked, else 0.

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "agent/allocate.hpp"
+#include "agent/allocation_log.hpp"
 #include "agent/announce.hpp"
-#include "agent/births.hpp"
 #include "agent/call_on_stack.hpp"
 #include "agent/clock.hpp"
 #include "agent/groups.hpp"
@@ -42,7 +42,7 @@ namespace nodewise::agent {
 namespace {
 
 /// A process that makes large objects in a loop is not to be drowned in its own report: so many are
-/// described when they are freed, and as many more of those that live to the end. A birth is a
+/// described when they are freed, and as many more of those that live to the end. A allocation is a
 /// small record, and all there is of an object that never ends.
 constexpr std::uint64_t max_records = 4096;
 
@@ -90,12 +90,12 @@ std::uint32_t clamped(std::uint64_t value) noexcept {
   return value < UINT32_MAX ? static_cast<std::uint32_t>(value) : UINT32_MAX;
 }
 
-/// Where the pages of a freed object are takes a tenth as long to ask as to have touched them. So a
-/// witness asks for the first ones, and then as long as that is a hundredth of the program's time.
+/// Asking where the pages of a freed object are takes a tenth as long as touching them took. So
+/// trace mode asks for the first objects, and then as long as asking stays below 1 % of the
+/// program's time.
 bool may_ask(std::uint64_t time_ns) noexcept {
   constexpr std::uint64_t always = 64;
-  return !asked.witness || state.records <= always ||
-         state.spent_ns * 100 < time_ns - state.begin_ns;
+  return !asked.trace || state.records <= always || state.spent_ns * 100 < time_ns - state.begin_ns;
 }
 
 void report_live(bool wait) noexcept {
@@ -181,7 +181,7 @@ void count_afresh() noexcept {
     state.of_rule[i].objects = state.of_rule[i].placed = 0;
   }
   number_afresh();
-  forget_births();
+  forget_allocations();
 }
 
 /// From here on objects are counted and reported as this process's.
@@ -220,7 +220,7 @@ void after_fork_in_child() noexcept {
   objects.unlock_after_fork();
   unlock_groups();
   forget_threads();
-  if (asked.witness) {
+  if (asked.trace) {
     objects.forget_ranges();
     forget_stacks();
     forget_writes();
@@ -249,7 +249,7 @@ void after_fork_in_child() noexcept {
   if (needs_stacks(asked) || asked.announce) {
     note_main_stack();
   }
-  if (asked.witness) {
+  if (asked.trace) {
     objects.keep_ranges();
   }
   // Finds the functions, if nobody has allocated yet. A tracer behind the agent looks for its own
@@ -273,7 +273,7 @@ void after_fork_in_child() noexcept {
   }
   find_next_functions();
   read_system_facts_by(with_own_descriptors);
-  if (!asked.observe || !asked.witness) { // a witness places nothing
+  if (!asked.observe || !asked.trace) { // trace mode places nothing
     read_system_facts();
   }
   announce_program(::getpid());
@@ -293,8 +293,8 @@ void after_fork_in_child() noexcept {
 
 } // namespace
 
-bool is_witness() noexcept {
-  return asked.witness && asked.report != nullptr && state.pid != 0 && !state.finished;
+bool is_tracing() noexcept {
+  return asked.trace && asked.report != nullptr && state.pid != 0 && !state.finished;
 }
 
 void count_unmade() noexcept {
@@ -307,8 +307,8 @@ void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t b
 
 void tell_moved(const object& what) noexcept {
   announce_object(what);
-  if (is_witness() && what.pid == state.pid) {
-    tell_birth(what, now_ns());
+  if (is_tracing() && what.pid == state.pid) {
+    log_allocation(what, now_ns());
   }
 }
 
@@ -317,9 +317,9 @@ void count_made(object& what) noexcept {
   what.pid = state.pid;
   announce_object(what);
   hold_also();
-  if (is_witness()) {
-    what.born = what.born.ns == 0 ? begin_life(what.caller) : what.born;
-    tell_birth(what, what.born.ns);
+  if (is_tracing()) {
+    what.made_by = what.made_by.ns == 0 ? note_allocation(what.caller) : what.made_by;
+    log_allocation(what, what.made_by.ns);
   }
   // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
@@ -372,7 +372,7 @@ void tell_holder() noexcept {
 }
 
 void tell_helper() noexcept {
-  if (is_witness()) {
+  if (is_tracing()) {
     nodewise_agent_header record = {};
     tell(NODEWISE_AGENT_HELPER, record, sizeof record);
   }
@@ -410,7 +410,7 @@ void write_end(void* wait) noexcept {
     count_threads(totals);
     totals.stripped = stripped_modules();
     totals.groups = count_groups();
-    totals.births_left_out = births_left_out();
+    totals.allocations_left_out = allocations_left_out();
     totals.stacks_left_out = stacks_left_out();
     totals.writes_left_out = writes_left_out();
     state.finished = true;

@@ -8,14 +8,14 @@
 namespace nodewise::agent {
 
 /// Whether all is to be told that is known of objects, and can be told still.
-[[nodiscard]] bool is_witness() noexcept;
+[[nodiscard]] bool is_tracing() noexcept;
 /// Counts a record that could not be made for want of memory.
 void count_unmade() noexcept;
 /// Writes a record of `bytes` bytes, or counts that there was no room for it.
 void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept;
 
-/// Gives a new object its number and, unless that is known already, its birth, and counts how its
-/// placement went.
+/// Gives a new object its number and, unless that is known already, its allocation, and counts how
+/// its placement went.
 void count_made(object& what) noexcept;
 /// The object is elsewhere or of another size now.
 void tell_moved(const object& what) noexcept;

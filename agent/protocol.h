@@ -23,10 +23,9 @@
  *     main               the main thread works beside them: it has the first place, they have the
  *                        next ones
  *     observe            place nothing; owners, if given, are what pages are counted by
- *     witness            tell more of each object: when and on which stack it was made, where
- *                        each of its pages is, which system calls wrote into it
- *     hold               with `witness`: where the kernel's NUMA balancing looks who uses pages, it
- *                        is not to move them
+ *     trace              record more of each object: when and on which stack it was allocated,
+ *                        where each of its pages is, which system calls wrote into it
+ *     hold               with `trace`: the kernel's NUMA balancing samples pages but moves none
  *     quiet              say nothing on stderr
  *     announce           tell the lab's traffic counter of programs, threads and objects
  *                        (nodewise/marker.h)
@@ -94,9 +93,10 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_END = 3,    /* the process ended by exit() or _exit() */
   NODEWISE_AGENT_MADE = 4,   /* the process has its first large object: a header alone */
   NODEWISE_AGENT_THREAD = 5, /* a thread, when the process ended; before that if it was pinned, with
-                              * `witness` any that the program itself started or of inner teams */
-  /* With `witness`: */
-  NODEWISE_AGENT_BORN = 6,  /* a large object was made, or is elsewhere or of another size now */
+                              * `trace` any that the program itself started or of inner teams */
+  /* With `trace`: */
+  NODEWISE_AGENT_ALLOCATED =
+      6,                    /* a large object was made, or is elsewhere or of another size now */
   NODEWISE_AGENT_STACK = 7, /* on which an object was made or written; before its first use */
   NODEWISE_AGENT_WROTE = 8, /* system calls wrote into an object */
   NODEWISE_AGENT_HELD =
@@ -126,7 +126,7 @@ enum nodewise_agent_flag {
   NODEWISE_AGENT_MANY_THREADS = 512, /* a group that several threads allocate: left alone */
   NODEWISE_AGENT_NO_THREADS = 1024,  /* a group, and no thread was started after it: not placed */
   NODEWISE_AGENT_UNASKED = 2048,     /* no rule and no default fits it: only observed */
-  NODEWISE_AGENT_NOT_ASKED = 8192,   /* witness: nobody asked where its pages are, to save time */
+  NODEWISE_AGENT_NOT_ASKED = 8192,   /* trace: its pages were not looked up, to save time */
   NODEWISE_AGENT_RUNS_CUT = 4096,    /* more runs of pages than the record can have: the first */
 };
 
@@ -180,7 +180,7 @@ struct nodewise_agent_run {
 };
 
 /* Followed by `shares` of struct nodewise_agent_share, ascending by node, and `runs` of struct
- * nodewise_agent_run, ascending. Pages are base pages. What `witness` adds is 0 without it. */
+ * nodewise_agent_run, ascending. Pages are base pages. What `trace` adds is 0 without it. */
 struct nodewise_agent_object {
   struct nodewise_agent_header header;
   uint64_t sequence; /* 0, 1, ... in the order of making, in one process */
@@ -205,15 +205,15 @@ struct nodewise_agent_object {
   uint64_t blocks;                      /* of a group, else 1 */
   int32_t rule;                         /* its position among the rules, or -1 for the default */
   char name[NODEWISE_AGENT_NAME_BYTES]; /* of a static array, else "" */
-  int32_t maker;                        /* witness: the thread, by its tid */
-  uint32_t stack;                       /* witness: number of a record of the process, or 0 */
-  uint32_t runs;                        /* witness */
-  uint64_t born_ns;                     /* witness */
-  uint64_t died_ns;                     /* witness: freed, or the end of the process */
+  int32_t maker;                        /* trace: the allocating thread, by its tid */
+  uint32_t stack;                       /* trace: number of a record of the process, or 0 */
+  uint32_t runs;                        /* trace */
+  uint64_t allocated_ns;                /* trace */
+  uint64_t freed_ns;                    /* trace: freed, or the end of the process */
 };
 
 /* What is known of an object while it lives. */
-struct nodewise_agent_born {
+struct nodewise_agent_allocation {
   struct nodewise_agent_header header;
   uint64_t sequence;
   uint64_t start;
@@ -306,18 +306,18 @@ struct nodewise_agent_matched {
 struct nodewise_agent_end {
   struct nodewise_agent_header header;
   uint64_t time_ns;
-  uint64_t objects;         /* of at least the threshold, in all */
-  uint64_t placed;          /* of these */
-  uint64_t refused;         /* not placed: mbind answered an errno */
-  uint64_t map_limited;     /* not placed: too many mappings */
-  uint64_t left_out;        /* objects without a record of their own: there were too many */
-  uint64_t lost;            /* records that the report file had no room for */
-  uint64_t own_threads;     /* started by the program itself, not by a runtime */
-  uint64_t pinned;          /* of these, by the agent */
-  uint64_t own_affinity;    /* threads that the program bound itself */
-  uint64_t stripped;        /* modules with large static memory and no symbols: left alone */
-  uint64_t groups;          /* sites whose small blocks were put together */
-  uint64_t births_left_out; /* witness: records of each kind that were too many */
+  uint64_t objects;              /* of at least the threshold, in all */
+  uint64_t placed;               /* of these */
+  uint64_t refused;              /* not placed: mbind answered an errno */
+  uint64_t map_limited;          /* not placed: too many mappings */
+  uint64_t left_out;             /* objects without a record of their own: there were too many */
+  uint64_t lost;                 /* records that the report file had no room for */
+  uint64_t own_threads;          /* started by the program itself, not by a runtime */
+  uint64_t pinned;               /* of these, by the agent */
+  uint64_t own_affinity;         /* threads that the program bound itself */
+  uint64_t stripped;             /* modules with large static memory and no symbols: left alone */
+  uint64_t groups;               /* sites whose small blocks were put together */
+  uint64_t allocations_left_out; /* trace: records of each kind that were too many */
   uint64_t stacks_left_out;
   uint64_t writes_left_out;
   uint32_t refused_errno; /* the first */

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A library of its own, preloaded behind the agent where it is to witness: the functions of the C
+// A library of its own, preloaded behind the agent in trace mode: the functions of the C
 // library by which the kernel writes into a program's memory. Each does what it always does, then
 // the agent hears what was written. And madvise(), of which it hears before pages are given back.
 //

@@ -67,12 +67,12 @@ void fill(object_record& record, const object& what) noexcept {
   }
 }
 
-void fill_as_witness(object_record& record, const object& what) noexcept {
+void fill_trace(object_record& record, const object& what) noexcept {
   nodewise_agent_object& fixed = record.fixed;
-  fixed.maker = what.born.tid;
-  fixed.stack = what.born.stack;
-  fixed.born_ns = what.born.ns;
-  fixed.died_ns = now_ns();
+  fixed.maker = what.made_by.tid;
+  fixed.stack = what.made_by.stack;
+  fixed.allocated_ns = what.made_by.ns;
+  fixed.freed_ns = now_ns();
   fixed.runs = record.found.runs;
   if (record.found.runs_cut) {
     fixed.flags |= NODEWISE_AGENT_RUNS_CUT;
@@ -141,8 +141,8 @@ outcome write_object(const settings& asked, const object& what, int pid, bool as
   auto how = outcome::no_memory;
   if (!ask || query(what, record.found)) {
     fill(record, what);
-    if (asked.witness) {
-      fill_as_witness(record, what);
+    if (asked.trace) {
+      fill_trace(record, what);
     }
     if (!ask) {
       record.fixed.pages = round_up(what.bytes, page_bytes()) / page_bytes();

@@ -167,7 +167,7 @@ std::size_t least_bytes(const settings& asked) noexcept {
 }
 
 bool names_small_parts(const settings& asked) noexcept {
-  return asked.observe && (asked.witness || asked.announce);
+  return asked.observe && (asked.trace || asked.announce);
 }
 
 bool names_group(const settings& asked, const void* caller) noexcept {
@@ -216,10 +216,10 @@ bool choose(const settings& asked, object& what) noexcept {
     }
   }
   const bool small = what.bytes < asked.threshold_bytes;
-  const bool witnessed = names_small_parts(asked) &&
-                         (what.kind == NODEWISE_AGENT_STATIC || what.kind == NODEWISE_AGENT_GROUP ||
-                          (what.kind == NODEWISE_AGENT_HEAP && asked.witness));
-  if (what.rule < 0 && small && !witnessed) {
+  const bool is_named = names_small_parts(asked) &&
+                        (what.kind == NODEWISE_AGENT_STATIC || what.kind == NODEWISE_AGENT_GROUP ||
+                         (what.kind == NODEWISE_AGENT_HEAP && asked.trace));
+  if (what.rule < 0 && small && !is_named) {
     return false;
   }
   if (asked.observe || what.where->kind == placement_kind::none) {

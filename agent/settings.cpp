@@ -148,8 +148,8 @@ class reader {
       into_.observe = true;
       return nullptr;
     }
-    if (take(at_, "witness")) {
-      into_.witness = true;
+    if (take(at_, "trace")) {
+      into_.trace = true;
       return nullptr;
     }
     if (take(at_, "hold")) {

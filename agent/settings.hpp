@@ -86,8 +86,8 @@ struct settings {
   const char* pin;    ///< places of the program's threads, separated by '|'; nullptr: left alone
   bool main_works;    ///< the first of them is the main thread's
   bool observe;       ///< owners are who will use the pages: count by them, place nothing
-  bool witness;       ///< tell of births, stacks and system calls that write
-  bool hold; ///< with witness: pages stay where they are while the kernel looks who uses them
+  bool trace;         ///< record allocations, stacks and system calls that write
+  bool hold; ///< with trace: pages stay where they are while the kernel samples who uses them
   bool quiet;
   bool announce;      ///< to the traffic counter of a virtual machine
   const char* report; ///< a path, or nullptr if nobody asked
@@ -104,7 +104,7 @@ struct settings {
 
 /// Whether anything depends on who called the caller.
 [[nodiscard]] inline bool needs_stacks(const settings& asked) noexcept {
-  return asked.witness || asked.above_count != 0;
+  return asked.trace || asked.above_count != 0;
 }
 
 /// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or what is wrong;

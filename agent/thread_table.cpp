@@ -44,7 +44,7 @@ constinit std::atomic<std::uint32_t> told{0};
 
 /// At its end, as the table would not know it any more when the process ends.
 void tell_inner_thread(known_thread& entry) noexcept {
-  if (!is_witness() || !claim_record(entry) || told.fetch_add(1, relaxed) >= max_told) {
+  if (!is_tracing() || !claim_record(entry) || told.fetch_add(1, relaxed) >= max_told) {
     return;
   }
   nodewise_agent_thread record = {};

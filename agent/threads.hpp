@@ -17,7 +17,7 @@ void start_threads(const settings& asked) noexcept;
 /// Fills in `own_threads`, `pinned`, `own_affinity` and `pin_errno`.
 void count_threads(nodewise_agent_end& totals) noexcept;
 /// Writes a record for each live thread, at most 1024, and for those that have ended, as many as
-/// the table still knows: pinned ones, for a witness all of the program's own. Takes no lock.
+/// the table still knows: pinned ones, in trace mode all that the program started. Takes no lock.
 void write_threads(const settings& asked, int pid) noexcept;
 /// In a forked child: its only thread is a main thread, and counting begins anew.
 void forget_threads() noexcept;

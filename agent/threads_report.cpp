@@ -189,7 +189,7 @@ void write_threads(const settings& asked, int pid) noexcept {
   }
   for (std::size_t at = 0; at < max_known_threads; ++at) {
     nodewise_agent_thread record = {};
-    if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.witness)) {
+    if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.trace)) {
       place_text(record, record.cpus);
       tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
     }

@@ -254,7 +254,7 @@ __attribute__((visibility("default"))) void nodewise_agent_wrote(void* start, st
       [[likely]] {
     return;
   }
-  if (is_witness() && locate(start, bytes, now)) {
+  if (is_tracing() && locate(start, bytes, now)) {
     const int kept = errno;
     note(now, caller);
     errno = kept;

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""What the preloaded agent costs programs whose objects are below its threshold; with --witness, what
+"""What the preloaded agent costs programs whose objects are below its threshold; with --trace, what
 it costs programs with large objects when it tells all it can.
 
 Each round runs every program twice, without and with the agent, in random order, so that a drift of
@@ -55,7 +55,7 @@ def commands(churn, folder):
     }
 
 
-def witnessed_commands(churn, first_touch):
+def traced_commands(churn, first_touch):
     found = {"first-touch, 3 x 128 MiB": [first_touch, "128", "10"]} if first_touch else {}
     return found | {
         "map, list and string": [churn],
@@ -98,8 +98,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threshold", type=int, default=1 << 30,
                         help="in bytes; the default is above every object of these programs")
-    parser.add_argument("--witness", action="store_true", help="observe objects of 1 MiB and more, and tell all of them")
-    parser.add_argument("--first-touch", help="the example of this name, for --witness")
+    parser.add_argument("--trace", action="store_true", help="observe objects of 1 MiB and more, and tell all of them")
+    parser.add_argument("--first-touch", help="the example of this name, for --trace")
     parser.add_argument("--output")
     arguments = parser.parse_args()
     nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
@@ -107,18 +107,18 @@ def main():
     settings = f"v3;threshold={arguments.threshold};group=256;owners={owners};default=blocked"
     plain = dict(os.environ)
     agent = os.path.abspath(arguments.agent)
-    if arguments.witness:
-        settings = "v3;threshold=1048576;group=256;observe;witness"
-        agent += ":" + os.path.join(os.path.dirname(agent), "libnodewise-witness.so")
+    if arguments.trace:
+        settings = "v3;threshold=1048576;group=256;observe;trace"
+        agent += ":" + os.path.join(os.path.dirname(agent), "libnodewise-trace.so")
 
     rows = {}
     with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as name:
         folder = pathlib.Path(name)
         report = folder / "report"
-        told = f";report={report}" if arguments.witness else ""
+        told = f";report={report}" if arguments.trace else ""
         preloaded = plain | {"LD_PRELOAD": agent, "NODEWISE_AGENT": settings + told}
         churn = compile_churn(folder)
-        programs = (witnessed_commands(churn, arguments.first_touch) if arguments.witness
+        programs = (traced_commands(churn, arguments.first_touch) if arguments.trace
                     else commands(churn, folder))
         for title, argv in programs.items():
             report.write_bytes(bytes(64 << 20))

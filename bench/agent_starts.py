@@ -20,13 +20,13 @@ REPORT_BYTES = 64 << 20
 
 def variants(folder, report):
     agent = folder / "libnodewise-agent.so"
-    both = f"{agent}:{folder / 'libnodewise-witness.so'}"
-    witness = f"v3;threshold=1048576;group=256;observe;witness;report={report}"
+    both = f"{agent}:{folder / 'libnodewise-trace.so'}"
+    trace = f"v3;threshold=1048576;group=256;observe;trace;report={report}"
     return {
         "plain": {},
         "blocked": {"LD_PRELOAD": str(agent), "NODEWISE_AGENT": "v3;threshold=1048576;group=256;owners=0,0;default=blocked"},
-        "profile": {"LD_PRELOAD": both, "NODEWISE_AGENT": witness},
-        "profile, held": {"LD_PRELOAD": both, "NODEWISE_AGENT": f"{witness};hold"},
+        "profile": {"LD_PRELOAD": both, "NODEWISE_AGENT": trace},
+        "profile, held": {"LD_PRELOAD": both, "NODEWISE_AGENT": f"{trace};hold"},
     }
 
 
@@ -44,7 +44,7 @@ def start(variables, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--agent", required=True, help="libnodewise-agent.so, beside libnodewise-witness.so")
+    parser.add_argument("--agent", required=True, help="libnodewise-agent.so, beside libnodewise-trace.so")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--starts", type=int, default=40, help="of each variant in a round: 1000 in all by default")
     parser.add_argument("--output")

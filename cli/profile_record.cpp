@@ -146,8 +146,8 @@ std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
   return std::chrono::milliseconds{std::lround(seconds * 1000)};
 }
 
-/// Where sampling is refused the program runs all the same, and the agent alone witnesses, unless
-/// it is to run sampled `or_nothing`.
+/// If the kernel refuses to sample, the program runs with the agent's records alone, unless it must
+/// run sampled `or_nothing`.
 observe::recording record(const std::function<void()>& become, bool or_nothing,
                           const observe::recording_options& how) {
   const pid_t parent = ::getpid();
@@ -241,7 +241,7 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
                                 const invocation& given) {
   state_before was(here);
   recorded_profile made;
-  const launch::report_file report(launch::report_file::for_witness);
+  const launch::report_file report(launch::report_file::for_trace);
   profiling_note note(what, given);
   const observe::recording recorded = record(
       [&] {

@@ -18,9 +18,9 @@ struct recorded_profile {
   std::vector<std::string> warnings; ///< what went wrong meanwhile
 };
 
-/// Runs the plan's program with its agent as a witness. Where the kernel refuses to sample page
-/// faults the agent alone witnesses, which is said; under --strict nothing is run then. In the
-/// child process, what `apply` and `become` throw leaves this function, too.
+/// Runs the plan's program with the agent in trace mode. If the kernel refuses to sample page
+/// faults, the profile has the agent's records alone and says so; under --strict nothing runs then.
+/// In the child process this function also lets pass what `apply` and `become` throw.
 [[nodiscard]] recorded_profile record_program(const launch::plan& what, const topology& here,
                                               const invocation& given);
 

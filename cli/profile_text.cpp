@@ -177,17 +177,18 @@ std::string finding_text(const advise::finding& what, std::size_t number, bool v
 
 std::string evidence_text(const profile::profile& what, const report::style& how) {
   const profile::evidence& seen = what.seen;
-  std::uint64_t unwitnessed = 0;
+  std::uint64_t unseen_touches = 0;
   std::uint64_t resident = 0;
   for (const profile::program& program : what.programs) {
     for (const profile::object& object : program.objects) {
-      unwitnessed += object.unwitnessed;
+      unseen_touches += object.unseen_touches;
       resident += object.resident;
     }
   }
   std::string text = std::to_string(seen.fault_samples) + " page faults sampled, " +
-                     std::to_string(seen.lost_samples) + " lost; " + std::to_string(unwitnessed) +
-                     " of " + std::to_string(resident) + " pages whose first touch was not seen";
+                     std::to_string(seen.lost_samples) + " lost; " +
+                     std::to_string(unseen_touches) + " of " + std::to_string(resident) +
+                     " pages whose first touch was not seen";
   if (seen.hinting) {
     text += "; " + std::to_string(seen.hinting_samples) + " accesses sampled, " +
             std::to_string(seen.pages_held) + " pages held where they were meanwhile, " +

@@ -25,7 +25,7 @@ RESULTS = ROOT / "tests/repeated_results.json"
 
 # The test of CTest, and which of its cases; none: all.
 WAITING = (
-    "agent_descriptors", "agent_promises", "agent_reused", "agent_threads", "agent_undisturbed", "agent_witness",
+    "agent_descriptors", "agent_promises", "agent_reused", "agent_threads", "agent_undisturbed", "agent_trace",
     "cli_completion", "cli_measure", "cli_pages", "cli_profile", "cli_profile_progress", "cli_run",
     "lab.agent_arrays", "lab.command", "lab.doctor Changed", "lab.examples_traffic Others", "lab.host",
     "lab.library", "lab.library_examples", "lab.measure Matrices", "lab.migration", "lab.profile_ended",

@@ -66,7 +66,7 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
     options.affinity_was = launch::widen_affinity(sys::real_kernel());
   }
   options.report = true;
-  options.witness = true;
+  options.trace = true;
   options.hold = doctor::read_settings(sys::real_kernel()).balances();
   const topology here = topology::from_sysfs();
   const launch::plan what = launch::make_plan(options, here);

@@ -25,7 +25,7 @@ namespace nodewise::advise {
 namespace {
 
 /// Sites whose objects the same code touched first; what nobody touched stays together.
-std::vector<std::vector<std::size_t>> by_toucher(const situation& of,
+std::vector<std::vector<std::size_t>> by_toucher(const analysis_input& of,
                                                  const std::vector<std::size_t>& sites) {
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
   for (const std::size_t s : sites) {
@@ -43,19 +43,19 @@ std::vector<std::vector<std::size_t>> by_toucher(const situation& of,
   return all;
 }
 
-named_objects named(const picture& of, std::size_t at) {
-  const site& which = of.of.sites()[at];
+named_objects named(const analysis& of, std::size_t at) {
+  const site& which = of.input.sites()[at];
   named_objects made;
   made.program = which.program;
   made.name = which.name;
   for (const std::size_t i : which.items) {
-    const item& one = of.of.items()[i];
+    const item& one = of.input.items()[i];
     made.ids.push_back(one.what->id);
     made.bytes += one.what->bytes;
   }
   std::ranges::sort(made.ids);
-  if (!of.of.assumed() && of.of.bytes() > 0) {
-    made.share = which.bytes / of.of.bytes();
+  if (!of.input.assumed() && of.input.bytes() > 0) {
+    made.share = which.bytes / of.input.bytes();
     made.remote = which.bytes > 0 ? remote_bytes(of, which.items) / which.bytes : 0;
   }
   return made;
@@ -92,7 +92,7 @@ class code_sum {
   double sum_ = 0;
 };
 
-void add_code(const situation& of, const std::vector<std::size_t>& sites, finding& into) {
+void add_code(const analysis_input& of, const std::vector<std::size_t>& sites, finding& into) {
   code_sum touched;
   code_sum used;
   for (const std::size_t s : sites) {
@@ -115,13 +115,13 @@ void add_code(const situation& of, const std::vector<std::size_t>& sites, findin
 /// Finds what is wrong with programs that ran together.
 class search {
  public:
-  search(const picture& of, advice& into)
-      : of_(of), into_(into), free_(of.of.sites().size(), 1),
-        now_{flow_under(of.of, {}, of.swept)} {}
+  search(const analysis& of, advice& into)
+      : of_(of), into_(into), free_(of.input.sites().size(), 1),
+        now_{flow_under(of.input, {}, of.swept)} {}
 
   void run() {
     for (const detector& each : detectors()) {
-      const std::string missing = missing_evidence(of_.of, each.needs);
+      const std::string missing = missing_evidence(of_.input, each.needs);
       if (!missing.empty()) {
         not_asked(each.what, missing);
         continue;
@@ -149,7 +149,7 @@ class search {
     std::vector<char> free = free_;
     for (std::size_t s = 0; s < free.size(); ++s) {
       const bool other = by.placement_cures && by.what != pattern::own_placement;
-      free[s] = other && of_.of.sites()[s].places_itself ? 0 : free[s];
+      free[s] = other && of_.input.sites()[s].places_itself ? 0 : free[s];
     }
     return free;
   }
@@ -170,7 +170,7 @@ class search {
       return;
     }
     std::vector<std::size_t> rest;
-    for (const std::vector<std::size_t>& group : by_toucher(of_.of, sites)) {
+    for (const std::vector<std::size_t>& group : by_toucher(of_.input, sites)) {
       finding made = finding_of(by, group);
       if (is_worth_it(made.worth)) {
         into_.findings.push_back(std::move(made));
@@ -193,9 +193,9 @@ class search {
     dismissal none{by.what, std::move(made.objects), made.worth, ""};
     double bytes = 0;
     for (const std::size_t s : sites) {
-      bytes += of_.of.sites()[s].bytes;
+      bytes += of_.input.sites()[s].bytes;
     }
-    const double share = of_.of.bytes() > 0 ? bytes / of_.of.bytes() : 0;
+    const double share = of_.input.bytes() > 0 ? bytes / of_.input.bytes() : 0;
     constexpr double little = 0.05;
     if (none.worth.binds_before == "the program's own work") {
       none.reason = "threads wait for their own work, not for memory";
@@ -214,7 +214,7 @@ class search {
 
   [[nodiscard]] bool are_spread(const std::vector<std::size_t>& sites) const {
     return std::ranges::all_of(sites, [&](std::size_t s) {
-      return std::ranges::none_of(of_.of.sites()[s].items,
+      return std::ranges::none_of(of_.input.sites()[s].items,
                                   [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
     });
   }
@@ -229,10 +229,10 @@ class search {
     for (const std::size_t s : sites) {
       made.objects.push_back(named(of_, s));
     }
-    const double samples = samples_of(of_.of, sites);
+    const double samples = samples_of(of_.input, sites);
     if (by.placement_cures) {
       const decision placed = decide(of_, sites, {});
-      for (const std::size_t program : of_.of.programs()) {
+      for (const std::size_t program : of_.input.programs()) {
         std::vector<plans::entry> some = entries_for(of_, program, placed.objects);
         std::ranges::move(some, std::back_inserter(made.entries));
       }
@@ -241,25 +241,25 @@ class search {
       }
     }
     const auto worth = by.placement_cures ? worth_of_placing : worth_of;
-    made.worth = told.worth ? *told.worth : worth(of_.of, now_, *told.after, samples);
+    made.worth = told.worth ? *told.worth : worth(of_.input, now_, *told.after, samples);
     if (!told.worth && told.after && by.placement_cures && made.entries.empty() &&
         made.worth.how == gain::kind::predicted) {
       made.worth.how = gain::kind::at_most;
       made.worth.note = "no placement was found; this is if all data were near";
     }
-    add_code(of_.of, sites, made);
+    add_code(of_.input, sites, made);
     made.cures = cures_for(of_, by.what, sites, !made.entries.empty());
     return made;
   }
 
-  const picture& of_;
+  const analysis& of_;
   advice& into_;
   std::vector<char> free_; ///< by site: nothing was told of it yet
   const course now_;
 };
 
 /// One for each binary: ranks of the same program have one plan, if they agree.
-std::vector<proposal> proposals_for(const picture& of, const std::vector<std::size_t>& job) {
+std::vector<proposal> proposals_for(const analysis& of, const std::vector<std::size_t>& job) {
   std::vector<proposal> all;
   for (const std::size_t program : job) {
     proposal made = propose(of, program);
@@ -269,7 +269,7 @@ std::vector<proposal> proposals_for(const picture& of, const std::vector<std::si
     if (same == all.end()) {
       all.push_back(std::move(made));
     } else if (same->disagreement.empty()) {
-      join(of.of, made, *same);
+      join(of.input, made, *same);
     }
   }
   return all;
@@ -278,20 +278,20 @@ std::vector<proposal> proposals_for(const picture& of, const std::vector<std::si
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
-  std::deque<situation> jobs; // a situation cannot be moved
+  std::deque<analysis_input> jobs; // a analysis_input cannot be moved
   double largest = 0;
   for (std::vector<std::size_t>& programs : jobs_of(of)) {
     largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes());
   }
   advice made;
   std::size_t left_out = 0;
-  for (const situation& what : jobs) {
+  for (const analysis_input& what : jobs) {
     constexpr double trifle = 0.01; // of a launcher or a shell: no gain of it can be seen
     if (what.bytes() < trifle * largest) {
       left_out += what.programs().size();
       continue;
     }
-    const picture seen(what);
+    const analysis seen(what);
     search(seen, made).run();
     for (proposal& plan : proposals_for(seen, what.programs())) {
       const bool does_something =
@@ -317,8 +317,8 @@ advice advise(const profile::profile& of, const topology& on) {
 }
 
 proposal make_plan(const profile::profile& of, const topology& on, std::size_t program) {
-  const situation what(of, on, job_of(of, program));
-  return propose(picture(what), program);
+  const analysis_input what(of, on, job_of(of, program));
+  return propose(analysis(what), program);
 }
 
 } // namespace nodewise::advise

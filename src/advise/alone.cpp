@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "advise/situation.hpp"
+#include "advise/analysis_input.hpp"
 
 namespace nodewise::advise {
 
@@ -42,7 +42,7 @@ std::size_t only_user(const item& of, std::size_t workers) {
 /// Marks the objects of the main thread's own where it takes its part in the loops of all beside
 /// them. They keep one memory busy while the others idle, whatever threads do in the loops, so that
 /// dealing them out would only make them far.
-void situation::mark_alone() {
+void analysis_input::mark_alone() {
   if (assumed_ || sampled_) {
     return; // a few samples of one thread are no evidence that others use none of it
   }

@@ -17,14 +17,14 @@ namespace {
 constexpr std::uint64_t least_block = 1 << 20;
 constexpr std::uint64_t least_interleaved = 64 << 10;
 
-alternative all_arrays(const picture& of, std::size_t program, const binding& threads,
+alternative all_arrays(const analysis& of, std::size_t program, const binding& threads,
                        plans::layout how, std::uint64_t least_bytes) {
-  const situation& all = of.of;
+  const analysis_input& all = of.input;
   decision made;
   made.threads = threads;
   made.before = {flow_under(all, {}, of.swept), {}};
   for (std::size_t s = 0; s < all.sites().size(); ++s) {
-    treated some{s, {}, {.how = how}};
+    assignment some{s, {}, {.how = how}};
     for (const std::size_t i : all.sites()[s].items) {
       const bool can = all.sites()[s].placeable && !all.sites()[s].places_itself;
       const bool fits = all.items()[i].what->bytes >= least_bytes;
@@ -48,10 +48,10 @@ alternative all_arrays(const picture& of, std::size_t program, const binding& th
 
 /// Arrays of which anyone seems to use any page: each page to who used most of it. Owners may be at
 /// random and stay the same. One run looks the same by chance; a second run shows the difference.
-decision page_by_page(const picture& of, const binding& threads) {
+decision page_by_page(const analysis& of, const binding& threads) {
   // The agent's settings have room for so many runs, and each is a mapping of its own.
   constexpr std::size_t most_runs = 4000;
-  const situation& all = of.of;
+  const analysis_input& all = of.input;
   const std::vector<std::size_t> sites = placeable_sites(of);
   decision made = decide(of, sites, threads);
   std::size_t runs = 0;
@@ -65,11 +65,11 @@ decision page_by_page(const picture& of, const binding& threads) {
       continue;
     }
     runs += parts.size();
-    std::erase_if(made.objects, [&](const treated& each) { return each.site == s; });
+    std::erase_if(made.objects, [&](const assignment& each) { return each.site == s; });
     made.objects.push_back({s, items, {.how = plans::layout::map, .parts = std::move(parts)}});
   }
   std::size_t together = 0;
-  for (const treated& each : made.objects) {
+  for (const assignment& each : made.objects) {
     together += each.how.parts.size();
   }
   return runs > 0 && together <= most_runs ? made : decision{};
@@ -79,8 +79,8 @@ decision page_by_page(const picture& of, const binding& threads) {
 
 std::vector<alternative> alternatives(const profile::profile& of, const topology& on,
                                       std::size_t program) {
-  const situation what(of, on, job_of(of, program));
-  const picture seen(what);
+  const analysis_input what(of, on, job_of(of, program));
+  const analysis seen(what);
   const binding threads = choose_binding(seen, program);
   const decision bold = decide_boldly(seen, placeable_sites(seen), threads);
   std::vector<alternative> made = {
@@ -96,8 +96,8 @@ std::vector<alternative> alternatives(const profile::profile& of, const topology
 }
 
 outcome outcome_of_run(const profile::profile& of, const topology& on, std::size_t program) {
-  const situation what(of, on, job_of(of, program));
-  return outcome_of(what, times_before(picture(what)));
+  const analysis_input what(of, on, job_of(of, program));
+  return outcome_of(what, times_before(analysis(what)));
 }
 
 } // namespace nodewise::advise

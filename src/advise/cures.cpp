@@ -37,14 +37,14 @@ language language_of(const std::string& file) {
   return fortran ? language::fortran : language::cpp;
 }
 
-subject subject_of(const picture& of, const std::vector<std::size_t>& sites) {
+subject subject_of(const analysis& of, const std::vector<std::size_t>& sites) {
   subject made;
   if (sites.empty()) {
     return made;
   }
-  const site& first = of.of.sites()[sites.front()];
-  const profile::object& what = *of.of.items()[first.items.front()].what;
-  const profile::program& program = of.of.program(first.program);
+  const site& first = of.input.sites()[sites.front()];
+  const profile::object& what = *of.input.items()[first.items.front()].what;
+  const profile::program& program = of.input.program(first.program);
   made.tbb = program.tbb;
   const bool own_threads = std::ranges::any_of(
       program.threads, [](const auto& each) { return each.number.has_value(); });
@@ -310,7 +310,7 @@ std::vector<cure> for_pattern(pattern what, const subject& of) {
 
 } // namespace
 
-std::vector<cure> cures_for(const picture& of, pattern what, const std::vector<std::size_t>& sites,
+std::vector<cure> cures_for(const analysis& of, pattern what, const std::vector<std::size_t>& sites,
                             bool planned) {
   std::vector<cure> all = for_pattern(what, subject_of(of, sites));
   if (planned) {

@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 /// In the language of the code that touches the first of these sites' objects, for the runtimes
 /// that the program has; what to do first comes first. `planned`: a plan does something about it.
-[[nodiscard]] std::vector<cure> cures_for(const picture& of, pattern what,
+[[nodiscard]] std::vector<cure> cures_for(const analysis& of, pattern what,
                                           const std::vector<std::size_t>& sites, bool planned);
 
 } // namespace nodewise::advise

@@ -29,7 +29,7 @@ std::size_t same_front(const std::vector<code_place>& a, const std::vector<code_
 }
 
 /// As many returns as tell the site from all others of the program.
-std::vector<code_place> stack_of(const situation& of, std::size_t site) {
+std::vector<code_place> stack_of(const analysis_input& of, std::size_t site) {
   const auto first = [&](std::size_t s) -> const item& {
     return of.items()[of.sites()[s].items.front()];
   };
@@ -46,7 +46,7 @@ std::vector<code_place> stack_of(const situation& of, std::size_t site) {
   return stack;
 }
 
-plans::condition condition_for(const situation& of, std::size_t site) {
+plans::condition condition_for(const analysis_input& of, std::size_t site) {
   const std::vector<std::size_t>& items = of.sites()[site].items;
   const profile::object& what = *of.items()[items.front()].what;
   plans::condition made;
@@ -67,16 +67,16 @@ plans::condition condition_for(const situation& of, std::size_t site) {
   return made;
 }
 
-bool same(const treatment& a, const treatment& b) {
+bool same(const candidate& a, const candidate& b) {
   return a.how == b.how && a.thread == b.thread && a.parts == b.parts && a.memories == b.memories;
 }
 
-std::string reason(const picture& of, const treated& what) {
+std::string reason(const analysis& of, const assignment& what) {
   double bytes = 0;
   for (const std::size_t i : what.items) {
-    bytes += of.of.items()[i].bytes();
+    bytes += of.input.items()[i].bytes();
   }
-  const std::string name = of.of.sites()[what.site].name;
+  const std::string name = of.input.sites()[what.site].name;
   std::string text = name + ": ";
   switch (what.how.how) {
   case layout::blocked:
@@ -97,7 +97,7 @@ std::string reason(const picture& of, const treated& what) {
     text += "as it is";
     break;
   }
-  if (of.of.assumed()) {
+  if (of.input.assumed()) {
     return text + " (assumed: who uses it was not observed)";
   }
   text += "; " + percent(bytes > 0 ? remote_bytes(of, what.items) / bytes : 0) +
@@ -113,33 +113,33 @@ std::string reason(const picture& of, const treated& what) {
   return text;
 }
 
-plans::entry entry_of(const picture& of, const treated& what) {
+plans::entry entry_of(const analysis& of, const assignment& what) {
   plans::entry made;
-  made.which = condition_for(of.of, what.site);
+  made.which = condition_for(of.input, what.site);
   made.how = what.how.how;
   made.thread = what.how.thread;
   made.parts = what.how.parts;
   made.memories = what.how.memories;
   made.why = reason(of, what);
-  const std::string& name = of.of.sites()[what.site].name;
+  const std::string& name = of.input.sites()[what.site].name;
   made.name = name == plans::label_of(made.which) ? "" : name;
   return made;
 }
 
 /// Which of the site's objects it is, in the order of making.
-std::uint64_t order_in_site(const situation& of, const treated& what) {
+std::uint64_t order_in_site(const analysis_input& of, const assignment& what) {
   const std::vector<std::size_t>& all = of.sites()[what.site].items;
   return static_cast<std::uint64_t>(std::ranges::find(all, what.items.front()) - all.begin());
 }
 
 } // namespace
 
-std::vector<plans::entry> entries_for(const picture& of, std::size_t program,
-                                      const std::vector<treated>& objects) {
+std::vector<plans::entry> entries_for(const analysis& of, std::size_t program,
+                                      const std::vector<assignment>& objects) {
   std::vector<plans::entry> made;
-  const treated* last = nullptr;
-  for (const treated& each : objects) {
-    const site& where = of.of.sites()[each.site];
+  const assignment* last = nullptr;
+  for (const assignment& each : objects) {
+    const site& where = of.input.sites()[each.site];
     if (where.program != program || where.places_itself || each.how.how == layout::untouched) {
       continue;
     }
@@ -148,7 +148,7 @@ std::vector<plans::entry> entries_for(const picture& of, std::size_t program,
       last = nullptr;
       continue;
     }
-    const std::uint64_t nth = order_in_site(of.of, each);
+    const std::uint64_t nth = order_in_site(of.input, each);
     if (last != nullptr && last->site == each.site && same(last->how, each.how) &&
         made.back().which.last == nth) {
       made.back().which.last = nth + each.items.size();

@@ -14,8 +14,8 @@ namespace nodewise::advise {
 namespace {
 
 /// Adds to `sums` the pages first..last by memory, in parts of all of them.
-void add_shares(const situation& of, const item& what, const model::page_map& map, double first,
-                double last, std::vector<double>& sums) {
+void add_shares(const analysis_input& of, const item& what, const model::page_map& map,
+                double first, double last, std::vector<double>& sums) {
   const double weight = 1 / (last - first);
   if (what.all_known || &map == &what.now) {
     map.add_pages(first, last, weight, sums);
@@ -38,7 +38,7 @@ bool in_pieces(const std::vector<char>& swept) {
 }
 
 /// Matrices at the end of a flow for what some thread uses alone.
-std::size_t matrices_alone(const situation& of) {
+std::size_t matrices_alone(const analysis_input& of) {
   return std::ranges::any_of(of.items(), &item::alone) ? 1 : 0;
 }
 
@@ -60,7 +60,7 @@ struct moved_runs {
 };
 
 /// Of the item's part `from`..`to`, had its pages this map.
-void add_runs(const situation& of, const item& what, const moved_runs& moved,
+void add_runs(const analysis_input& of, const item& what, const moved_runs& moved,
               const model::page_map& map, matrix& into, double from, double to) {
   const auto pages = static_cast<double>(what.what->pages);
   const std::size_t threads = of.program(what.program).threads.size();
@@ -90,12 +90,12 @@ void add_runs(const situation& of, const item& what, const moved_runs& moved,
 
 } // namespace
 
-void add_item(const situation& of, const item& what, const model::page_map& map, matrix& into,
+void add_item(const analysis_input& of, const item& what, const model::page_map& map, matrix& into,
               double from, double to) {
   add_runs(of, what, {what.uses, what.write_share}, map, into, from, to);
 }
 
-double remote_share(const situation& of, const matrix& bytes) {
+double remote_share(const analysis_input& of, const matrix& bytes) {
   double all = 0;
   double remote = 0;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
@@ -111,11 +111,11 @@ double remote_share(const situation& of, const matrix& bytes) {
   return all > 0 ? remote / all : 0;
 }
 
-flow_of_time empty_flow(const situation& of, const std::vector<char>& swept) {
+flow_of_time empty_flow(const analysis_input& of, const std::vector<char>& swept) {
   return flow_of_time((in_pieces(swept) ? sweep_pieces : 1) + matrices_alone(of), matrix(of));
 }
 
-void add_in_time(const situation& of, std::size_t at, const model::page_map& map,
+void add_in_time(const analysis_input& of, std::size_t at, const model::page_map& map,
                  const std::vector<char>& swept, flow_of_time& into) {
   const item& what = of.items()[at];
   if (what.alone) {
@@ -142,8 +142,8 @@ void add_in_time(const situation& of, std::size_t at, const model::page_map& map
   }
 }
 
-flow_of_time flow_under(const situation& of, const page_maps& where, const std::vector<char>& swept,
-                        const std::vector<std::size_t>& homes) {
+flow_of_time flow_under(const analysis_input& of, const page_maps& where,
+                        const std::vector<char>& swept, const std::vector<std::size_t>& homes) {
   flow_of_time all = empty_flow(of, swept);
   for (std::size_t i = 0; i < of.items().size(); ++i) {
     const item& each = of.items()[i];
@@ -156,7 +156,7 @@ flow_of_time flow_under(const situation& of, const page_maps& where, const std::
   return all;
 }
 
-flow_of_time initialisation_under(const situation& of, const page_maps& where) {
+flow_of_time initialisation_under(const analysis_input& of, const page_maps& where) {
   flow_of_time all(2, matrix(of));
   for (std::size_t i = 0; i < of.items().size(); ++i) {
     const item& each = of.items()[i];
@@ -174,7 +174,7 @@ flow_of_time initialisation_under(const situation& of, const page_maps& where) {
   return all;
 }
 
-std::vector<std::size_t> peers_in(const situation& of, const std::vector<std::size_t>& homes) {
+std::vector<std::size_t> peers_in(const analysis_input& of, const std::vector<std::size_t>& homes) {
   constexpr double alike = 1.05;
   const std::vector<worker>& all = of.workers();
   const auto home = [&](std::size_t w) { return homes.empty() ? all[w].home : homes[w]; };
@@ -216,7 +216,7 @@ void average(const std::vector<std::size_t>& peers, flow_of_time& what) {
   }
 }
 
-flow_of_time all_local(const situation& of, const flow_of_time& what) {
+flow_of_time all_local(const analysis_input& of, const flow_of_time& what) {
   flow_of_time moved = what;
   for (matrix& piece : moved) {
     for (std::size_t w = 0; w < of.workers().size(); ++w) {

@@ -35,7 +35,7 @@ std::string label_of(const profile::object& what) {
   return what.name.empty() && own != nullptr ? profile::label_of(*own) : what.name;
 }
 
-bool has_site(const situation& of, std::size_t program, const plans::condition& which) {
+bool has_site(const analysis_input& of, std::size_t program, const plans::condition& which) {
   const std::string label = plans::label_of(which);
   return std::ranges::any_of(of.items(), [&](const item& each) {
     return each.program == program && label_of(*each.what) == label;
@@ -49,12 +49,12 @@ void widen(const plans::condition& by, plans::condition& into) {
                         : std::nullopt;
 }
 
-std::string rank_text(const situation& of, std::size_t program) {
+std::string rank_text(const analysis_input& of, std::size_t program) {
   return "rank " + std::to_string(of.program(program).rank.value_or(-1));
 }
 
 /// What one rank wants of objects that the other one has and leaves alone; empty if nothing.
-std::string wanted_alone(const situation& of, const proposal& by, proposal& from) {
+std::string wanted_alone(const analysis_input& of, const proposal& by, proposal& from) {
   for (const plans::entry& each : by.plan.objects) {
     if (find(from.plan, each.which) == nullptr && has_site(of, from.program, each.which)) {
       return rank_text(of, by.program) + " wants " + plans::label_of(each.which) + " " +
@@ -64,7 +64,7 @@ std::string wanted_alone(const situation& of, const proposal& by, proposal& from
   return {};
 }
 
-std::string disagreement_of(const situation& of, const proposal& other, proposal& into) {
+std::string disagreement_of(const analysis_input& of, const proposal& other, proposal& into) {
   const std::string both =
       rank_text(of, into.program) + " and " + rank_text(of, other.program) + " differ: ";
   if (into.plan.threads != other.plan.threads || into.plan.bind != other.plan.bind) {
@@ -87,7 +87,7 @@ std::string disagreement_of(const situation& of, const proposal& other, proposal
 
 } // namespace
 
-void join(const situation& of, const proposal& other, proposal& into) {
+void join(const analysis_input& of, const proposal& other, proposal& into) {
   into.disagreement = disagreement_of(of, other, into);
   if (!into.disagreement.empty()) {
     into.remarks.push_back("for " + rank_text(of, into.program) +

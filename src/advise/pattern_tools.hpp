@@ -14,22 +14,22 @@
 namespace nodewise::advise {
 
 /// Whether a site is large enough to be spoken of: by its traffic or by its bytes.
-[[nodiscard]] bool is_worth_a_look(const situation& of, const site& which);
+[[nodiscard]] bool is_worth_a_look(const analysis_input& of, const site& which);
 
 /// Sites of which nearly all, by their use, is so: `is(item, shape)`.
 template <class Is>
-[[nodiscard]] std::vector<std::size_t> sites_where(const picture& of, const std::vector<char>& free,
-                                                   const Is& is) {
+[[nodiscard]] std::vector<std::size_t> sites_where(const analysis& of,
+                                                   const std::vector<char>& free, const Is& is) {
   constexpr double nearly_all = 0.8;
   std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
-    const site& each = of.of.sites()[s];
-    if (free[s] == 0 || !is_worth_a_look(of.of, each)) {
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+    const site& each = of.input.sites()[s];
+    if (free[s] == 0 || !is_worth_a_look(of.input, each)) {
       continue;
     }
     double so = 0;
     for (const std::size_t i : each.items) {
-      const item& one = of.of.items()[i];
+      const item& one = of.input.items()[i];
       so += is(one, of.shapes[i]) ? one.bytes() : 0;
     }
     if (so > 0 && so >= nearly_all * each.bytes) {
@@ -45,29 +45,29 @@ template <class Is>
 inline constexpr double some_remote = 0.05;
 
 /// "a, b and c".
-[[nodiscard]] std::string names_of(const situation& of, const std::vector<std::size_t>& sites);
+[[nodiscard]] std::string names_of(const analysis_input& of, const std::vector<std::size_t>& sites);
 /// A sum over the sites' items, weighted by their bytes moved: `value(shape)`.
 template <class Value>
-[[nodiscard]] double mean_over(const picture& of, const std::vector<std::size_t>& sites,
+[[nodiscard]] double mean_over(const analysis& of, const std::vector<std::size_t>& sites,
                                const Value& value) {
   double all = 0;
   double sum = 0;
   for (const std::size_t s : sites) {
-    for (const std::size_t i : of.of.sites()[s].items) {
-      all += of.of.items()[i].bytes();
-      sum += of.of.items()[i].bytes() * value(of.shapes[i]);
+    for (const std::size_t i : of.input.sites()[s].items) {
+      all += of.input.items()[i].bytes();
+      sum += of.input.items()[i].bytes() * value(of.shapes[i]);
     }
   }
   return all > 0 ? sum / all : 0;
 }
 /// The shape of the sites' object that moved most.
-[[nodiscard]] const shape& greatest(const picture& of, const std::vector<std::size_t>& sites);
+[[nodiscard]] const shape& greatest(const analysis& of, const std::vector<std::size_t>& sites);
 
 /// Lines on who touched, where pages are, who uses them.
-[[nodiscard]] std::vector<std::string> usual_evidence(const picture& of,
+[[nodiscard]] std::vector<std::string> usual_evidence(const analysis& of,
                                                       const std::vector<std::size_t>& sites);
 /// Where what was seen does not fit together.
-[[nodiscard]] std::vector<std::string> usual_doubts(const picture& of,
+[[nodiscard]] std::vector<std::string> usual_doubts(const analysis& of,
                                                     const std::vector<std::size_t>& sites);
 
 } // namespace nodewise::advise

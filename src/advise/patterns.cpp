@@ -17,7 +17,7 @@ const std::array<detector, patterns>& detectors() {
   return all;
 }
 
-std::string missing_evidence(const situation& of, unsigned needs) {
+std::string missing_evidence(const analysis_input& of, unsigned needs) {
   const profile::evidence& seen = of.profile().seen;
   const auto some = [&](const auto& is) { return std::ranges::any_of(of.workers(), is); };
   const bool touches =

@@ -40,16 +40,16 @@ struct detector {
   bool explains_objects = true; ///< no other pattern is told of the same objects then
   bool placement_cures = true;  ///< a plan can do something about it
   /// Positions of the sites that show it, of those that are `free`; empty: it is not there.
-  std::vector<std::size_t> (*sites)(const picture&, const std::vector<char>& free) = nullptr;
-  suspicion (*describe)(const picture&, const std::vector<std::size_t>& sites) = nullptr;
+  std::vector<std::size_t> (*sites)(const analysis&, const std::vector<char>& free) = nullptr;
+  suspicion (*describe)(const analysis&, const std::vector<std::size_t>& sites) = nullptr;
   /// Where it might be there, but a figure of the machine is missing: which. Else empty.
-  std::string (*unjudged)(const picture&) = nullptr;
+  std::string (*unjudged)(const analysis&) = nullptr;
 };
 
 /// In the order of `pattern`.
 [[nodiscard]] const std::array<detector, patterns>& detectors();
 /// What is missing of the evidence; empty if nothing is.
-[[nodiscard]] std::string missing_evidence(const situation& of, unsigned needs);
+[[nodiscard]] std::string missing_evidence(const analysis_input& of, unsigned needs);
 
 extern const detector nameless;
 extern const detector own_placement;

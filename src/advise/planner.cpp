@@ -6,30 +6,30 @@
 #include <utility>
 
 #include "advise/advise.hpp"
-#include "advise/descent.hpp"
+#include "advise/local_search.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
-decision search(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
+decision search(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads,
                 caution how) {
   decision made;
   made.threads = threads;
-  made.before = {flow_under(of.of, {}, of.swept), {}};
-  descent best(of, sites, threads, how);
-  best.run(most_seconds(of.of.costs(), tell(of.of, of.of.costs(), made.before).seconds));
+  made.before = {flow_under(of.input, {}, of.swept), {}};
+  local_search best(of, sites, threads, how);
+  best.run(most_seconds(of.input.costs(), tell(of.input, of.input.costs(), made.before).seconds));
   made.objects = best.result();
   made.remarks = best.remarks();
   made.after = {best.flow(), threads.homes};
   if (!of.swept.empty()) {
-    average(peers_in(of.of, threads.homes), made.after.traffic);
+    average(peers_in(of.input, threads.homes), made.after.traffic);
   }
   return made;
 }
 
 /// Not slower whatever the model does not know, and clearly faster if it is farther.
-bool is_safe(const situation& of, const decision& made) {
+bool is_safe(const analysis_input& of, const decision& made) {
   const told now = tell(of, of.costs(), made.before);
   const told then = tell(of, of.costs(), made.after);
   constexpr double noise = 0.002;
@@ -45,29 +45,29 @@ bool is_safe(const situation& of, const decision& made) {
 
 } // namespace
 
-decision bound_alone(const picture& of, const binding& threads) {
+decision bound_alone(const analysis& of, const binding& threads) {
   decision made = search(of, {}, threads, caution::near);
   const bool moves_threads = !threads.homes.empty();
-  if (moves_threads && !is_safe(of.of, made)) {
+  if (moves_threads && !is_safe(of.input, made)) {
     made.threads = {bind_policy::none, {}, ""};
     made.after = made.before;
   }
   return made;
 }
 
-decision decide_boldly(const picture& of, const std::vector<std::size_t>& sites,
+decision decide_boldly(const analysis& of, const std::vector<std::size_t>& sites,
                        const binding& threads) {
   return search(of, sites, threads, caution::by_time);
 }
 
-decision decide(const picture& of, const std::vector<std::size_t>& sites, const binding& threads) {
+decision decide(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads) {
   decision made = decide_boldly(of, sites, threads);
   std::optional<gain> gamble;
-  if (!is_safe(of.of, made)) {
-    gamble = worth_of(of.of, made.before, made.after);
+  if (!is_safe(of.input, made)) {
+    gamble = worth_of(of.input, made.before, made.after);
     made = search(of, sites, threads, caution::near);
   }
-  if (!is_safe(of.of, made)) {
+  if (!is_safe(of.input, made)) {
     made = bound_alone(of, threads);
   }
   made.gamble = std::move(gamble);

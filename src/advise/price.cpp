@@ -46,7 +46,7 @@ class seats {
 /// For each worker the bytes a second that its instructions leave time for. A core is taken to do
 /// both at a time: the longer of the two decides, as in the roofline model. Ratios of memories to
 /// each other are no bytes a second: there nothing is said.
-std::vector<double> limits_by_work(const situation& of, const flow_of_time& what,
+std::vector<double> limits_by_work(const analysis_input& of, const flow_of_time& what,
                                    double instructions_per_s) {
   std::vector<double> limits(of.workers().size(), model::unlimited);
   for (std::size_t w = 0; w < limits.size(); ++w) {
@@ -69,7 +69,7 @@ std::vector<double> limits_by_work(const situation& of, const flow_of_time& what
   return limits;
 }
 
-model::traffic traffic_of(const situation& of, const matrix& what,
+model::traffic traffic_of(const analysis_input& of, const matrix& what,
                           const std::vector<std::size_t>& homes,
                           const std::vector<double>& limits) {
   model::traffic all;
@@ -117,7 +117,7 @@ void widen(gain& of, double ratio) {
 
 } // namespace
 
-told tell(const situation& of, const model::machine_costs& on, const course& what,
+told tell(const analysis_input& of, const model::machine_costs& on, const course& what,
           double instructions_per_s) {
   told all;
   const std::vector<double> limits = limits_by_work(of, what.traffic, instructions_per_s);
@@ -138,7 +138,7 @@ told tell(const situation& of, const model::machine_costs& on, const course& wha
   return all;
 }
 
-std::string binds_in(const situation& of, const told& what) {
+std::string binds_in(const analysis_input& of, const told& what) {
   if (what.loads.empty() || !(what.loads.front().bound > 0)) {
     return "";
   }
@@ -158,7 +158,7 @@ std::string binds_in(const situation& of, const told& what) {
   return own_work;
 }
 
-double least_ratio(const situation& of, const course& before, const course& after) {
+double least_ratio(const analysis_input& of, const course& before, const course& after) {
   double least = model::unlimited;
   for (const model::machine_costs* const on : {&of.costs(), &of.other_costs()}) {
     const double then = tell(of, *on, after).seconds;
@@ -168,7 +168,7 @@ double least_ratio(const situation& of, const course& before, const course& afte
   return std::isfinite(least) ? least : 1;
 }
 
-gain worth_of(const situation& of, const course& before, const course& after, double samples) {
+gain worth_of(const analysis_input& of, const course& before, const course& after, double samples) {
   gain made;
   const told now = tell(of, of.costs(), before);
   const told then = tell(of, of.costs(), after);
@@ -205,7 +205,7 @@ gain worth_of(const situation& of, const course& before, const course& after, do
   return made;
 }
 
-gain worth_of_placing(const situation& of, const course& before, const course& after,
+gain worth_of_placing(const analysis_input& of, const course& before, const course& after,
                       double samples) {
   gain made = worth_of(of, before, after, samples);
   const bool waits_for_memory = made.binds_before != own_work;

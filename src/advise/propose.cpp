@@ -17,10 +17,10 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::string> remarks_on(const picture& seen, const decision& made) {
-  const situation& of = seen.of;
+std::vector<std::string> remarks_on(const analysis& seen, const decision& made) {
+  const analysis_input& of = seen.input;
   std::vector<std::string> all;
-  for (const treated& each : made.objects) {
+  for (const assignment& each : made.objects) {
     if (each.how.how == plans::layout::map && std::ranges::any_of(each.items, [&](std::size_t i) {
           return seen.shapes[i].scattered();
         })) {
@@ -39,9 +39,9 @@ std::vector<std::string> remarks_on(const picture& seen, const decision& made) {
   return all;
 }
 
-gain worth_of_decision(const situation& of, const decision& made) {
+gain worth_of_decision(const analysis_input& of, const decision& made) {
   std::vector<std::size_t> placed;
-  for (const treated& each : made.objects) {
+  for (const assignment& each : made.objects) {
     placed.push_back(each.site);
   }
   gain worth = worth_of_placing(of, made.before, made.after, samples_of(of, placed));
@@ -67,7 +67,7 @@ bool is_worth_it(const gain& of) {
   return of.how == gain::kind::unavailable || of.ratio >= least_gain;
 }
 
-double samples_of(const situation& of, const std::vector<std::size_t>& sites) {
+double samples_of(const analysis_input& of, const std::vector<std::size_t>& sites) {
   double samples = 0;
   for (const std::size_t s : sites) {
     for (const std::size_t i : of.sites()[s].items) {
@@ -77,12 +77,12 @@ double samples_of(const situation& of, const std::vector<std::size_t>& sites) {
   return samples;
 }
 
-std::vector<std::size_t> placeable_sites(const picture& of) {
-  const std::size_t all = of.of.sites().size();
+std::vector<std::size_t> placeable_sites(const analysis& of) {
+  const std::size_t all = of.input.sites().size();
   const std::vector<std::size_t> without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
   std::vector<std::size_t> sites;
   for (std::size_t s = 0; s < all; ++s) {
-    if (!of.of.sites()[s].places_itself &&
+    if (!of.input.sites()[s].places_itself &&
         std::ranges::find(without_room, s) == without_room.end()) {
       sites.push_back(s);
     }
@@ -90,7 +90,7 @@ std::vector<std::size_t> placeable_sites(const picture& of) {
   return sites;
 }
 
-plans::plan_file plan_without_entries(const situation& of, std::size_t program,
+plans::plan_file plan_without_entries(const analysis_input& of, std::size_t program,
                                       const binding& threads) {
   const profile::program& which = of.program(program);
   plans::plan_file plan;
@@ -106,15 +106,15 @@ plans::plan_file plan_without_entries(const situation& of, std::size_t program,
   return plan;
 }
 
-plans::plan_file plan_of(const picture& of, std::size_t program, const decision& made) {
-  plans::plan_file plan = plan_without_entries(of.of, program, made.threads);
+plans::plan_file plan_of(const analysis& of, std::size_t program, const decision& made) {
+  plans::plan_file plan = plan_without_entries(of.input, program, made.threads);
   plan.objects = entries_for(of, program, made.objects);
-  plan.libraries = libraries_of(plan.objects, of.of.program(program));
+  plan.libraries = libraries_of(plan.objects, of.input.program(program));
   return plan;
 }
 
-proposal propose(const picture& of, std::size_t program) {
-  const situation& all = of.of;
+proposal propose(const analysis& of, std::size_t program) {
+  const analysis_input& all = of.input;
   const binding threads = choose_binding(of, program);
   decision best = decide(of, placeable_sites(of), threads);
   const run_times before = times_before(of);

@@ -9,7 +9,7 @@
 
 namespace nodewise::advise {
 
-void add_remarks(const situation& of, advice& into) {
+void add_remarks(const analysis_input& of, advice& into) {
   const auto add = [&](const std::string& text) {
     if (std::ranges::find(into.remarks, text) == into.remarks.end()) {
       into.remarks.push_back(text);

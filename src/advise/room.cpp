@@ -12,7 +12,7 @@ namespace {
 // The kernel keeps some of each node, and page tables are not counted.
 constexpr double usable = 0.98;
 
-double free_bytes(const situation& of, std::size_t node) {
+double free_bytes(const analysis_input& of, std::size_t node) {
   double free = std::numeric_limits<double>::infinity();
   const memory_node* const here = of.machine().machine().find_node(of.costs().nodes[node]);
   if (here != nullptr && here->memory_bytes > 0) {
@@ -28,7 +28,8 @@ double free_bytes(const situation& of, std::size_t node) {
 }
 
 /// Bytes by memory; the last is memory that nobody knows.
-std::vector<double> spread_of(const situation& of, const item& what, const model::page_map& map) {
+std::vector<double> spread_of(const analysis_input& of, const item& what,
+                              const model::page_map& map) {
   std::vector<double> sums(of.nodes() + 1, 0);
   const auto pages = static_cast<double>(what.what->pages);
   if (!(pages > 0)) {
@@ -48,7 +49,7 @@ bool is_the_programs(const item& what) {
 
 } // namespace
 
-room::room(const situation& of) : of_(of) {
+room::room(const analysis_input& of) : of_(of) {
   for (std::size_t n = 0; n < of.nodes(); ++n) {
     free_.push_back(free_bytes(of, n));
   }
@@ -63,10 +64,10 @@ room::room(const situation& of) : of_(of) {
   }
   std::ranges::sort(events_, {},
                     [](const event& each) { return std::tuple(each.at_s, each.comes, each.item); });
-  now_ = most_at_once(std::vector<treatment>(of.items().size()), {});
+  now_ = most_at_once(std::vector<candidate>(of.items().size()), {});
 }
 
-std::vector<double> room::most_at_once(const std::vector<treatment>& by_item,
+std::vector<double> room::most_at_once(const std::vector<candidate>& by_item,
                                        const std::vector<std::size_t>& homes) const {
   std::vector<double> most(of_.nodes() + 1, 0);
   std::vector<double> at_once(of_.nodes() + 1, 0);
@@ -85,7 +86,7 @@ std::vector<double> room::most_at_once(const std::vector<treatment>& by_item,
   return most;
 }
 
-std::vector<double> room::missing(const std::vector<treatment>& by_item,
+std::vector<double> room::missing(const std::vector<candidate>& by_item,
                                   const std::vector<std::size_t>& homes) const {
   std::vector<double> made = most_at_once(by_item, homes);
   made.pop_back();

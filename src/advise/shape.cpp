@@ -11,8 +11,8 @@
 
 #include <nodewise/arithmetic.hpp>
 
+#include "advise/candidates.hpp"
 #include "advise/price.hpp"
-#include "advise/treatment.hpp"
 
 namespace nodewise::advise {
 
@@ -72,7 +72,7 @@ bool is_constructor(const profile::first_touch& touch, const profile::object& wh
          !made->file.ends_with(".c");
 }
 
-void add_touches(const situation& of, const item& what, shape& into) {
+void add_touches(const analysis_input& of, const item& what, shape& into) {
   std::map<std::size_t, double> threads;
   std::map<std::size_t, double> nodes;
   double pages = 0;
@@ -127,7 +127,7 @@ void add_touch_kinds(const item& what, shape& into) {
   }
 }
 
-void add_residence(const situation& of, const item& what, shape& into) {
+void add_residence(const analysis_input& of, const item& what, shape& into) {
   std::vector<double> sums(of.nodes() + 1, 0);
   const auto pages = static_cast<double>(what.what->pages);
   what.now.add_pages(0, pages, 1, sums);
@@ -142,7 +142,7 @@ void add_residence(const situation& of, const item& what, shape& into) {
 }
 
 /// By worker: the first one that is the same thread of a plan.
-std::vector<std::size_t> first_workers_with_role(const situation& of) {
+std::vector<std::size_t> first_workers_with_role(const analysis_input& of) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;
   std::vector<std::size_t> made;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
@@ -157,7 +157,7 @@ std::vector<std::size_t> first_workers_with_role(const situation& of) {
 /// Collects what the pages' users look like.
 class users {
  public:
-  users(const situation& of, const item& what)
+  users(const analysis_input& of, const item& what)
       : of_(of), what_(what), homes_(nodes_of_threads(of, what.program, {})),
         first_with_role_(first_workers_with_role(of)), by_thread_(of.workers().size(), 0),
         by_node_(of.nodes(), 0) {}
@@ -354,7 +354,7 @@ class users {
     return std::sqrt(variance) <= few_percent * mean;
   }
 
-  const situation& of_;
+  const analysis_input& of_;
   const item& what_;
   std::vector<std::size_t> homes_; ///< node by thread's number
   std::vector<std::size_t> first_with_role_;
@@ -380,7 +380,7 @@ class users {
 };
 
 /// Rows of which each has an owner, as its neighbours show: threads work on different ones.
-void mark_owned(const situation& of, const std::vector<site_part>& parts,
+void mark_owned(const analysis_input& of, const std::vector<site_part>& parts,
                 std::vector<shape>& shapes) {
   constexpr double more_than_equal = 1.5;
   const double least = more_than_equal / static_cast<double>(of.nodes());
@@ -393,7 +393,7 @@ void mark_owned(const situation& of, const std::vector<site_part>& parts,
 
 } // namespace
 
-shape shape_of(const situation& of, const item& what) {
+shape shape_of(const analysis_input& of, const item& what) {
   shape made;
   add_touches(of, what, made);
   add_touch_kinds(what, made);
@@ -407,7 +407,7 @@ shape shape_of(const situation& of, const item& what) {
   return made;
 }
 
-picture::picture(const situation& of_what) : of(of_what) {
+analysis::analysis(const analysis_input& of) : input(of) {
   for (const item& each : of.items()) {
     shapes.push_back(shape_of(of, each));
   }
@@ -427,10 +427,10 @@ picture::picture(const situation& of_what) : of(of_what) {
   }
 }
 
-double remote_bytes(const picture& of, const std::vector<std::size_t>& items) {
+double remote_bytes(const analysis& of, const std::vector<std::size_t>& items) {
   double sum = 0;
   for (const std::size_t i : items) {
-    sum += of.shapes[i].remote * of.of.items()[i].bytes();
+    sum += of.shapes[i].remote * of.input.items()[i].bytes();
   }
   return sum;
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "advise/analysis_input.hpp"
 #include "advise/site_parts.hpp"
-#include "advise/situation.hpp"
 
 namespace nodewise::advise {
 
@@ -56,13 +56,13 @@ struct shape {
   }
 };
 
-[[nodiscard]] shape shape_of(const situation& of, const item& what);
+[[nodiscard]] shape shape_of(const analysis_input& of, const item& what);
 
-/// A situation with the shapes of its items.
-struct picture {
-  explicit picture(const situation& of);
+/// An analysis input with the shapes of its items.
+struct analysis {
+  explicit analysis(const analysis_input& of);
 
-  const situation& of;
+  const analysis_input& input;
   std::vector<shape> shapes;                 ///< by item
   std::vector<std::vector<site_part>> parts; ///< by site
   /// By item: most of the program's traffic is of pages that anyone uses, and so is this one's:
@@ -71,6 +71,6 @@ struct picture {
 };
 
 /// Of the traffic of these items, what went to far memory.
-[[nodiscard]] double remote_bytes(const picture& of, const std::vector<std::size_t>& items);
+[[nodiscard]] double remote_bytes(const analysis& of, const std::vector<std::size_t>& items);
 
 } // namespace nodewise::advise

@@ -19,7 +19,7 @@ constexpr std::size_t ordered_run = 4;
 using uses_by_number = std::map<std::size_t, double>;
 
 /// What each thread of the plan uses of an object.
-uses_by_number uses_of(const situation& of, const item& what) {
+uses_by_number uses_of(const analysis_input& of, const item& what) {
   uses_by_number sums;
   for (const profile::use_run& run : what.uses) {
     for (const profile::use& use : run.by) {
@@ -43,7 +43,8 @@ double share_of_thread(const uses_by_number& uses, std::size_t thread) {
 }
 
 /// Objects in a row with one owner together. One that nobody uses goes with those in front of it.
-std::vector<site_part> runs_of_owners(const situation& of, const std::vector<std::size_t>& items) {
+std::vector<site_part> runs_of_owners(const analysis_input& of,
+                                      const std::vector<std::size_t>& items) {
   std::vector<site_part> runs;
   for (const std::size_t i : items) {
     const uses_by_number uses = uses_of(of, of.items()[i]);
@@ -67,7 +68,7 @@ std::vector<site_part> runs_of_owners(const situation& of, const std::vector<std
 
 /// Each object is used by its owner nearly alone, in three loops or more. If chance gave it to one
 /// of four nodes in each of three loops, its owner would have 0.56 on average.
-bool are_exclusive(const situation& of, const std::vector<site_part>& runs) {
+bool are_exclusive(const analysis_input& of, const std::vector<site_part>& runs) {
   constexpr double nearly_alone = 0.8;
   constexpr double least_repeats = 3;
   double owners = 0;
@@ -98,7 +99,8 @@ std::vector<site_part> one_by_one(const std::vector<site_part>& runs) {
 
 } // namespace
 
-std::vector<site_part> parts_of_site(const situation& of, const std::vector<std::size_t>& items) {
+std::vector<site_part> parts_of_site(const analysis_input& of,
+                                     const std::vector<std::size_t>& items) {
   if (items.size() < 2) {
     return {};
   }

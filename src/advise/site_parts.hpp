@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "advise/situation.hpp"
+#include "advise/analysis_input.hpp"
 
 namespace nodewise::advise {
 
 /// Objects in the order of their making that are placed alike.
 struct site_part {
-  std::vector<std::size_t> items; ///< of the situation
+  std::vector<std::size_t> items; ///< of the analysis_input
   /// The thread that uses most of it, by number: only where neighbours have the same so often, or
   /// threads use objects so much alone, that chance cannot have done that.
   std::optional<std::size_t> owner;
@@ -22,7 +22,7 @@ struct site_part {
 
 /// Each of few objects by itself; of many, those in a row with one owner together. Empty if that
 /// would be one part, or if many objects have their owners by chance.
-[[nodiscard]] std::vector<site_part> parts_of_site(const situation& of,
+[[nodiscard]] std::vector<site_part> parts_of_site(const analysis_input& of,
                                                    const std::vector<std::size_t>& items);
 
 } // namespace nodewise::advise

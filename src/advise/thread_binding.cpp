@@ -19,7 +19,7 @@ bool has_work(const worker& of) {
 
 /// Whether threads that the program starts itself have the places that a policy gives to those of a
 /// main thread that waits: this one works, so that each is one place in front of its own.
-bool is_one_place_off(const situation& of, std::size_t program,
+bool is_one_place_off(const analysis_input& of, std::size_t program,
                       const std::vector<std::size_t>& homes) {
   const profile::program& which = of.program(program);
   if (which.has_runtime() || !of.main_works(program)) {
@@ -40,7 +40,8 @@ bool is_one_place_off(const situation& of, std::size_t program,
 
 } // namespace
 
-std::vector<std::size_t> homes_under(const situation& of, std::size_t program, bind_policy policy) {
+std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t program,
+                                     bind_policy policy) {
   const std::size_t threads = nodes_of_threads(of, program, {}).size();
   std::vector<std::size_t> homes(of.workers().size(), nowhere);
   try {
@@ -59,8 +60,8 @@ std::vector<std::size_t> homes_under(const situation& of, std::size_t program, b
   return homes;
 }
 
-binding choose_binding(const picture& of, std::size_t program) {
-  const situation& all = of.of;
+binding choose_binding(const analysis& of, std::size_t program) {
+  const analysis_input& all = of.input;
   if (all.programs().size() > 1) {
     return {bind_policy::none, {}, "the job's launcher binds its processes: keep that as it is"};
   }

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "advise/treatment.hpp"
+#include "advise/candidates.hpp"
 
 namespace nodewise::advise {
 
@@ -75,7 +75,7 @@ std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads) 
   return runs;
 }
 
-use_map::use_map(const situation& of, const item& what, const std::vector<std::size_t>& homes)
+use_map::use_map(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes)
     : pages_(filled_pages(of, what)), by_node_(of.nodes(), 0),
       thread_of_node_(of.nodes(), nowhere) {
   read(of, what, homes);
@@ -83,7 +83,8 @@ use_map::use_map(const situation& of, const item& what, const std::vector<std::s
   weigh_claims(nodes.empty() ? nowhere : nodes.front());
 }
 
-void use_map::read(const situation& of, const item& what, const std::vector<std::size_t>& homes) {
+void use_map::read(const analysis_input& of, const item& what,
+                   const std::vector<std::size_t>& homes) {
   std::vector<double> by_worker(of.workers().size(), 0);
   const auto home = [&](std::size_t w) { return homes.empty() ? of.workers()[w].home : homes[w]; };
   for (const profile::use_run& run : what.uses) {
@@ -339,7 +340,7 @@ std::vector<plans::part_run> use_map::page_by_page() const {
   return runs;
 }
 
-double use_map::misplaced(const situation& of, const model::page_map& map) const {
+double use_map::misplaced(const analysis_input& of, const model::page_map& map) const {
   double all = 0;
   double near = 0;
   std::vector<double> shares(of.nodes() + 1);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "advise/situation.hpp"
+#include "advise/analysis_input.hpp"
 #include "plan/plan.hpp"
 
 namespace nodewise::advise {
@@ -19,7 +19,7 @@ namespace nodewise::advise {
 
 class use_map {
  public:
-  use_map(const situation& of, const item& what, const std::vector<std::size_t>& homes);
+  use_map(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes);
 
   /// Threads with at least a tenth of the mean thread's use, by number, each once, ascending.
   [[nodiscard]] const std::vector<std::size_t>& users() const noexcept { return users_; }
@@ -40,7 +40,7 @@ class use_map {
   /// Each page to the node that used most of it, whatever its neighbours are.
   [[nodiscard]] std::vector<plans::part_run> page_by_page() const;
   /// 0..1 of that evidence: for nodes whose own memory this map has the pages not on.
-  [[nodiscard]] double misplaced(const situation& of, const model::page_map& map) const;
+  [[nodiscard]] double misplaced(const analysis_input& of, const model::page_map& map) const;
 
  private:
   /// Pages in a row that are used alike.
@@ -57,7 +57,7 @@ class use_map {
     /// A part of what is used of another one.
     void add(const stretch& other, double part);
   };
-  void read(const situation& of, const item& what, const std::vector<std::size_t>& homes);
+  void read(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes);
   void weigh_claims(std::size_t home_of_main);
   [[nodiscard]] double cost_of_change() const;
   [[nodiscard]] std::vector<stretch> on_grid(std::size_t cells) const;

@@ -4,30 +4,30 @@
 #include <limits>
 #include <vector>
 
-#include "advise/treatment.hpp"
+#include "advise/candidates.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
 /// Instructions were counted in the phase of use alone, so initialisation is priced by its traffic.
-told tell_initialisation(const situation& of, course what) {
+told tell_initialisation(const analysis_input& of, course what) {
   return tell(of, of.costs(), what, model::unlimited);
 }
 
 } // namespace
 
-run_times times_before(const picture& of) {
-  const situation& all = of.of;
+run_times times_before(const analysis& of) {
+  const analysis_input& all = of.input;
   return {tell(all, all.costs(), {flow_under(all, {}, of.swept), {}}),
           tell_initialisation(all, {initialisation_under(all, {}), {}})};
 }
 
-run_times times_after(const picture& of, const decision& made) {
-  const situation& all = of.of;
+run_times times_after(const analysis& of, const decision& made) {
+  const analysis_input& all = of.input;
   const std::vector<std::size_t>& homes = made.threads.homes;
-  std::vector<treatment> by_item(all.items().size());
-  for (const treated& each : made.objects) {
+  std::vector<candidate> by_item(all.items().size());
+  for (const assignment& each : made.objects) {
     for (const std::size_t i : each.items) {
       by_item[i] = each.how;
     }
@@ -43,7 +43,7 @@ run_times times_after(const picture& of, const decision& made) {
           tell_initialisation(all, {initialisation_under(all, where), homes})};
 }
 
-outcome outcome_of(const situation& of, const run_times& what) {
+outcome outcome_of(const analysis_input& of, const run_times& what) {
   outcome made;
   made.binds = binds_in(of, what.use);
   if (of.assumed()) {

@@ -19,11 +19,11 @@ struct run_times {
 };
 
 /// As the program ran.
-[[nodiscard]] run_times times_before(const picture& of);
+[[nodiscard]] run_times times_before(const analysis& of);
 /// With what was decided, of which `after` is not needed.
-[[nodiscard]] run_times times_after(const picture& of, const decision& made);
+[[nodiscard]] run_times times_after(const analysis& of, const decision& made);
 
-[[nodiscard]] outcome outcome_of(const situation& of, const run_times& what);
+[[nodiscard]] outcome outcome_of(const analysis_input& of, const run_times& what);
 
 /// How often the program must do what was observed in the phase of use until a slower
 /// initialisation has paid; nothing where it pays in the observed run. Infinite where it never

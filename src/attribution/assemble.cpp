@@ -165,15 +165,15 @@ class assembly {
     made.start = what.start;
     made.bytes = what.bytes;
     const bool has_end = what.report != nullptr;
-    made.kind = kind_of(has_end ? what.report->what : what.birth->what);
-    made.name = has_end ? what.report->name : what.birth->name;
+    made.kind = kind_of(has_end ? what.report->what : what.allocation->what);
+    made.name = has_end ? what.report->name : what.allocation->name;
     made.blocks = has_end ? what.report->blocks : 1;
     made.made_at = made_at(index, what);
     if (what.maker_tid != 0) {
       made.made_by = in.thread_of(what.maker_tid);
     }
-    made.born_s = seconds_since(in.from_ns, what.born_ns);
-    made.died_s = seconds_since(in.from_ns, has_end ? what.died_ns : in.to_ns);
+    made.born_s = seconds_since(in.from_ns, what.allocated_ns);
+    made.died_s = seconds_since(in.from_ns, has_end ? what.freed_ns : in.to_ns);
     made.live_at_end = !has_end || what.report->live_at_end;
     made.pages = what.page_count(from_.page_bytes);
     add_residence(what, made);
@@ -194,14 +194,14 @@ class assembly {
   /// Who touched and who used it, once it is known where its pages are.
   void add_observed(std::size_t index, observed_object& what, profile::object& made) {
     made.touched = touched_of(what, made.pages);
-    made.unwitnessed = unwitnessed_of(what, made.where);
+    made.unseen_touches = unseen_touches_of(what, made.where);
     made.uses = uses_of(what, made.pages);
     add_touches(index, what, made);
     add_using_code(index, what, made);
   }
 
   profile::call_chain made_at(std::size_t index, const observed_object& what) {
-    const auto kind = what.report != nullptr ? what.report->what : what.birth->what;
+    const auto kind = what.report != nullptr ? what.report->what : what.allocation->what;
     if (kind == launch::object_report::kind::static_array) {
       return {};
     }
@@ -212,8 +212,10 @@ class assembly {
       }
     }
     profile::frame caller;
-    caller.module = what.report != nullptr ? what.report->caller_module : what.birth->caller_module;
-    caller.offset = what.report != nullptr ? what.report->caller_offset : what.birth->caller_offset;
+    caller.module =
+        what.report != nullptr ? what.report->caller_module : what.allocation->caller_module;
+    caller.offset =
+        what.report != nullptr ? what.report->caller_offset : what.allocation->caller_offset;
     return caller.module.empty() ? profile::call_chain{} : profile::call_chain{caller};
   }
 
@@ -342,7 +344,7 @@ class assembly {
     made.bytes = in.outside * from_.page_bytes;
     made.died_s = seconds_since(in.from_ns, in.to_ns);
     made.live_at_end = true;
-    made.unwitnessed = 0;
+    made.unseen_touches = 0;
     return made;
   }
 

@@ -59,7 +59,7 @@ void add_mapped(life& into, const observe::page_map& memory) {
     }
     observed_object& made = into.object_of(id);
     made.area = &each;
-    made.born_ns = into.from_ns;
+    made.allocated_ns = into.from_ns;
     made.start = each.where.first;
     made.bytes = each.where.last - each.where.first;
     into.live[made.start] = into.object_by_id[id];

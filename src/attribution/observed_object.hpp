@@ -45,13 +45,13 @@ struct page_access {
 
 struct observed_object {
   std::uint64_t id = 0;
-  std::uint64_t born_ns = 0;
-  std::uint64_t died_ns = 0;
+  std::uint64_t allocated_ns = 0;
+  std::uint64_t freed_ns = 0;
   std::uint64_t start = 0; ///< the latest address
   std::uint64_t bytes = 0;
   int maker_tid = 0;       ///< 0: unknown
   std::uint32_t stack = 0; ///< of its making, by the agent's number; 0: none
-  const launch::birth_report* birth = nullptr;
+  const launch::allocation_report* allocation = nullptr;
   const launch::object_report* report = nullptr; ///< nullptr if its program was killed
   const observe::area* area = nullptr;           ///< of a process without an agent
 

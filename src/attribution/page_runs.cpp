@@ -125,8 +125,8 @@ std::vector<profile::touched_run> touched_of(const observed_object& object, std:
   return made;
 }
 
-std::uint64_t unwitnessed_of(const observed_object& object,
-                             const std::vector<profile::resident_run>& where) {
+std::uint64_t unseen_touches_of(const observed_object& object,
+                                const std::vector<profile::resident_run>& where) {
   std::uint64_t count = 0;
   for (const profile::resident_run& run : where) {
     for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {

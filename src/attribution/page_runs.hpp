@@ -28,8 +28,8 @@ std::uint64_t complete_huge_pages(observed_object& object, std::uint64_t pages,
 [[nodiscard]] std::vector<profile::touched_run> touched_of(const observed_object& object,
                                                            std::uint64_t pages);
 /// Resident pages that nobody was seen to touch.
-[[nodiscard]] std::uint64_t unwitnessed_of(const observed_object& object,
-                                           const std::vector<profile::resident_run>& where);
+[[nodiscard]] std::uint64_t unseen_touches_of(const observed_object& object,
+                                              const std::vector<profile::resident_run>& where);
 /// Pages that were at last on another node than the processor's that touched them first.
 [[nodiscard]] std::uint64_t elsewhere_of(const std::vector<profile::touched_run>& touched,
                                          const std::vector<profile::resident_run>& where);

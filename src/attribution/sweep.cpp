@@ -13,7 +13,7 @@ namespace nodewise::attribution {
 
 namespace {
 
-enum class happening { task, code, sighting, report, birth, death };
+enum class happening { task, code, sighting, report, allocation, freed };
 
 void stay(profile::thread& who, std::int16_t node) {
   const node_id where = node < 0 ? unknown_node : node_id{node};
@@ -83,11 +83,11 @@ class walk {
     for (std::size_t p = 0; p < from_.told.processes.size(); ++p) {
       const launch::process_report& process = from_.told.processes[p];
       all.push_back({process.time_ns, happening::report, p, 0});
-      for (std::size_t i = 0; i < process.births.size(); ++i) {
-        all.push_back({process.births[i].time_ns, happening::birth, p, i});
+      for (std::size_t i = 0; i < process.allocations.size(); ++i) {
+        all.push_back({process.allocations[i].time_ns, happening::allocation, p, i});
       }
       for (std::size_t i = 0; i < process.objects.size(); ++i) {
-        all.push_back({process.objects[i].died_ns, happening::death, p, i});
+        all.push_back({process.objects[i].freed_ns, happening::freed, p, i});
       }
     }
     std::ranges::sort(all);
@@ -117,10 +117,10 @@ class walk {
     case happening::report:
       lives_.of(process(at).pid, at.time_ns).report = &process(at);
       break;
-    case happening::birth:
-      take_birth(lives_.of(process(at).pid, at.time_ns), process(at), at.at);
+    case happening::allocation:
+      take_allocation(lives_.of(process(at).pid, at.time_ns), process(at), at.at);
       break;
-    case happening::death:
+    case happening::freed:
       take_death(lives_.of(process(at).pid, at.time_ns), process(at).objects[at.at]);
       break;
     }
@@ -134,16 +134,16 @@ class walk {
   }
 
   /// Also an object that is elsewhere, or of another size, from now on.
-  static void take_birth(life& in, const launch::process_report& from, std::size_t at) {
-    const launch::birth_report& told = from.births[at];
+  static void take_allocation(life& in, const launch::process_report& from, std::size_t at) {
+    const launch::allocation_report& told = from.allocations[at];
     const bool is_new = !in.object_by_id.contains(told.sequence);
     observed_object& made = in.object_of(told.sequence);
     if (is_new) {
-      made.birth = &told;
+      made.allocation = &told;
       made.maker_tid = told.tid;
       made.stack = told.stack;
       // Static arrays are there from the beginning, the agent tells of them when it sees them.
-      made.born_ns =
+      made.allocated_ns =
           told.what == launch::object_report::kind::static_array ? in.from_ns : told.time_ns;
     } else {
       in.live.erase(made.start);
@@ -155,7 +155,7 @@ class walk {
 
   /// A group grows without telling, in a range of its own; 0 for all others.
   static std::uint64_t final_bytes_of_group(const launch::process_report& from,
-                                            const launch::birth_report& told) {
+                                            const launch::allocation_report& told) {
     if (told.what != launch::object_report::kind::group) {
       return 0;
     }
@@ -166,14 +166,14 @@ class walk {
 
   static void take_death(life& in, const launch::object_report& told) {
     observed_object& gone = in.object_of(told.sequence);
-    if (gone.birth == nullptr) {
-      gone.born_ns = told.born_ns;
+    if (gone.allocation == nullptr) {
+      gone.allocated_ns = told.allocated_ns;
       gone.maker_tid = told.maker_tid.value_or(0);
       gone.stack = told.stack;
       gone.start = told.start;
     }
     gone.bytes = told.bytes;
-    gone.died_ns = told.died_ns;
+    gone.freed_ns = told.freed_ns;
     gone.report = &told;
     const auto found = in.live.find(gone.start);
     if (found != in.live.end() && found->second == in.object_by_id[told.sequence]) {

@@ -134,8 +134,8 @@ object_report fixed_part_of(const nodewise_agent_object& fixed) {
   if (fixed.maker > 0) {
     object.maker_tid = fixed.maker;
   }
-  object.born_ns = fixed.born_ns;
-  object.died_ns = fixed.died_ns;
+  object.allocated_ns = fixed.allocated_ns;
+  object.freed_ns = fixed.freed_ns;
   object.stack = fixed.stack;
   read_flags(object, fixed.flags);
   for (std::size_t i = 0; i < fixed.cells; ++i) {
@@ -252,7 +252,7 @@ std::optional<process_totals> totals_of(const whole_record& record) {
   totals.stripped = end->stripped;
   totals.groups = end->groups;
   totals.pin_errno = static_cast<int>(end->pin_errno);
-  totals.births_left_out = end->births_left_out;
+  totals.allocations_left_out = end->allocations_left_out;
   totals.stacks_left_out = end->stacks_left_out;
   totals.writes_left_out = end->writes_left_out;
   for (const nodewise_agent_matched& rule : *rules) {
@@ -261,23 +261,23 @@ std::optional<process_totals> totals_of(const whole_record& record) {
   return totals;
 }
 
-std::optional<birth_report> birth_of(const whole_record& record) {
-  const auto fixed = copy<nodewise_agent_born>(record.bytes);
+std::optional<allocation_report> allocation_of(const whole_record& record) {
+  const auto fixed = copy<nodewise_agent_allocation>(record.bytes);
   if (!fixed) {
     return std::nullopt;
   }
-  birth_report birth;
-  birth.sequence = fixed->sequence;
-  birth.what = kind_of(fixed->object_kind);
-  birth.name = text_of(fixed->name);
-  birth.start = fixed->start;
-  birth.bytes = fixed->bytes;
-  birth.time_ns = fixed->time_ns;
-  birth.tid = fixed->tid;
-  birth.caller_module = text_of(fixed->caller_module);
-  birth.caller_offset = fixed->caller_offset;
-  birth.stack = fixed->stack;
-  return birth;
+  allocation_report allocation;
+  allocation.sequence = fixed->sequence;
+  allocation.what = kind_of(fixed->object_kind);
+  allocation.name = text_of(fixed->name);
+  allocation.start = fixed->start;
+  allocation.bytes = fixed->bytes;
+  allocation.time_ns = fixed->time_ns;
+  allocation.tid = fixed->tid;
+  allocation.caller_module = text_of(fixed->caller_module);
+  allocation.caller_offset = fixed->caller_offset;
+  allocation.stack = fixed->stack;
+  return allocation;
 }
 
 std::optional<stack_report> stack_of(const whole_record& record) {

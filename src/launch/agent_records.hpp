@@ -25,7 +25,7 @@ struct whole_record {
 [[nodiscard]] std::optional<object_report> object_of(const whole_record& record);
 [[nodiscard]] std::optional<thread_report> thread_of(const whole_record& record);
 [[nodiscard]] std::optional<process_totals> totals_of(const whole_record& record);
-[[nodiscard]] std::optional<birth_report> birth_of(const whole_record& record);
+[[nodiscard]] std::optional<allocation_report> allocation_of(const whole_record& record);
 [[nodiscard]] std::optional<stack_report> stack_of(const whole_record& record);
 [[nodiscard]] std::optional<write_report> write_of(const whole_record& record);
 [[nodiscard]] std::optional<holder_report> holder_of(const whole_record& record);

@@ -50,8 +50,8 @@ bool take(run_report& report, const whole_record& record) {
     return add(&process_report::objects, object_of(record));
   case NODEWISE_AGENT_THREAD:
     return add(&process_report::threads, thread_of(record));
-  case NODEWISE_AGENT_BORN:
-    return add(&process_report::births, birth_of(record));
+  case NODEWISE_AGENT_ALLOCATED:
+    return add(&process_report::allocations, allocation_of(record));
   case NODEWISE_AGENT_STACK:
     return add(&process_report::stacks, stack_of(record));
   case NODEWISE_AGENT_WROTE:

@@ -65,9 +65,9 @@ struct object_report {
   bool many_threads = false; ///< a group that several threads allocate: left alone
   bool no_threads = false;   ///< a group, and no thread was started after it: left alone
   bool unasked = false;      ///< nobody asked for a placement: only observed
-  // Of an agent that was to witness:
-  std::uint64_t born_ns = 0;
-  std::uint64_t died_ns = 0;    ///< freed, or the end of the process
+  // Of trace mode:
+  std::uint64_t allocated_ns = 0;
+  std::uint64_t freed_ns = 0;   ///< freed, or the end of the process
   std::optional<int> maker_tid; ///< the thread that made it
   std::uint32_t stack = 0;      ///< number of a `stack_report` of the process; 0: none
   std::vector<run> where;       ///< ascending
@@ -80,7 +80,7 @@ struct object_report {
 
 /// An object when it was made, and again whenever it moved or changed its size: all there is of the
 /// objects of a process that did not end by itself.
-struct birth_report {
+struct allocation_report {
   std::uint64_t sequence = 0;
   object_report::kind what = object_report::kind::heap;
   std::string name;
@@ -142,13 +142,13 @@ struct process_totals {
   std::uint64_t lost = 0;      ///< records that the report file had no room for
   std::uint64_t no_memory = 0; ///< records that the process had no memory to make
   int refused_errno = 0;
-  std::uint64_t own_threads = 0;     ///< started by the program itself, not by a runtime
-  std::uint64_t pinned = 0;          ///< of these, by the agent
-  std::uint64_t own_affinity = 0;    ///< threads that the program bound itself
-  std::uint64_t stripped = 0;        ///< modules with large static memory and no symbols
-  std::uint64_t groups = 0;          ///< sites whose small blocks were put together
-  int pin_errno = 0;                 ///< why a thread could not be bound
-  std::uint64_t births_left_out = 0; ///< there were too many of them, as of the following
+  std::uint64_t own_threads = 0;          ///< started by the program itself, not by a runtime
+  std::uint64_t pinned = 0;               ///< of these, by the agent
+  std::uint64_t own_affinity = 0;         ///< threads that the program bound itself
+  std::uint64_t stripped = 0;             ///< modules with large static memory and no symbols
+  std::uint64_t groups = 0;               ///< sites whose small blocks were put together
+  int pin_errno = 0;                      ///< why a thread could not be bound
+  std::uint64_t allocations_left_out = 0; ///< there were too many of them, as of the following
   std::uint64_t stacks_left_out = 0;
   std::uint64_t writes_left_out = 0;
   std::vector<matched> rules; ///< in their order; of all objects, also those that were left out
@@ -187,7 +187,7 @@ struct process_report {
   bool made_objects = false;    ///< at least one, told when it was made
   std::vector<object_report> objects;
   std::vector<thread_report> threads;
-  std::vector<birth_report> births; ///< of an agent that was to witness, as the following
+  std::vector<allocation_report> allocations; ///< of trace mode, as the following
   std::vector<stack_report> stacks;
   std::vector<write_report> writes;
   std::optional<holder_report> holder; ///< where pages were to be held

@@ -129,7 +129,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   text += places.empty() ? "" : ";pin=" + places;
   text += orders.main_works ? ";main" : "";
   text += orders.observe ? ";observe" : "";
-  text += orders.witness ? ";witness" : "";
+  text += orders.trace ? ";trace" : "";
   text += orders.hold ? ";hold" : "";
   text += orders.announce ? ";announce" : "";
   text += orders.quiet ? ";quiet" : "";
@@ -180,11 +180,11 @@ void check_limits(const agent_orders& orders) {
 
 /// The agent, and behind it the library that hears of reads.
 std::string libraries_of(const agent_orders& orders) {
-  if (!orders.witness) {
+  if (!orders.trace) {
     return orders.library;
   }
   const std::string folder = orders.library.substr(0, orders.library.rfind('/') + 1);
-  return orders.library + ":" + folder + "libnodewise-witness.so";
+  return orders.library + ":" + folder + "libnodewise-trace.so";
 }
 
 } // namespace

@@ -217,7 +217,7 @@ std::size_t group_bytes_for(const run_options& options, const agent_orders& orde
       options.plan && std::ranges::any_of(options.plan->file.objects, [](const auto& entry) {
         return entry.which.kind.empty() || entry.which.kind == "group";
       });
-  const bool names_all = orders.observe && (orders.announce || orders.witness);
+  const bool names_all = orders.observe && (orders.announce || orders.trace);
   return names_all || plans_groups ? std::min(smallest_group_block, options.group_bytes)
                                    : options.group_bytes;
 }
@@ -242,11 +242,11 @@ agent_orders orders_for(const planning& now, const std::string& program) {
     add_rules_of_plan(now, program, made);
   }
   made.announce = is_counted(now.get);
-  made.witness = options.witness;
-  made.hold = options.witness && options.hold;
+  made.trace = options.trace;
+  made.hold = options.trace && options.hold;
   made.observe = !made.places_memory() && (options.report || made.announce);
   made.threshold_bytes =
-      made.observe && (made.announce || made.witness) ? counted_bytes : options.threshold_bytes;
+      made.observe && (made.announce || made.trace) ? counted_bytes : options.threshold_bytes;
   made.group_bytes = group_bytes_for(options, made);
   made.quiet = options.quiet || now.into.supervised;
   if (now.into.layout) {
@@ -283,7 +283,7 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
                "its memory is interleaved over node " + nodes.to_string() + " instead");
     now.into.memory = {sys::policy::interleave, std::move(nodes)};
   } else if (now.options.report) {
-    now.cannot(now.options.witness ? "profile" : "--verify", why.why, why.cure, "it runs without");
+    now.cannot(now.options.trace ? "profile" : "--verify", why.why, why.cure, "it runs without");
   }
 }
 

@@ -69,7 +69,7 @@ struct agent_orders {
   std::optional<agent_placement> standard; ///< of large objects that no rule fits
   std::vector<agent_rule> rules;           ///< the first that fits decides
   bool observe = false;                    ///< place nothing, only report
-  bool witness = false;                    ///< tell more of each object, and who wrote into it
+  bool trace = false;                      ///< record more of each object, and who wrote into it
   bool hold = false;                       ///< the kernel is not to move what it looks at
   bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;

@@ -18,10 +18,10 @@ namespace nodewise::launch {
 /// program; here it is an error, before the program starts.
 class report_file {
  public:
-  /// How much room it should have. A record of an object is some 500 bytes; a witness tells more of
-  /// each and adds stacks of up to 8 KiB.
+  /// How much room it should have. A record of an object is some 500 bytes; trace mode records
+  /// more of each and adds stacks of up to 8 KiB.
   static constexpr std::size_t for_objects = std::size_t{16} << 20;
-  static constexpr std::size_t for_witness = std::size_t{64} << 20;
+  static constexpr std::size_t for_trace = std::size_t{64} << 20;
 
   /// Takes less than `wanted` where the file system has little room (up to a 64th of it, but at
   /// least 1 MiB) or the process may not write so much (ulimit -f). Throws `error` (system) where

@@ -93,9 +93,8 @@ struct run_options {
   weight_source weigh;      ///< nothing where measured weights cannot be read
   bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
   std::size_t threshold_bytes = std::size_t{1} << 20;
-  bool witness = false; ///< observe for a profile: tell more of each object
-  /// With `witness`: the kernel's NUMA balancing is on, and is to sample accesses but to move
-  /// nothing.
+  bool trace = false; ///< observe for a profile: record more of each object
+  /// With `trace`: the kernel's NUMA balancing is on, and samples accesses but moves nothing.
   bool hold = false;
   bool report = false; ///< wait for the program, ask the kernel where its pages were
   bool strict = false; ///< what cannot be done as asked is an error

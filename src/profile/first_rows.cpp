@@ -163,7 +163,7 @@ void join(object&& row, object& group, std::uint64_t page_bytes) {
   std::ranges::sort(group.touches, std::greater{}, &first_touch::pages);
   std::ranges::sort(group.contested, std::greater{}, &contested_line::transfers);
   group.blocks += row.blocks;
-  group.unwitnessed += row.unwitnessed;
+  group.unseen_touches += row.unseen_touches;
 }
 
 } // namespace

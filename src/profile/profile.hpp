@@ -174,7 +174,7 @@ struct object {
   bool live_at_end = false;
   std::uint64_t pages = 0;          ///< base pages
   std::uint64_t resident = 0;       ///< at its end
-  std::uint64_t unwitnessed = 0;    ///< of the resident ones, pages whose first touch nobody saw
+  std::uint64_t unseen_touches = 0; ///< of the resident ones, pages whose first touch was not seen
   std::uint64_t page_bytes = 0;     ///< that its pages mostly have: base or huge; 0: unknown
   std::vector<resident_run> where;  ///< at its end, ascending
   std::vector<first_touch> touches; ///< most pages first

@@ -214,7 +214,7 @@ std::vector<use_run> use_runs(const json_field& from, const char* name, const ru
 void read_pages(const json_field& from, const program& in, object& into) {
   into.pages = count(from, "pages");
   into.resident = count(from, "resident");
-  into.unwitnessed = count(from, "unwitnessed");
+  into.unseen_touches = count(from, "unwitnessed");
   into.page_bytes = count(from, "page_bytes");
   const run_bounds bounds{into.pages, in.threads.size()};
   into.where = runs<std::vector<resident_run>>(from.at("where"), bounds);

@@ -116,7 +116,7 @@ json object_json(const object& what) {
                {"live_at_end", what.live_at_end},
                {"pages", what.pages},
                {"resident", what.resident},
-               {"unwitnessed", what.unwitnessed},
+               {"unwitnessed", what.unseen_touches},
                {"page_bytes", what.page_bytes},
                {"where", text_of(what.where)},
                {"touches", list(what.touches, touch_json)},

@@ -8,7 +8,7 @@ import struct
 HEADER = struct.Struct("=IHHIIii")
 HEAD = struct.Struct("=8Q")
 MAGIC, VERSION = 0x4744574E, 5
-START, OBJECT, END, MADE, THREAD, BORN, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
+START, OBJECT, END, MADE, THREAD, ALLOCATED, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
 HEAP, MAP, STATIC, GROUP, REGION = 0, 1, 2, 3, 4
 PINNED, OWN_AFFINITY, MAIN = 1, 2, 4
 PLACED, MAP_LIMIT, LIVE_AT_END, COARSER, PARTLY_GONE, RUNS_CUT, NOT_ASKED = 1, 2, 8, 32, 256, 4096, 8192
@@ -44,15 +44,15 @@ class Object:
     extents: int
     maker: int
     stack: int
-    born_ns: int
-    died_ns: int
+    allocated_ns: int
+    freed_ns: int
     caller_offset: int
     blocks: int
     runs: list  # of (first page, pages, node)
 
 
 @dataclasses.dataclass
-class Birth:
+class Allocation:
     pid: int
     sequence: int
     start: int
@@ -139,7 +139,7 @@ def read_thread(pid, body):
 def read_object(pid, body):
     fixed = struct.Struct("=9Q64sIIII128sIIQi64siIIQQ")
     (sequence, start, size, _, pages, resident, on_owner, _, caller, _, _, flags, extents, _, _, shares, kind, blocks, rule,
-     name, maker, stack, runs, born_ns, died_ns) = fixed.unpack_from(body)
+     name, maker, stack, runs, allocated_ns, freed_ns) = fixed.unpack_from(body)
     on = {}
     for i in range(shares):
         count, node, _ = struct.unpack_from("=QiI", body, fixed.size + 16 * i)
@@ -147,12 +147,12 @@ def read_object(pid, body):
     rest = body[fixed.size + 16 * shares:]
     assert len(rest) == 16 * runs
     return Object(pid, size, pages, resident, on_owner, flags, kind, rule, text(name), on, sequence, start, extents, maker,
-                  stack, born_ns, died_ns, caller, blocks, list(struct.iter_unpack("=QIi", rest)))
+                  stack, allocated_ns, freed_ns, caller, blocks, list(struct.iter_unpack("=QIi", rest)))
 
 
-def read_birth(pid, body):
+def read_allocation(pid, body):
     sequence, start, size, time_ns, offset, kind, stack, module, name, tid, _ = struct.unpack("=5QII64s64siI", body)
-    return Birth(pid, sequence, start, size, time_ns, kind, stack, text(module), offset, text(name), tid)
+    return Allocation(pid, sequence, start, size, time_ns, kind, stack, text(module), offset, text(name), tid)
 
 
 def read_stack(pid, tid, body):
@@ -174,10 +174,10 @@ def read_start(pid, body):
 
 def read_end(pid, body):
     fixed = struct.Struct("=15Q4I")
-    (_, objects, placed, _, _, left_out, lost, own_threads, pinned, own_affinity, stripped, _, births, stacks, writes, _,
+    (_, objects, placed, _, _, left_out, lost, own_threads, pinned, own_affinity, stripped, _, allocations, stacks, writes, _,
      pin_errno, rules, no_memory) = fixed.unpack_from(body)
     assert len(body) == fixed.size + 16 * rules
-    left = {"objects": left_out, "lost": lost, "births": births, "stacks": stacks, "writes": writes,
+    left = {"objects": left_out, "lost": lost, "allocations": allocations, "stacks": stacks, "writes": writes,
             "no_memory": no_memory}
     return End(pid, objects, placed, own_threads, pinned, own_affinity, stripped, pin_errno, left,
                list(struct.iter_unpack("=QQ", body[fixed.size:])))
@@ -189,7 +189,7 @@ class Report:
     objects: list
     ends: list
     starts: list
-    births: list = dataclasses.field(default_factory=list)
+    allocations: list = dataclasses.field(default_factory=list)
     stacks: list = dataclasses.field(default_factory=list)
     writes: list = dataclasses.field(default_factory=list)
     lost: int = 0
@@ -201,7 +201,7 @@ class Report:
 
     def of(self, pid):
         return Report(*([each for each in records if each.pid == pid]
-                        for records in (self.threads, self.objects, self.ends, self.starts, self.births, self.stacks,
+                        for records in (self.threads, self.objects, self.ends, self.starts, self.allocations, self.stacks,
                                       self.writes)))
 
 
@@ -237,8 +237,8 @@ def read(data):
             report.objects.append(read_object(pid, body))
         elif kind == END:
             report.ends.append(read_end(pid, body))
-        elif kind == BORN:
-            report.births.append(read_birth(pid, body))
+        elif kind == ALLOCATED:
+            report.allocations.append(read_allocation(pid, body))
         elif kind == STACK:
             report.stacks.append(read_stack(pid, tid, body))
         elif kind == WROTE:

@@ -14,9 +14,9 @@ from programs_test import AGENT, BUILD, DENY, PROGRAMS
 
 PROGRAM = PROGRAMS / "descriptors"
 PLUGIN = PROGRAMS / "static_plugin.so"
-WITNESS_LIBRARY = BUILD / "lib/nodewise/libnodewise-witness.so"
+TRACE_LIBRARY = BUILD / "lib/nodewise/libnodewise-trace.so"
 NOWHERE = "v3;threshold=1048576;owners=1023;default=blocked"  # mbind refuses: the agent says so at the end
-WITNESS = "v3;threshold=1048576;group=256;observe;witness"
+TRACE = "v3;threshold=1048576;group=256;observe;trace"
 
 
 def run(command, settings, preloaded=(AGENT,), before=(), **options):
@@ -26,8 +26,8 @@ def run(command, settings, preloaded=(AGENT,), before=(), **options):
                           **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
-def witness(command, report, **options):
-    return run(command, f"{WITNESS};report={report}", (AGENT, WITNESS_LIBRARY), **options)
+def trace(command, report, **options):
+    return run(command, f"{TRACE};report={report}", (AGENT, TRACE_LIBRARY), **options)
 
 
 UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
@@ -97,11 +97,11 @@ class Messages(FolderTest):
 
 class Numbers(FolderTest):
     def test_the_lowest_free_number_is_the_programs(self):
-        # A witness reads the system's facts when it first needs them: one chance a run.
-        for settings in (*[WITNESS] * 5, f"{WITNESS};hold", "v3;threshold=1048576;owners=0*4;default=blocked"):
+        # Trace mode reads the system's facts when it first needs them: one chance a run.
+        for settings in (*[TRACE] * 5, f"{TRACE};hold", "v3;threshold=1048576;owners=0*4;default=blocked"):
             with self.subTest(settings):
                 agent_report.reserve(self.report)
-                done = run([PROGRAM, "lowest", PLUGIN], f"{settings};report={self.report}", (AGENT, WITNESS_LIBRARY))
+                done = run([PROGRAM, "lowest", PLUGIN], f"{settings};report={self.report}", (AGENT, TRACE_LIBRARY))
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ok\n", ""))
                 report = self.read()
                 self.assertGreater(len(report.objects), 3000)
@@ -140,7 +140,7 @@ class Processes(FolderTest):
                   "assert c.malloc(ctypes.c_size_t(7654321))\n")
         if os.geteuid() != 0:
             self.skipTest("only root may change its root")
-        done = witness(["/usr/bin/python3", "-c", script], self.report)
+        done = trace(["/usr/bin/python3", "-c", script], self.report)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(7654321, [each.bytes for each in self.read().objects])
 
@@ -150,7 +150,7 @@ class Room(FolderTest):
         for size in (4096, 8192, 1 << 20):
             with self.subTest(size):
                 agent_report.reserve(self.report, size)
-                done = witness([PROGRAMS / "witnessed", "many"], self.report)
+                done = trace([PROGRAMS / "traced", "many"], self.report)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
                 report = self.read()
                 (end,) = report.ends
@@ -161,7 +161,7 @@ class Room(FolderTest):
 
     def test_a_limit_of_file_sizes_is_the_programs(self):
         agent_report.reserve(self.report)
-        done = witness([PROGRAMS / "witnessed", "many"], self.report,
+        done = trace([PROGRAMS / "traced", "many"], self.report,
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.read().lost, 0)
@@ -170,7 +170,7 @@ class Room(FolderTest):
     def test_a_full_file_system(self):
         script = ('mount -t tmpfs -o size=256k none "$1" && fallocate -l 128k "$1/report" && '
                   '{ cat /dev/zero > "$1/rest" 2>/dev/null; shift; "$@"; code=$?; cp "$0/report" "$0.copy"; exit $code; }')
-        done = witness([PROGRAMS / "witnessed", "many"], self.folder / "report",
+        done = trace([PROGRAMS / "traced", "many"], self.folder / "report",
                        before=[*UNSHARE, "sh", "-c", script, self.folder, self.folder])
         copy = pathlib.Path(f"{self.folder}.copy")
         self.addCleanup(copy.unlink, missing_ok=True)

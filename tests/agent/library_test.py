@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 FOLDER = pathlib.Path(os.environ["NODEWISE_BUILD"]) / "lib/nodewise"
-AGENT, WITNESS = FOLDER / "libnodewise-agent.so", FOLDER / "libnodewise-witness.so"
+AGENT, TRACE = FOLDER / "libnodewise-agent.so", FOLDER / "libnodewise-trace.so"
 ALLOCATION = {
     "malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign", "valloc",
     "pvalloc", "malloc_usable_size", "mmap", "mmap64", "munmap", "mremap",
@@ -52,17 +52,17 @@ def output(*command):
 
 class Library(unittest.TestCase):
     def test_it_needs_the_c_library_only(self):
-        for library, ours in ((AGENT, set()), (WITNESS, {AGENT.name})):
+        for library, ours in ((AGENT, set()), (TRACE, {AGENT.name})):
             needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", str(library)))
             self.assertLessEqual(set(needed), {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"} | ours)
 
     def test_nothing_of_a_cxx_runtime_is_missing_from_it(self):
-        for library in (AGENT, WITNESS):
+        for library in (AGENT, TRACE):
             undefined = output("nm", "-D", "--undefined-only", str(library)).split()
             self.assertEqual([name for name in undefined if name.startswith(("_Z", "__cxa_guard", "__gxx"))], [])
 
     def test_it_shows_what_it_interposes_and_nothing_else(self):
-        for library, shown in ((AGENT, INTERPOSED), (WITNESS, READERS)):
+        for library, shown in ((AGENT, INTERPOSED), (TRACE, READERS)):
             defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", str(library)).splitlines()}
             self.assertEqual(defined, shown)
 

@@ -97,8 +97,8 @@ class Places(unittest.TestCase):
         self.assertEqual(lines(output)[1:4] + lines(output)[5:], [FIRST, LAST, FIRST] * 2)
         self.assertEqual(sorted(thread.ordinal for thread in report.threads if thread.ordinal >= 0), [0, 0, 1, 1, 2, 2])
 
-    def test_a_witness_tells_of_threads_that_have_ended(self):
-        _, report = reported([PROGRAMS / "thread_places", "posix", 3], "observe;witness")
+    def test_trace_mode_records_threads_that_have_ended(self):
+        _, report = reported([PROGRAMS / "thread_places", "posix", 3], "observe;trace")
         self.assertEqual(sorted(thread.ordinal for thread in report.threads if thread.ordinal >= 0), [0, 1, 2])
         _, report = reported([PROGRAMS / "thread_places", "posix", 3], "observe")
         self.assertEqual([thread for thread in report.threads if thread.ordinal >= 0], [])
@@ -152,7 +152,7 @@ class Places(unittest.TestCase):
 
     @unittest.skipUnless((PROGRAMS / "openmp_regions").exists(), "built by another compiler than GCC")
     def test_threads_of_inner_teams_have_their_numbers(self):
-        _, report = reported([PROGRAMS / "openmp_regions", "nested"], "observe;witness")
+        _, report = reported([PROGRAMS / "openmp_regions", "nested"], "observe;trace")
         inner = [thread.nested for thread in report.threads if thread.nested]
         outer = [thread for thread in report.threads if not thread.nested]
         # Of 12 threads the first of each inner team is of the outer one.

@@ -360,7 +360,7 @@ class Running(ProfileTest):
 
 
 class Refused(ProfileTest):
-    def test_without_samples_the_agent_witnesses_and_the_reason_is_told(self):
+    def test_without_samples_the_agent_tracees_and_the_reason_is_told(self):
         for errno in ("EACCES", "ENOSYS"):
             with self.subTest(errno):
                 document, done = self.profile(3, PROGRAMS.build("work.c"), before=(DENY, "perf_event_open", errno, "--"))

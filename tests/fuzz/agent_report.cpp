@@ -52,11 +52,11 @@ std::vector<std::string> fuzz::seeds() {
                                  std::string(reinterpret_cast<const char*>(&share), sizeof share));
   const std::string begin = record(start, NODEWISE_AGENT_START);
   const std::string end = record(nodewise_agent_end{}, NODEWISE_AGENT_END);
-  nodewise_agent_object witnessed = object;
-  witnessed.shares = 0;
-  witnessed.runs = 2;
+  nodewise_agent_object traced = object;
+  traced.shares = 0;
+  traced.runs = 2;
   const nodewise_agent_run runs[] = {{0, 5, 0}, {7, 3, -2}};
-  const std::string two = record(witnessed, NODEWISE_AGENT_OBJECT,
+  const std::string two = record(traced, NODEWISE_AGENT_OBJECT,
                                  std::string(reinterpret_cast<const char*>(runs), sizeof runs));
   nodewise_agent_stack stack{};
   stack.bytes = 4;
@@ -64,7 +64,7 @@ std::vector<std::string> fuzz::seeds() {
   totals.rules = 1;
   const nodewise_agent_matched matched{3, 2};
   const std::string rest =
-      record(nodewise_agent_born{}, NODEWISE_AGENT_BORN) +
+      record(nodewise_agent_allocation{}, NODEWISE_AGENT_ALLOCATED) +
       record(stack, NODEWISE_AGENT_STACK, "abcd") +
       record(nodewise_agent_writes{}, NODEWISE_AGENT_WROTE) + two +
       record(totals, NODEWISE_AGENT_END,

@@ -14,7 +14,7 @@ std::vector<std::string> fuzz::seeds() {
           begin + ";threshold=4096;observe;pin=0|1-2,5|3",
           begin + ";threshold=4096;default=cyclic@65536@0*3,1*1;rule=kind=heap,least=5,most=9,"
                   "symbol=a%2Bb,code=solver+16-32,code=b+1-2:interleave@0,1;rule=least=1:bind@2",
-          begin + ";threshold=1;witness;observe;rule=above=a+16-17,code=b+1-2,above=c+5-9,"
+          begin + ";threshold=1;trace;observe;rule=above=a+16-17,code=b+1-2,above=c+5-9,"
                   "nth=2-18446744073709551615:map@0*3,1*5,0*1"};
 }
 

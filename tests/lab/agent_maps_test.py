@@ -25,15 +25,15 @@ SCRIPT = f"""
 under() {{
   head -c 4194304 /dev/zero > /tmp/report
   echo "=== $1"
-  env LD_PRELOAD={LIBRARIES}/libnodewise-agent.so "NODEWISE_AGENT=v3;threshold=1048576;group=256;witness;$2;report=/tmp/report" \
+  env LD_PRELOAD={LIBRARIES}/libnodewise-agent.so "NODEWISE_AGENT=v3;threshold=1048576;group=256;trace;$2;report=/tmp/report" \
     {PROGRAMS}/$3 >&2 || echo "status $?"
   gzip -c /tmp/report | base64
 }}
-under kinds 'default=map@{FEW}' 'witnessed kinds'
+under kinds 'default=map@{FEW}' 'traced kinds'
 under interleave 'rule=kind=group:interleave@0,1,2,3' 'rows 12288 200'
-under rules 'owners=0*1,1*1;rule=kind=heap,nth=0-1:bind@3;rule=kind=static:map@1*1,0*1' 'witnessed kinds'
-under many 'default=map@{MANY}' 'witnessed filled'
-under too_many 'default=map@{TOO_MANY}' 'witnessed filled'
+under rules 'owners=0*1,1*1;rule=kind=heap,nth=0-1:bind@3;rule=kind=static:map@1*1,0*1' 'traced kinds'
+under many 'default=map@{MANY}' 'traced filled'
+under too_many 'default=map@{TOO_MANY}' 'traced filled'
 """
 
 

@@ -2,7 +2,7 @@
  *
  * Memory of every kind on known nodes of four, then stops itself: pages_in_guest FILE. FILE says
  * where the pages are by this program's own knowledge: what was bound is where it was bound, and
- * get_mempolicy, a page at a time, is the witness for the rest. */
+ * get_mempolicy, a page at a time, confirms the rest. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/mempolicy.h>
@@ -48,7 +48,7 @@ static void touch(char* start, size_t pages) {
     *(volatile char*)(start + i * PAGE_BYTES) = 1;
 }
 
-static int witness(char* address) {
+static int node_of(char* address) {
   int node = -1;
   check(syscall(SYS_get_mempolicy, &node, NULL, 0, address, MPOL_F_NODE | MPOL_F_ADDR) == 0,
         "get_mempolicy");
@@ -65,22 +65,22 @@ static void tell(const char* name, char* start, size_t pages, int (*owner)(char*
 }
 
 static int owner_1(char* at, size_t i) {
-  check(witness(at) == 1, "a page bound to node 1");
+  check(node_of(at) == 1, "a page bound to node 1");
   return (void)i, 1;
 }
 static int owner_2(char* at, size_t i) {
-  check(witness(at) == 2, "a page bound to node 2");
+  check(node_of(at) == 2, "a page bound to node 2");
   return (void)i, 2;
 }
 static int owner_block(char* at, size_t i) {
-  check(witness(at) == (int)(i / 64), "a page bound to its block's node");
+  check(node_of(at) == (int)(i / 64), "a page bound to its block's node");
   return (int)(i / 64);
 }
 static int owner_asked(char* at, size_t i) {
-  return (void)i, witness(at);
+  return (void)i, node_of(at);
 }
 static int owner_every_third(char* at, size_t i) {
-  return i % 3 == 0 ? witness(at) : absent;
+  return i % 3 == 0 ? node_of(at) : absent;
 }
 static int owner_zero_then_3(char* at, size_t i) {
   return i < 32 ? zero : owner_asked(at, i);

@@ -98,11 +98,11 @@ class Specs(LabTest):
     def hold(self, machine, texts, ours, theirs, ordered=False):
         self.assertEqual(len(ours), len(texts))
         self.assertEqual(len(theirs), len(texts))
-        for text, mine, witness in zip(texts, ours, theirs):
+        for text, mine, other in zip(texts, ours, theirs):
             with self.subTest(machine=machine, text=text):
                 self.assertFalse(mine.startswith("refused"), mine)
-                expected = expand(witness)
-                self.assertTrue(expected, "the witness answered nothing")
+                expected = expand(other)
+                self.assertTrue(expected, "the other answered nothing")
                 self.assertEqual(expand(mine), expected if ordered else sorted(expected))
 
     def test_numactl_names_the_same(self):
@@ -114,7 +114,7 @@ class Specs(LabTest):
 
     def numactl(self, machine, cpu_texts, node_texts, prefix=""):
         status = "grep ^Cpus_allowed_list /proc/self/status | cut -f2"
-        cpus, cpu_witness, nodes, node_witness, memory, memory_witness = self.answers(
+        cpus, cpu_others, nodes, node_others, memory, memory_others = self.answers(
             machine,
             [
                 self.ask_us("cpus", cpu_texts, prefix),
@@ -130,8 +130,8 @@ class Specs(LabTest):
             ],
         )
         commas = [[line.strip().replace(" ", ",") for line in lines]
-                  for lines in (node_witness, memory_witness)]
-        self.hold(machine, cpu_texts, cpus, cpu_witness)
+                  for lines in (node_others, memory_others)]
+        self.hold(machine, cpu_texts, cpus, cpu_others)
         self.hold(machine, node_texts, nodes, commas[0])
         self.hold(machine, node_texts, memory, commas[1])
 

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "advise/descent.hpp"
+#include "advise/local_search.hpp"
 #include "unit/advise_programs.hpp"
 #include "unit/grid_machine.hpp"
 

@@ -41,13 +41,13 @@ class Records : public testing::Test {
     return made;
   }
   /// All that are there, in their order; a failure if there is anything else.
-  [[nodiscard]] std::vector<nodewise_agent_born> births() const {
-    std::vector<nodewise_agent_born> made;
+  [[nodiscard]] std::vector<nodewise_agent_allocation> allocations() const {
+    std::vector<nodewise_agent_allocation> made;
     const std::string all = bytes();
     const std::uint64_t end = head().used;
     std::size_t at = sizeof(nodewise_agent_head);
     while (at < end) {
-      nodewise_agent_born each{};
+      nodewise_agent_allocation each{};
       all.copy(reinterpret_cast<char*>(&each), sizeof each, at);
       EXPECT_EQ(each.header.magic, NODEWISE_AGENT_MAGIC);
       EXPECT_EQ(each.header.bytes, sizeof each);
@@ -62,8 +62,8 @@ class Records : public testing::Test {
   }
 
   static bool tell(record_file& file, std::uint64_t sequence, int pid,
-                   nodewise_agent_kind kind = NODEWISE_AGENT_BORN) {
-    nodewise_agent_born record{};
+                   nodewise_agent_kind kind = NODEWISE_AGENT_ALLOCATED) {
+    nodewise_agent_allocation record{};
     record.sequence = sequence;
     return file.append(kind, pid, record.header, sizeof record);
   }
@@ -79,7 +79,7 @@ TEST_F(Records, AreOneBehindTheOther) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     EXPECT_TRUE(tell(file, i, pid_));
   }
-  const auto found = births();
+  const auto found = allocations();
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[2].sequence, 2U);
   EXPECT_EQ(found[2].header.pid, pid_);
@@ -111,7 +111,7 @@ TEST_F(Records, WithoutRoomAreCountedAndNothingIsWritten) {
     ++written;
   }
   EXPECT_FALSE(tell(file, written, pid_));
-  EXPECT_EQ(births().size(), written);
+  EXPECT_EQ(allocations().size(), written);
   EXPECT_EQ(head().lost, 2U);
   EXPECT_LE(head().used, 8192U * 7 / 8);
   EXPECT_TRUE(tell(file, written, pid_, NODEWISE_AGENT_END)); // has the last eighth to itself
@@ -143,8 +143,8 @@ TEST_F(Records, OfThreadsAndForkedProcessesDoNotMix) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   std::set<std::pair<int, std::uint64_t>> seen;
-  for (const nodewise_agent_born& birth : births()) {
-    seen.emplace(birth.header.pid, birth.sequence);
+  for (const nodewise_agent_allocation& allocation : allocations()) {
+    seen.emplace(allocation.header.pid, allocation.sequence);
   }
   EXPECT_EQ(seen.size(), 2 * writers * each);
 }

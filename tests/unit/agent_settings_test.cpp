@@ -37,7 +37,7 @@ TEST(AgentSettings, NothingIsLeftOfSettingsThatAreReadAnew) {
   const auto owned = std::make_unique<settings>();
   const std::string all =
       "v3;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;pin=0|1;main;"
-      "rule=least=1,code=a+1-2,above=b+1-2:blocked;observe;witness;hold;quiet;announce;report=/a";
+      "rule=least=1,code=a+1-2,above=b+1-2:blocked;observe;trace;hold;quiet;announce;report=/a";
   ASSERT_EQ(parse(all.c_str(), *owned), nullptr);
   ASSERT_TRUE(owned->hold);
   ASSERT_NE(parse("nonsense", *owned), nullptr);
@@ -80,9 +80,9 @@ TEST(AgentSettings, MapsHaveOwnersOfTheirOwn) {
 }
 
 TEST(AgentSettings, ConditionsAreRead) {
-  const parsed all("v3;threshold=1;witness;rule=above=a+16-17,code=b+1-2,above=c+5-9,code=d+3-4,"
+  const parsed all("v3;threshold=1;trace;rule=above=a+16-17,code=b+1-2,above=c+5-9,code=d+3-4,"
                    "nth=2-18446744073709551615,kind=heap,kind=map:local;rule=above=e+1-2:local");
-  EXPECT_TRUE(all.read.witness);
+  EXPECT_TRUE(all.read.trace);
   ASSERT_EQ(all.read.rule_count, 2U);
   const rule& first = all.read.rules[0];
   EXPECT_EQ(first.codes, 2U);
@@ -95,9 +95,9 @@ TEST(AgentSettings, ConditionsAreRead) {
   EXPECT_EQ(first.kinds, 1U << NODEWISE_AGENT_HEAP | 1U << NODEWISE_AGENT_MAP);
   EXPECT_EQ(all.read.rules[1].first_above, 2U);
   EXPECT_FALSE(all.read.rules[1].counts);
-  EXPECT_FALSE(parsed("v3;threshold=1;observe").read.witness);
+  EXPECT_FALSE(parsed("v3;threshold=1;observe").read.trace);
   EXPECT_FALSE(all.read.hold);
-  EXPECT_TRUE(parsed("v3;threshold=1;observe;witness;hold").read.hold);
+  EXPECT_TRUE(parsed("v3;threshold=1;observe;trace;hold").read.hold);
 }
 
 TEST(AgentSettings, NonsenseIsRefusedAndAsksForNothing) {

@@ -27,7 +27,7 @@ TEST(Attribution, ATouchBelongsToThePageThreadAndNode) {
   EXPECT_EQ(object.touched[1].first, 2U);
   EXPECT_EQ(object.touched[1].by, 1U);
   EXPECT_EQ(object.touched[1].from, node_id{1});
-  EXPECT_EQ(object.unwitnessed, 1U);
+  EXPECT_EQ(object.unseen_touches, 1U);
   EXPECT_EQ(found.programs[0].threads[1].home(), node_id{1});
   EXPECT_EQ(found.programs[0].threads[1].tid, worker_tid);
 }
@@ -91,7 +91,7 @@ TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   all.fault(4000, base, helper, 0);
   all.fault(4001, base + page, worker_tid, 2);
   const profile::profile found = all.assembled();
-  EXPECT_EQ(object_of(found, 0).unwitnessed, 3U);
+  EXPECT_EQ(object_of(found, 0).unseen_touches, 3U);
   EXPECT_EQ(object_of(found, 0).touched.at(0).by, 1U); // as if it were not there
   for (const profile::thread& each : found.programs[0].threads) {
     EXPECT_NE(each.tid, helper);
@@ -118,11 +118,11 @@ TEST(Attribution, PagesThatTheKernelMovedAreCounted) {
 TEST(Attribution, AnObjectThatMovesKeepsItsPages) {
   rig all;
   all.object(0, base, 2, 3000, 0);
-  launch::birth_report moved = all.told.processes[0].births[0];
+  launch::allocation_report moved = all.told.processes[0].allocations[0];
   moved.start = base + 64 * page;
   moved.bytes = 4 * page;
   moved.time_ns = 5000;
-  all.told.processes[0].births.push_back(moved);
+  all.told.processes[0].allocations.push_back(moved);
   all.told.processes[0].objects[0].start = moved.start;
   all.told.processes[0].objects[0].bytes = moved.bytes;
   all.told.processes[0].objects[0].pages = 4;
@@ -135,7 +135,7 @@ TEST(Attribution, AnObjectThatMovesKeepsItsPages) {
   EXPECT_EQ(touched[1].first, 3U);
 }
 
-TEST(Attribution, ASystemCallThatWroteIsAWitnessOfPagesWithoutAFault) {
+TEST(Attribution, ASystemCallThatWroteFirstTouchedPagesWithoutAFault) {
   rig all;
   all.object(0, base, 4, 3000, 0);
   launch::write_report read;
@@ -153,7 +153,7 @@ TEST(Attribution, ASystemCallThatWroteIsAWitnessOfPagesWithoutAFault) {
   ASSERT_EQ(object.touched.size(), 2U);
   EXPECT_EQ(object.touched[1].by, 1U);
   EXPECT_EQ(object.touched[1].count, 2U);
-  EXPECT_EQ(object.unwitnessed, 1U);
+  EXPECT_EQ(object.unseen_touches, 1U);
   EXPECT_EQ(object.touches[0].how, profile::touch_kind::kernel);
   EXPECT_EQ(object.touches[0].pages, 2U);
 }
@@ -169,7 +169,7 @@ TEST(Attribution, AHugePageIsTouchedWithOneOfItsPages) {
   ASSERT_EQ(object.touched.size(), 2U);
   EXPECT_EQ(object.touched[0].count, 512U);
   EXPECT_EQ(object.touched[1].count, 2U);
-  EXPECT_EQ(object.unwitnessed, 510U);
+  EXPECT_EQ(object.unseen_touches, 510U);
 }
 
 TEST(Attribution, AKilledProgramHasItsObjectsFromTheirBirths) {

@@ -138,11 +138,11 @@ TEST_F(ChainNames, every_frame_is_addr2line_s) {
           !asked.emplace(chain[i], i != 0).second) {
         continue;
       }
-      const auto witness = addr2line(program, frames.front().offset + base - (i != 0 ? 1 : 0));
-      ASSERT_EQ(frames.size(), witness.size());
+      const auto reference = addr2line(program, frames.front().offset + base - (i != 0 ? 1 : 0));
+      ASSERT_EQ(frames.size(), reference.size());
       for (std::size_t k = 0; k < frames.size(); ++k) {
-        EXPECT_EQ(frames[k].file + ":" + std::to_string(frames[k].line), witness[k].second);
-        EXPECT_EQ(frames[k].function, witness[k].first);
+        EXPECT_EQ(frames[k].file + ":" + std::to_string(frames[k].line), reference[k].second);
+        EXPECT_EQ(frames[k].function, reference[k].first);
       }
     }
   }

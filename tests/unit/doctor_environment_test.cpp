@@ -6,20 +6,20 @@
 #include <gtest/gtest.h>
 
 #include "doctor/environment.hpp"
-#include "unit/doctor_patient.hpp"
+#include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {
 namespace {
 
 using testing::HasSubstr;
 
-class of_two_nodes : public patient {
+class of_two_nodes : public fake_system {
  public:
   of_two_nodes() { two_nodes(); }
 };
 
 /// The only finding.
-finding only(patient& who, const bind::settings& said) {
+finding only(fake_system& who, const bind::settings& said) {
   const auto all = examine_environment(who, said);
   EXPECT_EQ(all.size(), 1U);
   return all.empty() ? finding{} : all.front();
@@ -46,7 +46,7 @@ TEST(DoctorEnvironment, ContradictionsHaveTheCommandInTheirCure) {
 }
 
 TEST(DoctorEnvironment, UnknownProcessorsAreNoAnswer) {
-  patient blind;
+  fake_system blind;
   EXPECT_EQ(only(blind, {{"OMP_NUM_THREADS", "8"}}).verdict, verdict::unavailable);
 }
 

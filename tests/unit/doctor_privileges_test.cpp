@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "doctor/privileges.hpp"
-#include "unit/doctor_patient.hpp"
+#include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {
 namespace {
@@ -21,7 +21,7 @@ constexpr const char* first_namespace = "         0          0 4294967295";
 constexpr const char* all_capabilities = "000001ffffffffff";
 
 /// Has these capabilities and this seccomp mode.
-class process : public patient {
+class process : public fake_system {
  public:
   process(const std::string& capabilities, const std::string& seccomp,
           const std::string& users = first_namespace) {
@@ -31,7 +31,7 @@ class process : public patient {
   }
 };
 
-std::string cure_of(patient& who, const std::string& call, int errno_value) {
+std::string cure_of(fake_system& who, const std::string& call, int errno_value) {
   who.refuse[call == "mbind" ? "mbind" : "none"] = errno_value;
   surroundings here = around(who);
   here.open_fault_counter = [=] { return call == "mbind" ? 0 : errno_value; };
@@ -61,7 +61,7 @@ TEST(DoctorPrivileges, RootOfAContainerIsNoRoot) {
 }
 
 TEST(DoctorPrivileges, WhatIsNotKnownIsNotSaid) {
-  patient who;
+  fake_system who;
   EXPECT_EQ(setting(who, "seccomp").verdict, verdict::unavailable);
   EXPECT_EQ(setting(who, "CAP_SYS_NICE").verdict, verdict::unavailable);
   EXPECT_EQ(read_privileges(who).free_counters(), std::nullopt);

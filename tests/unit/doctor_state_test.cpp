@@ -13,7 +13,7 @@
 
 #include "doctor/firmware.hpp"
 #include "doctor/text.hpp"
-#include "unit/doctor_patient.hpp"
+#include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {
 namespace {
@@ -22,12 +22,12 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-finding state(patient& who, const std::string& name, const machine* here = nullptr) {
+finding state(fake_system& who, const std::string& name, const machine* here = nullptr) {
   return named(examine_state(who, here), name);
 }
 
 /// A node's memory in MiB; `kept`: page cache that cannot be given up.
-void set_memory(patient& who, int node, int total, int free, int evictable, int kept = 0) {
+void set_memory(fake_system& who, int node, int total, int free, int evictable, int kept = 0) {
   const std::string n = "Node " + std::to_string(node) + " ";
   const auto kb = [](int mebibytes) { return std::to_string(mebibytes * 1024) + " kB\n"; };
   who.files["/sys/devices/system/node/node" + std::to_string(node) + "/meminfo"] =
@@ -37,7 +37,7 @@ void set_memory(patient& who, int node, int total, int free, int evictable, int 
       "FilePages:  " + kb(evictable + kept);
 }
 
-class of_two_nodes : public patient {
+class of_two_nodes : public fake_system {
  public:
   of_two_nodes() {
     two_nodes();
@@ -118,7 +118,7 @@ TEST(DoctorState, WhatCannotBeReadIsUnavailable) {
                                  "distances", "firmware_nodes", "memory_of_processors"}) {
     EXPECT_EQ(state(who, name).verdict, verdict::unavailable) << name;
   }
-  patient blind;
+  fake_system blind;
   for (const finding& f : examine_state(blind, nullptr)) {
     if (f.name != "memory_policy") {
       EXPECT_EQ(f.verdict, verdict::unavailable) << f.name;
@@ -201,7 +201,7 @@ TEST(DoctorFirmware, OneNodeThoughSeveralPackages) {
 }
 
 /// What was recorded of another machine, as if it were this one.
-class recorded : public patient {
+class recorded : public fake_system {
  public:
   explicit recorded(const std::string& name) : root(NODEWISE_TEST_TREES "/" + name) {}
   std::string root;

@@ -8,7 +8,7 @@
 
 #include "doctor/examine.hpp"
 #include "doctor/settings.hpp"
-#include "unit/doctor_patient.hpp"
+#include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(DoctorCalls, AllPermitted) {
-  patient well;
+  fake_system well;
   for (const finding& f : try_calls(around(well))) {
     EXPECT_EQ(f.verdict, verdict::good) << f.name << ": " << f.found;
     EXPECT_EQ(f.found, "permitted");
@@ -34,7 +34,7 @@ TEST(DoctorCalls, ARefusalHasItsErrnoAndACure) {
       {"sched_setaffinity", "sched_setaffinity"}};
   for (const auto& [call, name] : needed) {
     for (const int errno_value : {EPERM, ENOSYS, EACCES, EINVAL}) {
-      patient ill;
+      fake_system ill;
       ill.refuse[call] = errno_value;
       const finding f = named(try_calls(around(ill)), name);
       EXPECT_EQ(f.verdict, verdict::bad) << name;
@@ -46,7 +46,7 @@ TEST(DoctorCalls, ARefusalHasItsErrnoAndACure) {
 }
 
 TEST(DoctorCalls, TheContainersCureIsNamed) {
-  patient ill;
+  fake_system ill;
   ill.refuse["mbind"] = EPERM;
   EXPECT_THAT(named(try_calls(around(ill)), "mbind").cure, HasSubstr("--cap-add SYS_NICE"));
   surroundings with_counters_refused = around(ill);
@@ -57,7 +57,7 @@ TEST(DoctorCalls, TheContainersCureIsNamed) {
 }
 
 TEST(DoctorCalls, NoNodeIsAskedForThatIsNotAllowed) {
-  class one_node : public patient {
+  class one_node : public fake_system {
    public:
     int asked_for = -1;
     int mbind(void*, std::size_t, sys::policy, const node_set& nodes, unsigned) override {
@@ -77,7 +77,7 @@ TEST(DoctorCalls, NoNodeIsAskedForThatIsNotAllowed) {
 }
 
 TEST(DoctorCalls, WhatCouldNotBeTriedIsNeitherGoodNorBad) {
-  patient ill;
+  fake_system ill;
   ill.map_errno = ENOMEM;
   const auto calls = try_calls(around(ill));
   EXPECT_EQ(named(calls, "mbind").verdict, verdict::unavailable);
@@ -86,7 +86,7 @@ TEST(DoctorCalls, WhatCouldNotBeTriedIsNeitherGoodNorBad) {
 }
 
 TEST(DoctorSettings, WhatCannotBeReadIsUnavailable) {
-  patient blind;
+  fake_system blind;
   for (const finding& f : examine_settings(blind)) {
     if (f.name != "page_size") {
       EXPECT_EQ(f.verdict, verdict::unavailable) << f.name << ": " << f.found;
@@ -100,7 +100,7 @@ TEST(DoctorSettings, WhatCannotBeReadIsUnavailable) {
 }
 
 TEST(DoctorSettings, BalancingIsAWarningWhereThereAreNodes) {
-  patient who;
+  fake_system who;
   who.files["/proc/sys/kernel/numa_balancing"] = "1";
   who.files["/sys/devices/system/node/online"] = "0,2";
   EXPECT_EQ(setting(who, "numa_balancing").verdict, verdict::warning);
@@ -111,7 +111,7 @@ TEST(DoctorSettings, BalancingIsAWarningWhereThereAreNodes) {
 }
 
 TEST(DoctorSettings, TheCpusetIsShownBesideWhatThereIs) {
-  patient who;
+  fake_system who;
   who.files["/proc/self/status"] = "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3\n"
                                    "Mems_allowed_list:\t2\n";
   who.files["/sys/devices/system/cpu/online"] = "0-7";
@@ -121,7 +121,7 @@ TEST(DoctorSettings, TheCpusetIsShownBesideWhatThereIs) {
 }
 
 TEST(DoctorSettings, ProcessorsThatAreNotThereAreNotAllowed) {
-  patient who; // Linux lists those that could be plugged in, too
+  fake_system who; // Linux lists those that could be plugged in, too
   who.two_nodes();
   who.allow("0-8", "0-63");
   EXPECT_EQ(setting(who, "Cpus_allowed_list").found, "0-3");
@@ -129,7 +129,7 @@ TEST(DoctorSettings, ProcessorsThatAreNotThereAreNotAllowed) {
 }
 
 TEST(DoctorSettings, WhoHasTakenProcessorsAway) {
-  patient who;
+  fake_system who;
   who.two_nodes();
   who.allow("0", "2");
   who.files["/proc/self/cgroup"] = "0::/job/step";
@@ -144,7 +144,7 @@ TEST(DoctorSettings, WhoHasTakenProcessorsAway) {
 }
 
 TEST(DoctorSettings, OneNodeOfSeveralIsOneNode) {
-  patient who;
+  fake_system who;
   who.two_nodes();
   who.files["/proc/sys/kernel/numa_balancing"] = "1";
   who.files["/proc/sys/vm/zone_reclaim_mode"] = "1";
@@ -164,7 +164,7 @@ TEST(DoctorSettings, OneNodeOfSeveralIsOneNode) {
 }
 
 TEST(DoctorSettings, NonsenseIsUnavailable) {
-  patient who;
+  fake_system who;
   for (const auto& [name, path] : std::vector<std::pair<std::string, std::string>>{
            {"numa_balancing", "/proc/sys/kernel/numa_balancing"},
            {"zone_reclaim_mode", "/proc/sys/vm/zone_reclaim_mode"},
@@ -184,7 +184,7 @@ TEST(DoctorSettings, NonsenseIsUnavailable) {
 }
 
 TEST(DoctorSettings, SwapSpaceIsToldBesideSwappiness) {
-  patient who;
+  fake_system who;
   who.two_nodes();
   who.files["/proc/sys/vm/swappiness"] = "60";
   EXPECT_EQ(setting(who, "swappiness").found, "60, swap space unavailable");
@@ -195,7 +195,7 @@ TEST(DoctorSettings, SwapSpaceIsToldBesideSwappiness) {
 }
 
 TEST(DoctorSettings, ReservedHugePagesOfEachNode) {
-  patient who;
+  fake_system who;
   who.two_nodes();
   EXPECT_EQ(setting(who, "reserved_huge_pages").verdict, verdict::unavailable);
   const auto reserve = [&](int node, const char* pages, const char* free) {
@@ -216,7 +216,7 @@ TEST(DoctorSettings, ReservedHugePagesOfEachNode) {
 }
 
 TEST(DoctorSettings, VirtualisationByProcessorFlagAndFirmware) {
-  patient who;
+  fake_system who;
   who.files["/proc/cpuinfo"] = "processor\t: 0\nflags\t\t: fpu sse";
   EXPECT_EQ(read_settings(who).virtualisation, "none");
   who.files["/proc/cpuinfo"] = "processor\t: 0\nflags\t\t: fpu hypervisor sse";
@@ -228,7 +228,7 @@ TEST(DoctorSettings, VirtualisationByProcessorFlagAndFirmware) {
 }
 
 TEST(DoctorSettings, HugePagesByTheWordInBrackets) {
-  patient who;
+  fake_system who;
   who.files["/sys/kernel/mm/transparent_hugepage/enabled"] = "always [madvise] never";
   EXPECT_EQ(read_settings(who).thp, "madvise");
   who.files["/sys/kernel/mm/transparent_hugepage/enabled"] = "]always[";
@@ -236,7 +236,7 @@ TEST(DoctorSettings, HugePagesByTheWordInBrackets) {
 }
 
 TEST(DoctorMemoryLimit, LowestOfTheGroupsAbove) {
-  patient who;
+  fake_system who;
   who.files["/proc/self/cgroup"] = "0::/batch/job/step";
   who.files["/sys/fs/cgroup/batch/job/step/memory.max"] = "max";
   who.files["/sys/fs/cgroup/batch/job/memory.max"] = "1073741824";
@@ -252,7 +252,7 @@ TEST(DoctorMemoryLimit, LowestOfTheGroupsAbove) {
 }
 
 TEST(DoctorMemoryLimit, PageCacheOfTheGroupIsRoom) {
-  patient who;
+  fake_system who;
   const std::string job = "/sys/fs/cgroup/job";
   who.files["/proc/self/cgroup"] = "0::/job";
   who.files[job + "/memory.max"] = "1073741824";
@@ -274,7 +274,7 @@ TEST(DoctorMemoryLimit, PageCacheOfTheGroupIsRoom) {
 }
 
 TEST(DoctorMemoryLimit, PageCacheOfVersionOneIsThatOfTheGroupsBelowToo) {
-  patient who;
+  fake_system who;
   who.files["/proc/self/cgroup"] = "5:cpu,memory:/j\n0::/";
   who.files["/sys/fs/cgroup/memory/j/memory.limit_in_bytes"] = "1000000";
   who.files["/sys/fs/cgroup/memory/j/memory.usage_in_bytes"] = "990000";
@@ -284,7 +284,7 @@ TEST(DoctorMemoryLimit, PageCacheOfVersionOneIsThatOfTheGroupsBelowToo) {
 }
 
 TEST(DoctorMemoryLimit, RootGroupAndVersionOne) {
-  patient who;
+  fake_system who;
   who.files["/proc/self/cgroup"] = "0::/";
   EXPECT_FALSE(read_memory_limit(who).readable);
   who.files["/sys/fs/cgroup/cgroup.controllers"] = "cpuset memory";
@@ -298,7 +298,7 @@ TEST(DoctorMemoryLimit, RootGroupAndVersionOne) {
 }
 
 TEST(DoctorQuota, LowestOfTheGroupsAbove) {
-  patient who;
+  fake_system who;
   who.two_nodes();
   EXPECT_EQ(setting(who, "cpu_quota").verdict, verdict::unavailable);
   who.files["/proc/self/cgroup"] = "0::/pod/box";
@@ -320,7 +320,7 @@ TEST(DoctorQuota, LowestOfTheGroupsAbove) {
 }
 
 TEST(DoctorLab, MissingProgramsAreWarnings) {
-  patient who;
+  fake_system who;
   surroundings bare = around(who);
   bare.find_program = [](const std::string&) { return std::nullopt; };
   const examination found = examine(bare);

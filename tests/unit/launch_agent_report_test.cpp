@@ -58,8 +58,8 @@ std::string object(int pid, std::uint64_t sequence) {
   record.strip[1] = NODEWISE_AGENT_CELL_EMPTY;
   record.strip[2] = NODEWISE_AGENT_CELL_UNKNOWN;
   record.start = 0x10000;
-  record.born_ns = 5;
-  record.died_ns = 9;
+  record.allocated_ns = 5;
+  record.freed_ns = 9;
   record.maker = 70;
   record.stack = 3;
   record.shares = 2;
@@ -111,12 +111,12 @@ TEST(AgentReport, IsReadBack) {
   EXPECT_EQ(report.damaged_bytes, 0U);
 }
 
-TEST(AgentReport, AWitnessTellsMoreOfEachObject) {
+TEST(AgentReport, TraceModeRecordsMoreOfEachObject) {
   const auto report = read_agent_report(start(7, "solver") + object(7, 0) + end(7));
   const object_report& first = report.processes.at(0).objects.at(0);
   EXPECT_EQ(first.start, 0x10000U);
-  EXPECT_EQ(first.born_ns, 5U);
-  EXPECT_EQ(first.died_ns, 9U);
+  EXPECT_EQ(first.allocated_ns, 5U);
+  EXPECT_EQ(first.freed_ns, 9U);
   EXPECT_EQ(first.maker_tid, 70);
   EXPECT_EQ(first.stack, 3U);
   ASSERT_EQ(first.where.size(), 3U);
@@ -132,8 +132,8 @@ TEST(AgentReport, AWitnessTellsMoreOfEachObject) {
   EXPECT_EQ(totals.rules[0].placed, 1U);
 }
 
-std::string birth(int pid, std::uint64_t sequence) {
-  nodewise_agent_born record{};
+std::string allocation(int pid, std::uint64_t sequence) {
+  nodewise_agent_allocation record{};
   record.sequence = sequence;
   record.start = 0x4000;
   record.bytes = 12;
@@ -142,7 +142,7 @@ std::string birth(int pid, std::uint64_t sequence) {
   record.tid = 56;
   record.stack = 78;
   std::strncpy(record.name, "field", sizeof record.name - 1);
-  return sealed(record, NODEWISE_AGENT_BORN, pid);
+  return sealed(record, NODEWISE_AGENT_ALLOCATED, pid);
 }
 
 std::string stack(int pid, const std::string& bytes) {
@@ -172,20 +172,20 @@ std::string write(int pid, std::uint64_t sequence) {
 
 TEST(AgentReport, AProcessThatWasKilledHasItsBirths) {
   const auto report =
-      read_agent_report(start(7, "solver") + stack(7, "abc") + birth(7, 1) +
-                        write(7, NODEWISE_AGENT_NO_SEQUENCE) + write(7, 1) + birth(7, 1));
+      read_agent_report(start(7, "solver") + stack(7, "abc") + allocation(7, 1) +
+                        write(7, NODEWISE_AGENT_NO_SEQUENCE) + write(7, 1) + allocation(7, 1));
   EXPECT_EQ(report.damaged_bytes, 0U);
   const process_report& process = report.processes.at(0);
   EXPECT_FALSE(process.totals);
-  ASSERT_EQ(process.births.size(), 2U);
-  const birth_report& born = process.births[0];
-  EXPECT_EQ(born.what, object_report::kind::static_array);
-  EXPECT_EQ(born.name, "field");
-  EXPECT_EQ(born.start, 0x4000U);
-  EXPECT_EQ(born.bytes, 12U);
-  EXPECT_EQ(born.time_ns, 34U);
-  EXPECT_EQ(born.tid, 56);
-  EXPECT_EQ(born.stack, 78U);
+  ASSERT_EQ(process.allocations.size(), 2U);
+  const allocation_report& seen = process.allocations[0];
+  EXPECT_EQ(seen.what, object_report::kind::static_array);
+  EXPECT_EQ(seen.name, "field");
+  EXPECT_EQ(seen.start, 0x4000U);
+  EXPECT_EQ(seen.bytes, 12U);
+  EXPECT_EQ(seen.time_ns, 34U);
+  EXPECT_EQ(seen.tid, 56);
+  EXPECT_EQ(seen.stack, 78U);
   ASSERT_EQ(process.stacks.size(), 1U);
   const stack_report& copy = process.stacks[0];
   EXPECT_EQ(copy.bytes, "abc");
@@ -364,7 +364,7 @@ TEST(AgentReport, CountsThatLieAreNotBelieved) {
     nodewise_agent_header header;
   } bare{header};
   for (const auto kind : {NODEWISE_AGENT_START, NODEWISE_AGENT_OBJECT, NODEWISE_AGENT_END,
-                          NODEWISE_AGENT_BORN, NODEWISE_AGENT_STACK, NODEWISE_AGENT_WROTE}) {
+                          NODEWISE_AGENT_ALLOCATED, NODEWISE_AGENT_STACK, NODEWISE_AGENT_WROTE}) {
     EXPECT_THAT(read_agent_report(sealed(bare, kind, 1)).processes, IsEmpty());
   }
 }

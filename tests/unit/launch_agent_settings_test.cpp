@@ -60,20 +60,20 @@ TEST(AgentOrders, StackAndOrderAreConditions) {
   EXPECT_THAT(text_of(orders), HasSubstr(",nth=0-4:local"));
 }
 
-TEST(AgentOrders, AWitnessHasALibraryMore) {
+TEST(AgentOrders, TraceModeLoadsOneLibraryMore) {
   agent_orders orders;
   orders.library = "/opt/lib/libnodewise-agent.so";
   orders.observe = true;
   orders.threshold_bytes = 4096;
-  EXPECT_THAT(text_of(orders), Not(HasSubstr("witness")));
+  EXPECT_THAT(text_of(orders), Not(HasSubstr("trace")));
   EXPECT_EQ(agent_variables(orders, "", nothing)[0].value, orders.library);
-  orders.witness = true;
-  EXPECT_THAT(text_of(orders), HasSubstr(";observe;witness;"));
+  orders.trace = true;
+  EXPECT_THAT(text_of(orders), HasSubstr(";observe;trace;"));
   EXPECT_THAT(text_of(orders), Not(HasSubstr(";hold")));
   orders.hold = true;
-  EXPECT_THAT(text_of(orders), HasSubstr(";observe;witness;hold;"));
+  EXPECT_THAT(text_of(orders), HasSubstr(";observe;trace;hold;"));
   EXPECT_EQ(agent_variables(orders, "", nothing)[0].value,
-            orders.library + ":/opt/lib/libnodewise-witness.so");
+            orders.library + ":/opt/lib/libnodewise-trace.so");
 }
 
 TEST(AgentOrders, WhatTheAgentCouldNotReadIsRefusedBefore) {

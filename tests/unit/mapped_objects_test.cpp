@@ -68,7 +68,7 @@ TEST(MappedObjects, AreasOfDataGetTheirPagesAndTouches) {
   ASSERT_EQ(field.where.size(), 2U);
   EXPECT_EQ(field.where[1].first, 16U);
   EXPECT_EQ(field.where[1].node, node_id{1});
-  EXPECT_EQ(field.unwitnessed, 23U);
+  EXPECT_EQ(field.unseen_touches, 23U);
   ASSERT_EQ(field.touched.size(), 1U);
   EXPECT_EQ(field.touched[0].first, 17U);
   EXPECT_EQ(program.objects[1].name, "memory at 0x7f00000c8000");

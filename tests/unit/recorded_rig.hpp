@@ -66,24 +66,24 @@ struct rig {
     made.cpu = cpu;
     recorded.log.take(made);
   }
-  /// An object of so many pages from `born` to `died` (0: it lives on).
+  /// An object of so many pages from `allocated` to `freed` (0: it lives on).
   launch::object_report& object(std::uint64_t sequence, std::uint64_t start, std::uint64_t pages,
-                                std::uint64_t born, std::uint64_t died) {
-    launch::birth_report birth;
-    birth.sequence = sequence;
-    birth.start = start;
-    birth.bytes = pages * page;
-    birth.time_ns = born;
-    birth.tid = main_tid;
-    told.processes[0].births.push_back(birth);
+                                std::uint64_t allocated, std::uint64_t freed) {
+    launch::allocation_report allocation;
+    allocation.sequence = sequence;
+    allocation.start = start;
+    allocation.bytes = pages * page;
+    allocation.time_ns = allocated;
+    allocation.tid = main_tid;
+    told.processes[0].allocations.push_back(allocation);
     launch::object_report made;
     made.sequence = sequence;
     made.start = start;
     made.bytes = pages * page;
     made.pages = made.resident = pages;
-    made.born_ns = born;
-    made.died_ns = died == 0 ? 99'000 : died;
-    made.live_at_end = died == 0;
+    made.allocated_ns = allocated;
+    made.freed_ns = freed == 0 ? 99'000 : freed;
+    made.live_at_end = freed == 0;
     made.caller_module = "solver";
     made.caller_offset = 0x40 + sequence;
     made.where = {{0, pages, node_id{0}}};

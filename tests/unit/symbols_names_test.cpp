@@ -96,10 +96,10 @@ TEST_F(SymbolRanges, functions_are_found_by_every_name_they_have) {
     const std::string program = build("a.f90", fortran_source, options);
     const module fortran = opened(program);
     const auto smooth = fortran.ranges_of_function("smooth");
-    const auto witness = nm(program, "").at("smooth_");
+    const auto reference = nm(program, "").at("smooth_");
     ASSERT_EQ(smooth.size(), 1U);
-    EXPECT_EQ(smooth[0].first + base_of(program), witness.address);
-    EXPECT_EQ(smooth[0].last - smooth[0].first, witness.bytes);
+    EXPECT_EQ(smooth[0].first + base_of(program), reference.address);
+    EXPECT_EQ(smooth[0].last - smooth[0].first, reference.bytes);
     EXPECT_EQ(fortran.ranges_of_function("smooth_"), smooth);
     EXPECT_FALSE(fortran.ranges_of_function("relax").empty());
     EXPECT_EQ(fortran.ranges_of_function("grid::relax"), fortran.ranges_of_function("relax"));

@@ -31,17 +31,17 @@ TEST_F(Symbols, static_arrays_are_those_of_nm) {
   for (const std::string options : kinds) {
     SCOPED_TRACE(options);
     const std::string program = build("a.c", c_source, options);
-    const auto witness = nm(program, "");
+    const auto reference = nm(program, "");
     const std::uint64_t base = base_of(program);
     const module m = opened(program);
     const auto objects = m.data_objects(64 << 10);
     ASSERT_EQ(objects.size(), 3U);
     EXPECT_TRUE(std::ranges::is_sorted(objects, {}, &data_object::offset));
     for (const data_object& o : objects) {
-      const auto in_nm = std::ranges::find_if(witness, [&](const auto& w) {
+      const auto in_nm = std::ranges::find_if(reference, [&](const auto& w) {
         return w.first == o.name || w.first.starts_with(o.name + ".");
       });
-      ASSERT_NE(in_nm, witness.end()) << o.name;
+      ASSERT_NE(in_nm, reference.end()) << o.name;
       EXPECT_EQ(o.offset + base, in_nm->second.address);
       EXPECT_EQ(o.bytes, in_nm->second.bytes);
       EXPECT_EQ(o.zero_initialised, in_nm->second.type == 'b' || in_nm->second.type == 'B');
@@ -74,7 +74,7 @@ TEST_F(Symbols, names_of_cpp_and_fortran_are_the_source_s) {
   EXPECT_EQ(names, (std::vector<std::string>{"grid::field", "grid::solver::table"}));
 
   const std::string program = build("a.f90", fortran_source, "-g -O1");
-  const auto witness = nm(program, "");
+  const auto reference = nm(program, "");
   std::map<std::string, std::uint64_t> bytes;
   const module fortran = opened(program);
   for (const data_object& o : fortran.data_objects(64 << 10)) {
@@ -82,7 +82,7 @@ TEST_F(Symbols, names_of_cpp_and_fortran_are_the_source_s) {
   }
   EXPECT_EQ(bytes, (std::map<std::string, std::uint64_t>{
                        {"grid::field", 720000}, {"work", 160000}, {"shared_", 120000}}));
-  EXPECT_EQ(witness.at("__grid_MOD_field").bytes, 720000U);
+  EXPECT_EQ(reference.at("__grid_MOD_field").bytes, 720000U);
 }
 
 TEST_F(Symbols, every_instruction_s_place_is_addr2line_s) {
@@ -155,13 +155,13 @@ TEST_F(Symbols, a_stripped_library_still_tells_what_it_exports) {
   const module m = opened(library);
   EXPECT_TRUE(m.stripped());
   EXPECT_FALSE(m.has_lines());
-  const auto witness = nm(library, "-D");
-  const auto place = m.locate(witness.at("fill").address - base_of(library));
+  const auto reference = nm(library, "-D");
+  const auto place = m.locate(reference.at("fill").address - base_of(library));
   ASSERT_TRUE(place);
   EXPECT_EQ(place->function, "fill");
   const auto objects = m.data_objects(64 << 10);
   ASSERT_EQ(objects.size(), 1U);
-  EXPECT_EQ(objects[0].offset + base_of(library), witness.at("public_array").address);
+  EXPECT_EQ(objects[0].offset + base_of(library), reference.at("public_array").address);
 }
 
 TEST_F(Symbols, fortran_places) {

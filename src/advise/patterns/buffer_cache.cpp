@@ -26,20 +26,20 @@ bool became_full(const overflow& found) {
                                  static_cast<double>(low->cache_bytes), found.missed_bytes);
 }
 
-std::vector<std::size_t> buffer_cache_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> buffer_cache_sites(const analysis& of, const std::vector<char>& free) {
   const overflow found = overflow_of(of, free);
   const bool by_cache = found.state != nullptr && (was_full(found) || became_full(found));
   return by_cache ? found.sites : std::vector<std::size_t>();
 }
 
-suspicion describe_buffer_cache(const picture& of, const std::vector<std::size_t>& sites) {
-  const overflow found = overflow_of(of, std::vector<char>(of.of.sites().size(), 1));
-  const std::string node = "node " + std::to_string(of.of.number_of(found.memory));
+suspicion describe_buffer_cache(const analysis& of, const std::vector<std::size_t>& sites) {
+  const overflow found = overflow_of(of, std::vector<char>(of.input.sites().size(), 1));
+  const std::string node = "node " + std::to_string(of.input.number_of(found.memory));
   const bool before = was_full(found);
   const std::uint64_t free = before ? found.state->free_bytes : found.state->fullest->free_bytes;
   const std::uint64_t cache = before ? found.state->cache_bytes : found.state->fullest->cache_bytes;
   suspicion made{
-      .title = "cached files filled " + node + ": pages of " + names_of(of.of, sites) +
+      .title = "cached files filled " + node + ": pages of " + names_of(of.input, sites) +
                " that were touched there went to other nodes",
       .evidence = {bytes_text(found.missed_bytes) + " of " + bytes_text(found.wanted_bytes) +
                        " touched on " + node + " are elsewhere",

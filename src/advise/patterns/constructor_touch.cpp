@@ -7,14 +7,15 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> constructor_touch_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> constructor_touch_sites(const analysis& of,
+                                                 const std::vector<char>& free) {
   return sites_where(of, free, [](const item& what, const shape& how) {
     return is_serial(what, how) && how.by_constructor >= 0.5;
   });
 }
 
-suspicion describe_constructor_touch(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) +
+suspicion describe_constructor_touch(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) +
                           ": constructed by one thread, which so touched all pages first",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};

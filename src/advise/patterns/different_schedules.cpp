@@ -8,12 +8,12 @@ namespace nodewise::advise {
 namespace {
 
 /// Who touched it works on it, from another node by now: see unpinned threads.
-bool has_only_moved(const picture& of, const shape& how) {
+bool has_only_moved(const analysis& of, const shape& how) {
   constexpr double mostly = 0.5;
-  return how.same_touch >= mostly && std::ranges::any_of(of.of.workers(), &worker::roams);
+  return how.same_touch >= mostly && std::ranges::any_of(of.input.workers(), &worker::roams);
 }
 
-std::vector<std::size_t> different_schedules_sites(const picture& of,
+std::vector<std::size_t> different_schedules_sites(const analysis& of,
                                                    const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     return what.units > 0 && how.remote >= some_remote && !how.anyones() && !is_serial(what, how) &&
@@ -21,8 +21,8 @@ std::vector<std::size_t> different_schedules_sites(const picture& of,
   });
 }
 
-suspicion describe_different_schedules(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) +
+suspicion describe_different_schedules(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) +
                           ": pages belong to other nodes than those that use them",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};

@@ -10,17 +10,17 @@ namespace {
 // So many blocks of one site are members of something, not arrays of their own.
 constexpr std::size_t many = 16;
 
-bool are_members(const situation& of, const site& which) {
+bool are_members(const analysis_input& of, const site& which) {
   return which.items.size() >= many ||
          of.items()[which.items.front()].what->kind == profile::object_kind::group;
 }
 
 /// All of it was touched by one thread and is on one node, though each block may have one user.
-bool is_made_by_one(const picture& of, const site& which) {
+bool is_made_by_one(const analysis& of, const site& which) {
   double remote = 0;
   const shape& first = of.shapes[which.items.front()];
   for (const std::size_t i : which.items) {
-    const item& one = of.of.items()[i];
+    const item& one = of.input.items()[i];
     const shape& how = of.shapes[i];
     if (one.units > 0 && (!how.touched_by_one() || !how.on_one_node() ||
                           how.toucher != first.toucher || how.memory != first.memory)) {
@@ -31,27 +31,27 @@ bool is_made_by_one(const picture& of, const site& which) {
   return remote >= some_remote * which.bytes;
 }
 
-std::vector<std::size_t> dynamic_members_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> dynamic_members_sites(const analysis& of, const std::vector<char>& free) {
   std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
-    const site& each = of.of.sites()[s];
-    if (free[s] != 0 && each.bytes > 0 && is_worth_a_look(of.of, each) &&
-        are_members(of.of, each) && is_made_by_one(of, each)) {
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+    const site& each = of.input.sites()[s];
+    if (free[s] != 0 && each.bytes > 0 && is_worth_a_look(of.input, each) &&
+        are_members(of.input, each) && is_made_by_one(of, each)) {
       found.push_back(s);
     }
   }
   return found;
 }
 
-suspicion describe_dynamic_members(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) +
+suspicion describe_dynamic_members(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) +
                           ": many blocks, all made by one thread and so on one node",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   std::uint64_t blocks = 0;
   for (const std::size_t s : sites) {
-    for (const std::size_t i : of.of.sites()[s].items) {
-      blocks += of.of.items()[i].what->blocks;
+    for (const std::size_t i : of.input.sites()[s].items) {
+      blocks += of.input.items()[i].what->blocks;
     }
   }
   made.evidence.insert(made.evidence.begin(), count_of(blocks, "block"));

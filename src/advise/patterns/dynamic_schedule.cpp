@@ -7,17 +7,17 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> dynamic_schedule_sites(const picture& of, const std::vector<char>& free) {
-  if (of.swept.empty() || of.of.sampled()) { // samples differ from page to page anyway
+std::vector<std::size_t> dynamic_schedule_sites(const analysis& of, const std::vector<char>& free) {
+  if (of.swept.empty() || of.input.sampled()) { // samples differ from page to page anyway
     return {};
   }
   return sites_where(of, free,
                      [](const item&, const shape& how) { return how.anyones() && !how.steady; });
 }
 
-suspicion describe_dynamic_schedule(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) + ": any thread works on any page, as under a "
-                                                   "dynamic schedule or with tasks",
+suspicion describe_dynamic_schedule(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) + ": any thread works on any page, as under a "
+                                                      "dynamic schedule or with tasks",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   made.evidence.push_back("a page is used by " +

@@ -44,11 +44,11 @@ contention contention_of(const profile::object& what) {
   return made;
 }
 
-contention contention_of(const picture& of, const std::vector<std::size_t>& sites) {
+contention contention_of(const analysis& of, const std::vector<std::size_t>& sites) {
   contention all;
   for (const std::size_t s : sites) {
-    for (const std::size_t i : of.of.sites()[s].items) {
-      const contention one = contention_of(*of.of.items()[i].what);
+    for (const std::size_t i : of.input.sites()[s].items) {
+      const contention one = contention_of(*of.input.items()[i].what);
       all.transfers += one.transfers;
       all.rewrites += one.rewrites;
       all.writers = std::max(all.writers, one.writers);
@@ -61,13 +61,13 @@ contention contention_of(const picture& of, const std::vector<std::size_t>& site
   return all;
 }
 
-std::vector<std::size_t> false_sharing_sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> false_sharing_sites(const analysis& of, const std::vector<char>&) {
   double lines = 0;
-  for (const item& each : of.of.items()) {
+  for (const item& each : of.input.items()) {
     lines += each.units;
   }
   std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
     const double transfers = contention_of(of, {s}).at_most();
     if (transfers >= static_cast<double>(often) && transfers >= of_lines * lines) {
       found.push_back(s);
@@ -76,7 +76,7 @@ std::vector<std::size_t> false_sharing_sites(const picture& of, const std::vecto
   return found;
 }
 
-double transfer_seconds(const situation& of) {
+double transfer_seconds(const analysis_input& of) {
   double longest = 0;
   const model::machine_costs& on = of.costs();
   for (std::size_t a = 0; a < on.size(); ++a) {
@@ -87,13 +87,13 @@ double transfer_seconds(const situation& of) {
   return longest > 0 ? longest : assumed_transfer_s;
 }
 
-gain worth_of_lines(const picture& of, const contention& what) {
+gain worth_of_lines(const analysis& of, const contention& what) {
   gain made;
-  const told now = tell(of.of, of.of.costs(), {flow_under(of.of, {}, of.swept)});
+  const told now = tell(of.input, of.input.costs(), {flow_under(of.input, {}, of.swept)});
   // Writers of a line wait for it one after the other.
-  const double waiting = what.at_most() * transfer_seconds(of.of) /
+  const double waiting = what.at_most() * transfer_seconds(of.input) /
                          static_cast<double>(std::max<std::size_t>(what.lines, 1));
-  if (!of.of.absolute() || !(now.seconds > 0)) {
+  if (!of.input.absolute() || !(now.seconds > 0)) {
     made.how = gain::kind::unavailable;
     made.note = "what a transfer between caches costs beside the program's other work is not known";
     return made;
@@ -104,17 +104,17 @@ gain worth_of_lines(const picture& of, const contention& what) {
   made.ratio = made.high = *made.before_s / *made.after_s;
   made.low = 1;
   made.binds_before = "lines that cores take from one another";
-  made.binds_after = binds_in(of.of, now);
+  made.binds_after = binds_in(of.input, now);
   made.note = "if every store waits, and nothing else is done while a line is on its way (" +
-              number(transfer_seconds(of.of) * 1e9) + " ns each)";
+              number(transfer_seconds(of.input) * 1e9) + " ns each)";
   return made;
 }
 
-suspicion describe_false_sharing(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_false_sharing(const analysis& of, const std::vector<std::size_t>& sites) {
   const contention all = contention_of(of, sites);
   const auto whole = [](double value) { return std::to_string(static_cast<std::uint64_t>(value)); };
-  suspicion made{.title = names_of(of.of, sites) + ": threads write different bytes of the same "
-                                                   "cache lines (false sharing)",
+  suspicion made{.title = names_of(of.input, sites) + ": threads write different bytes of the same "
+                                                      "cache lines (false sharing)",
                  .evidence = {count_of(all.lines, "line") + " went from core to core " +
                                   whole(all.transfers) + " times",
                               "up to " + whole(all.writers) +

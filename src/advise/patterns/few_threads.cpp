@@ -16,13 +16,13 @@ struct crew {
   std::vector<std::size_t> memories; ///< of the machine
 };
 
-crew crew_of(const picture& of) {
+crew crew_of(const analysis& of) {
   crew made;
-  const flow_of_time flow = flow_under(of.of, {}, {});
-  std::vector<double> bytes(of.of.workers().size(), 0);
+  const flow_of_time flow = flow_under(of.input, {}, {});
+  std::vector<double> bytes(of.input.workers().size(), 0);
   for (std::size_t w = 0; w < bytes.size(); ++w) {
-    for (std::size_t n = 0; n < of.of.nodes(); ++n) {
-      bytes[w] += flow.front().read[w * (of.of.nodes() + 1) + n];
+    for (std::size_t n = 0; n < of.input.nodes(); ++n) {
+      bytes[w] += flow.front().read[w * (of.input.nodes() + 1) + n];
     }
   }
   constexpr double works = 0.1;
@@ -30,34 +30,35 @@ crew crew_of(const picture& of) {
   for (std::size_t w = 0; w < bytes.size(); ++w) {
     made.threads += bytes[w] > 0 && bytes[w] >= least ? 1U : 0U;
     // Also one whose part of the data stays in its caches: its node is not idle.
-    if (of.of.workers()[w].active && of.of.workers()[w].home != nowhere) {
-      made.nodes.push_back(of.of.workers()[w].home);
+    if (of.input.workers()[w].active && of.input.workers()[w].home != nowhere) {
+      made.nodes.push_back(of.input.workers()[w].home);
     }
   }
   std::ranges::sort(made.nodes);
   made.nodes.erase(std::unique(made.nodes.begin(), made.nodes.end()), made.nodes.end());
-  for (std::size_t n = 0; n < of.of.nodes(); ++n) {
-    const memory_node* const node = of.of.machine().machine().find_node(of.of.costs().nodes[n]);
+  for (std::size_t n = 0; n < of.input.nodes(); ++n) {
+    const memory_node* const node =
+        of.input.machine().machine().find_node(of.input.costs().nodes[n]);
     const bool plain =
         node != nullptr && (node->kind == memory_kind::dram || node->kind == memory_kind::unknown);
-    if (of.of.costs().memory[n].value > 0 && plain) {
+    if (of.input.costs().memory[n].value > 0 && plain) {
       made.memories.push_back(n);
     }
   }
   return made;
 }
 
-bool leaves_memories_idle(const picture& of, const crew& who) {
-  return who.threads > 0 && who.nodes.size() < who.memories.size() && !of.of.assumed();
+bool leaves_memories_idle(const analysis& of, const crew& who) {
+  return who.threads > 0 && who.nodes.size() < who.memories.size() && !of.input.assumed();
 }
 
 /// What a core of their nodes can draw.
-bool is_core_known(const picture& of, const crew& who) {
+bool is_core_known(const analysis& of, const crew& who) {
   return std::ranges::all_of(
-      who.nodes, [&](std::size_t n) { return of.of.costs().core[n].value != model::unlimited; });
+      who.nodes, [&](std::size_t n) { return of.input.costs().core[n].value != model::unlimited; });
 }
 
-std::string unjudged(const picture& of) {
+std::string unjudged(const analysis& of) {
   const crew who = crew_of(of);
   return who.threads == 1 && leaves_memories_idle(of, who) && !is_core_known(of, who)
              ? "one thread alone uses memory, and what one core can draw is not known "
@@ -65,14 +66,14 @@ std::string unjudged(const picture& of) {
              : "";
 }
 
-std::vector<std::size_t> few_threads_sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> few_threads_sites(const analysis& of, const std::vector<char>&) {
   const crew who = crew_of(of);
   std::vector<std::size_t> found;
   if (!leaves_memories_idle(of, who) || (who.threads < 2 && !is_core_known(of, who))) {
     return found;
   }
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
-    if (of.of.sites()[s].bytes > 0 && is_worth_a_look(of.of, of.of.sites()[s])) {
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+    if (of.input.sites()[s].bytes > 0 && is_worth_a_look(of.input, of.input.sites()[s])) {
       found.push_back(s);
     }
   }
@@ -80,18 +81,18 @@ std::vector<std::size_t> few_threads_sites(const picture& of, const std::vector<
 }
 
 /// All objects in turn over all memories.
-course in_turn(const picture& of, const std::vector<std::size_t>& sites, const crew& who) {
+course in_turn(const analysis& of, const std::vector<std::size_t>& sites, const crew& who) {
   const model::page_map map = model::page_map::in_turn(who.memories);
-  page_maps spread(of.of.items().size(), nullptr);
+  page_maps spread(of.input.items().size(), nullptr);
   for (const std::size_t s : sites) {
-    for (const std::size_t i : of.of.sites()[s].items) {
+    for (const std::size_t i : of.input.sites()[s].items) {
       spread[i] = &map;
     }
   }
-  return {flow_under(of.of, spread, of.swept)};
+  return {flow_under(of.input, spread, of.swept)};
 }
 
-suspicion describe_few_threads(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_few_threads(const analysis& of, const std::vector<std::size_t>& sites) {
   const crew who = crew_of(of);
   suspicion made{.title = count_of(who.threads, "thread") + " on " +
                           count_of(who.nodes.size(), "node") + " of " +
@@ -99,15 +100,15 @@ suspicion describe_few_threads(const picture& of, const std::vector<std::size_t>
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites),
                  .after = in_turn(of, sites, who)};
-  if (who.threads > who.nodes.size() && of.of.programs().size() == 1) {
+  if (who.threads > who.nodes.size() && of.input.programs().size() == 1) {
     const std::vector<std::size_t> homes =
-        homes_under(of.of, of.of.programs().front(), bind_policy::spread);
+        homes_under(of.input, of.input.programs().front(), bind_policy::spread);
     if (!homes.empty()) {
-      std::vector<std::size_t> all(of.of.sites().size());
+      std::vector<std::size_t> all(of.input.sites().size());
       std::iota(all.begin(), all.end(), std::size_t{0});
       course apart = decide(of, all, {bind_policy::spread, homes, ""}).after;
       const auto seconds = [&](const course& what) {
-        return tell(of.of, of.of.costs(), what).seconds;
+        return tell(of.input, of.input.costs(), what).seconds;
       };
       if (seconds(apart) < seconds(*made.after)) {
         made.after = std::move(apart);

@@ -13,7 +13,7 @@ namespace {
 constexpr double nearly_full = 0.8;
 
 /// The site's objects grew: each was freed when a larger one was there.
-bool grew(const situation& of, const site& which) {
+bool grew(const analysis_input& of, const site& which) {
   std::size_t steps = 0;
   for (std::size_t k = 1; k < which.items.size(); ++k) {
     const profile::object& before = *of.items()[which.items[k - 1]].what;
@@ -33,24 +33,24 @@ bool is_enlarged(const profile::object& what) {
   });
 }
 
-std::vector<std::size_t> growth_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> growth_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     const auto pages = static_cast<double>(what.what->pages);
     const bool spare = static_cast<double>(what.what->resident) < nearly_full * pages;
     return what.units > 0 && how.using_nodes > 1 && how.remote >= some_remote && !how.anyones() &&
-           (grew(of.of, of.of.sites()[what.site]) || (spare && is_enlarged(*what.what)));
+           (grew(of.input, of.input.sites()[what.site]) || (spare && is_enlarged(*what.what)));
   });
 }
 
-suspicion describe_growth(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) +
+suspicion describe_growth(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) +
                           ": enlarged step by step, so that its place was decided for another size",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   double pages = 0;
   double resident = 0;
   for (const std::size_t s : sites) {
-    const profile::object& last = *of.of.items()[of.of.sites()[s].items.back()].what;
+    const profile::object& last = *of.input.items()[of.input.sites()[s].items.back()].what;
     pages += static_cast<double>(last.pages);
     resident += static_cast<double>(last.resident);
   }

@@ -11,7 +11,7 @@ namespace {
 // The kernel and other programs are on the node too.
 constexpr double over_full = 0.9;
 
-std::vector<std::size_t> larger_than_node_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> larger_than_node_sites(const analysis& of, const std::vector<char>& free) {
   const overflow found = overflow_of(of, free);
   const bool too_large =
       found.state != nullptr &&
@@ -19,17 +19,17 @@ std::vector<std::size_t> larger_than_node_sites(const picture& of, const std::ve
   return too_large ? found.sites : std::vector<std::size_t>();
 }
 
-suspicion describe_larger_than_node(const picture& of, const std::vector<std::size_t>& sites) {
-  const overflow found = overflow_of(of, std::vector<char>(of.of.sites().size(), 1));
-  const std::string node = "node " + std::to_string(of.of.number_of(found.memory));
+suspicion describe_larger_than_node(const analysis& of, const std::vector<std::size_t>& sites) {
+  const overflow found = overflow_of(of, std::vector<char>(of.input.sites().size(), 1));
+  const std::string node = "node " + std::to_string(of.input.number_of(found.memory));
   suspicion made{.title = "the process needs more memory than " + node + " has: pages of " +
-                          names_of(of.of, sites) + " went to other nodes",
+                          names_of(of.input, sites) + " went to other nodes",
                  .evidence = {bytes_text(found.wanted_bytes) + " were touched from " + node +
                                   ", which has " +
                                   bytes_text(static_cast<double>(found.state->total_bytes)),
                               bytes_text(found.missed_bytes) + " of it are elsewhere"},
                  .remarks = usual_doubts(of, sites),
-                 .after = course{all_local(of.of, flow_under(of.of, {}, {}))}};
+                 .after = course{all_local(of.input, flow_under(of.input, {}, {}))}};
   made.remarks.emplace_back("the gain is that of data near to all its users, as with a process for "
                             "each node");
   return made;

@@ -12,7 +12,7 @@ namespace {
 constexpr double some = 0.02;
 
 /// Pages that missed their memory, by that memory; adds up what was wanted.
-std::map<std::size_t, double> misses(const situation& of, const item& what,
+std::map<std::size_t, double> misses(const analysis_input& of, const item& what,
                                      std::vector<double>& wanted) {
   std::map<std::size_t, double> missed;
   std::vector<double> sums(of.nodes() + 1);
@@ -34,8 +34,8 @@ std::map<std::size_t, double> misses(const situation& of, const item& what,
 
 } // namespace
 
-overflow overflow_of(const picture& of, const std::vector<char>& free) {
-  const situation& all = of.of;
+overflow overflow_of(const analysis& of, const std::vector<char>& free) {
+  const analysis_input& all = of.input;
   const auto page = static_cast<double>(all.profile().page_bytes);
   std::vector<double> wanted(all.nodes() + 1, 0);
   std::vector<double> missed(all.nodes() + 1, 0);
@@ -71,11 +71,11 @@ overflow overflow_of(const picture& of, const std::vector<char>& free) {
   return made;
 }
 
-course had_there_been_room(const picture& of) {
+course had_there_been_room(const analysis& of) {
   std::vector<model::page_map> maps;
-  maps.reserve(of.of.items().size());
+  maps.reserve(of.input.items().size());
   page_maps there;
-  for (const item& each : of.of.items()) {
+  for (const item& each : of.input.items()) {
     std::vector<model::page_block> blocks;
     std::size_t page = 0;
     const auto as_now = [&](std::size_t last) {
@@ -84,14 +84,14 @@ course had_there_been_room(const picture& of) {
       }
     };
     for (const profile::touched_run& run : each.what->touched) {
-      const std::size_t node = position_or_nowhere(of.of.costs(), run.from);
+      const std::size_t node = position_or_nowhere(of.input.costs(), run.from);
       const std::size_t last = std::min<std::size_t>(run.first + run.count, each.what->pages);
       if (node == nowhere || last <= page) {
         continue;
       }
       as_now(std::min<std::size_t>(run.first, last));
       if (last > page) {
-        blocks.push_back({last, of.of.memory_of(node)});
+        blocks.push_back({last, of.input.memory_of(node)});
         page = last;
       }
     }
@@ -99,7 +99,7 @@ course had_there_been_room(const picture& of) {
     maps.push_back(blocks.empty() ? each.now : model::page_map::of_blocks(std::move(blocks)));
     there.push_back(&maps.back());
   }
-  return {flow_under(of.of, there, of.swept)};
+  return {flow_under(of.input, there, of.swept)};
 }
 
 } // namespace nodewise::advise

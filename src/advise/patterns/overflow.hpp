@@ -18,9 +18,9 @@ struct overflow {
   const profile::node_memory* state = nullptr; ///< of the memory; nullptr if unknown
 };
 /// `memory` is `nowhere` if pages are where they should be, or nobody knows.
-[[nodiscard]] overflow overflow_of(const picture& of, const std::vector<char>& free);
+[[nodiscard]] overflow overflow_of(const analysis& of, const std::vector<char>& free);
 
 /// All pages where first touch puts them while there is room.
-[[nodiscard]] course had_there_been_room(const picture& of);
+[[nodiscard]] course had_there_been_room(const analysis& of);
 
 } // namespace nodewise::advise

@@ -9,21 +9,22 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> own_placement_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> own_placement_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
-    return of.of.sites()[what.site].places_itself && what.units > 0 && how.using_nodes > 1 &&
+    return of.input.sites()[what.site].places_itself && what.units > 0 && how.using_nodes > 1 &&
            how.remote >= some_remote && !how.anyones();
   });
 }
 
-suspicion describe_own_placement(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_own_placement(const analysis& of, const std::vector<std::size_t>& sites) {
   const decision placed = decide(of, sites, {});
-  return {.title = names_of(of.of, sites) +
+  return {.title = names_of(of.input, sites) +
                    ": the program places it itself, away from the threads that use it",
           .evidence = usual_evidence(of, sites),
           .remarks = {"no plan changes what a program places itself"},
           .after = placed.after,
-          .worth = worth_of_placing(of.of, placed.before, placed.after, samples_of(of.of, sites))};
+          .worth =
+              worth_of_placing(of.input, placed.before, placed.after, samples_of(of.input, sites))};
 }
 
 } // namespace

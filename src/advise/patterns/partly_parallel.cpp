@@ -17,11 +17,11 @@ bool is_cared_for(const item& what, const shape& how) {
 }
 
 /// Sites with an array that is cared for, of about this size.
-std::vector<std::size_t> cared_for(const picture& of, double bytes) {
+std::vector<std::size_t> cared_for(const analysis& of, double bytes) {
   std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
-    const bool has = std::ranges::any_of(of.of.sites()[s].items, [&](std::size_t i) {
-      const item& one = of.of.items()[i];
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+    const bool has = std::ranges::any_of(of.input.sites()[s].items, [&](std::size_t i) {
+      const item& one = of.input.items()[i];
       const auto size = static_cast<double>(one.what->bytes);
       return is_cared_for(one, of.shapes[i]) && size <= alike * bytes && bytes <= alike * size;
     });
@@ -32,13 +32,13 @@ std::vector<std::size_t> cared_for(const picture& of, double bytes) {
   return found;
 }
 
-double size_of(const picture& of, std::size_t site) {
-  return static_cast<double>(of.of.items()[of.of.sites()[site].items.front()].what->bytes);
+double size_of(const analysis& of, std::size_t site) {
+  return static_cast<double>(of.input.items()[of.input.sites()[site].items.front()].what->bytes);
 }
 
-std::vector<std::size_t> partly_parallel_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> partly_parallel_sites(const analysis& of, const std::vector<char>& free) {
   std::vector<std::size_t> found;
-  if (of.of.assumed()) {
+  if (of.input.assumed()) {
     return found;
   }
   for (const std::size_t s : sites_where(of, free, is_serial)) {
@@ -49,10 +49,10 @@ std::vector<std::size_t> partly_parallel_sites(const picture& of, const std::vec
   return found;
 }
 
-suspicion describe_partly_parallel(const picture& of, const std::vector<std::size_t>& sites) {
-  const std::string others = names_of(of.of, cared_for(of, size_of(of, sites.front())));
-  suspicion made{.title = names_of(of.of, sites) + ": initialised by one thread, while " + others +
-                          " was initialised in parallel",
+suspicion describe_partly_parallel(const analysis& of, const std::vector<std::size_t>& sites) {
+  const std::string others = names_of(of.input, cared_for(of, size_of(of, sites.front())));
+  suspicion made{.title = names_of(of.input, sites) + ": initialised by one thread, while " +
+                          others + " was initialised in parallel",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   made.evidence.push_back(others + ": touched in parallel, and near to its users");

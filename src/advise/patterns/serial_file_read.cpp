@@ -7,15 +7,15 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> serial_file_read_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> serial_file_read_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item& what, const shape& how) {
     return is_serial(what, how) && how.by_kernel >= 0.5;
   });
 }
 
-suspicion describe_serial_file_read(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) + ": read from a file by one thread, which so "
-                                                   "touched all pages first",
+suspicion describe_serial_file_read(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) + ": read from a file by one thread, which so "
+                                                      "touched all pages first",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   made.evidence.insert(

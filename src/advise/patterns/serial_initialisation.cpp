@@ -7,13 +7,14 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> serial_initialisation_sites(const picture& of,
+std::vector<std::size_t> serial_initialisation_sites(const analysis& of,
                                                      const std::vector<char>& free) {
   return sites_where(of, free, is_serial);
 }
 
-suspicion describe_serial_initialisation(const picture& of, const std::vector<std::size_t>& sites) {
-  return {.title = names_of(of.of, sites) + ": one thread touched all pages first, " +
+suspicion describe_serial_initialisation(const analysis& of,
+                                         const std::vector<std::size_t>& sites) {
+  return {.title = names_of(of.input, sites) + ": one thread touched all pages first, " +
                    count_of(greatest(of, sites).using_nodes, "node") + " use them",
           .evidence = usual_evidence(of, sites),
           .remarks = usual_doubts(of, sites)};

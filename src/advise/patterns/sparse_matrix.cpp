@@ -14,8 +14,8 @@ constexpr double same = 0.02; // of a size
 // The arrays of a matrix are allocated in a row, perhaps with some others between.
 constexpr std::size_t in_a_row = 8;
 
-std::uint64_t bytes_of(const picture& of, std::size_t site) {
-  return of.of.items()[of.of.sites()[site].items.front()].what->bytes;
+std::uint64_t bytes_of(const analysis& of, std::size_t site) {
+  return of.input.items()[of.input.sites()[site].items.front()].what->bytes;
 }
 
 bool is_ratio(double a, double b, double ratio) {
@@ -36,9 +36,9 @@ struct matrix_sites {
 };
 
 /// Two long arrays and a short one, in this order of making, all used in blocks.
-std::optional<matrix_sites> find_matrix(const picture& of, std::vector<std::size_t> blocked) {
+std::optional<matrix_sites> find_matrix(const analysis& of, std::vector<std::size_t> blocked) {
   std::ranges::sort(blocked, {}, [&](std::size_t s) {
-    return of.of.items()[of.of.sites()[s].items.front()].what->id;
+    return of.input.items()[of.input.sites()[s].items.front()].what->id;
   });
   for (std::size_t a = 0; a < blocked.size(); ++a) {
     const std::size_t end = std::min(blocked.size(), a + in_a_row);
@@ -59,8 +59,8 @@ std::optional<matrix_sites> find_matrix(const picture& of, std::vector<std::size
   return std::nullopt;
 }
 
-std::vector<std::size_t> sparse_matrix_sites(const picture& of, const std::vector<char>& free) {
-  if (of.of.assumed()) {
+std::vector<std::size_t> sparse_matrix_sites(const analysis& of, const std::vector<char>& free) {
+  if (of.input.assumed()) {
     return {};
   }
   const std::vector<std::size_t> blocked =
@@ -87,17 +87,17 @@ std::vector<std::size_t> sparse_matrix_sites(const picture& of, const std::vecto
   return all;
 }
 
-suspicion describe_sparse_matrix(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = "a sparse matrix and its vectors (" + names_of(of.of, sites) +
+suspicion describe_sparse_matrix(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = "a sparse matrix and its vectors (" + names_of(of.input, sites) +
                           ") are on one node",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   std::vector<std::size_t> blocked;
   std::ranges::copy_if(sites, std::back_inserter(blocked), [&](std::size_t s) {
-    return !of.shapes[of.of.sites()[s].items.front()].anyones();
+    return !of.shapes[of.input.sites()[s].items.front()].anyones();
   });
   if (const auto found = find_matrix(of, blocked)) {
-    const auto name = [&](std::size_t s) { return of.of.sites()[s].name; };
+    const auto name = [&](std::size_t s) { return of.input.sites()[s].name; };
     made.evidence.insert(made.evidence.begin(),
                          name(found->values) + " and " + name(found->columns) +
                              " have as many elements as one another, " + name(found->rows) +

@@ -7,15 +7,15 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> static_arrays_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> static_arrays_sites(const analysis& of, const std::vector<char>& free) {
   std::vector<std::size_t> found = sites_where(of, free, [](const item& what, const shape& how) {
     return what.what->kind == profile::object_kind::static_array && is_serial(what, how);
   });
   return found.size() > 1 ? found : std::vector<std::size_t>();
 }
 
-suspicion describe_static_arrays(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = "the static arrays " + names_of(of.of, sites) +
+suspicion describe_static_arrays(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = "the static arrays " + names_of(of.input, sites) +
                           " are used together, and one thread touched all of them first",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};

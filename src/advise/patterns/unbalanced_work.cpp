@@ -17,7 +17,7 @@ struct balance {
   std::size_t greatest = 0;
 };
 
-balance balance_of(const situation& of) {
+balance balance_of(const analysis_input& of) {
   balance made;
   const flow_of_time flow = flow_under(of, {}, {});
   const matrix& all = flow.front();
@@ -45,7 +45,7 @@ balance balance_of(const situation& of) {
 }
 
 /// Threads that took the place of others: what each of them moved is no share of the work.
-bool take_turns(const situation& of, const std::vector<std::size_t>& workers) {
+bool take_turns(const analysis_input& of, const std::vector<std::size_t>& workers) {
   const auto thread = [&](std::size_t w) -> const profile::thread& {
     const worker& each = of.workers()[w];
     return of.program(each.program).threads[each.thread];
@@ -72,7 +72,7 @@ bool is_alone(const balance& of, std::size_t without) {
 
 /// The threads compute as much as each other: what they fetch differs, as where one initialised, or
 /// found more in its caches.
-bool computes_alike(const situation& of, const balance& found) {
+bool computes_alike(const analysis_input& of, const balance& found) {
   double most = 0;
   double sum = 0;
   for (const std::size_t w : found.workers) {
@@ -88,26 +88,26 @@ bool computes_alike(const situation& of, const balance& found) {
   return most * static_cast<double>(found.workers.size()) < unlike * sum;
 }
 
-std::vector<std::size_t> unbalanced_work_sites(const picture& of, const std::vector<char>&) {
-  const balance found = balance_of(of.of);
+std::vector<std::size_t> unbalanced_work_sites(const analysis& of, const std::vector<char>&) {
+  const balance found = balance_of(of.input);
   constexpr double enough = 1000; // samples
   double samples = 0;
-  for (const item& each : of.of.items()) {
+  for (const item& each : of.input.items()) {
     samples += each.units;
   }
-  if (of.of.assumed() || found.workers.size() < 2 || (of.of.sampled() && samples < enough) ||
-      found.bytes[found.greatest] < unlike * found.mean || computes_alike(of.of, found) ||
-      take_turns(of.of, found.workers) ||
-      (of.of.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
+  if (of.input.assumed() || found.workers.size() < 2 || (of.input.sampled() && samples < enough) ||
+      found.bytes[found.greatest] < unlike * found.mean || computes_alike(of.input, found) ||
+      take_turns(of.input, found.workers) ||
+      (of.input.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
     return {};
   }
-  return sites_where(of, std::vector<char>(of.of.sites().size(), 1),
+  return sites_where(of, std::vector<char>(of.input.sites().size(), 1),
                      [](const item& what, const shape&) { return what.units > 0; });
 }
 
 /// Every thread that works with the mean amount, from where it takes its own now.
-course balanced(const picture& of, const balance& now) {
-  course made{flow_under(of.of, {}, of.swept)};
+course balanced(const analysis& of, const balance& now) {
+  course made{flow_under(of.input, {}, of.swept)};
   for (matrix& piece : made.traffic) {
     for (const std::size_t w : now.workers) {
       for (std::size_t n = 0; n < piece.columns; ++n) {
@@ -119,8 +119,8 @@ course balanced(const picture& of, const balance& now) {
   return made;
 }
 
-suspicion describe_unbalanced_work(const picture& of, const std::vector<std::size_t>& sites) {
-  const balance now = balance_of(of.of);
+suspicion describe_unbalanced_work(const analysis& of, const std::vector<std::size_t>& sites) {
+  const balance now = balance_of(of.input);
   const double most = now.bytes[now.greatest];
   double least = most;
   for (const std::size_t w : now.workers) {
@@ -128,7 +128,7 @@ suspicion describe_unbalanced_work(const picture& of, const std::vector<std::siz
   }
   suspicion made{
       .title = "work is unbalanced: thread " +
-               std::to_string(of.of.workers()[now.greatest].ordinal) + " moves " +
+               std::to_string(of.input.workers()[now.greatest].ordinal) + " moves " +
                number(most / now.mean) + " times the mean",
       .evidence = {"of " + count_of(now.workers.size(), "thread") + " the busiest moves " +
                        number(most / least) + " times what the idlest moves",

@@ -7,13 +7,13 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> used_by_all_sites(const picture& of, const std::vector<char>& free) {
+std::vector<std::size_t> used_by_all_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item&, const shape& how) { return how.anyones(); });
 }
 
-suspicion describe_used_by_all(const picture& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.of, sites) + ": all nodes use every page, and one memory "
-                                                   "serves most of them",
+suspicion describe_used_by_all(const analysis& of, const std::vector<std::size_t>& sites) {
+  suspicion made{.title = names_of(of.input, sites) + ": all nodes use every page, and one memory "
+                                                      "serves most of them",
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   made.remarks.emplace_back("the same is seen where phases use it along different axes: then "

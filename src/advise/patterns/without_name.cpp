@@ -11,27 +11,28 @@ namespace nodewise::advise {
 
 namespace {
 
-double remote_of_sites(const picture& of, const std::vector<std::size_t>& sites) {
+double remote_of_sites(const analysis& of, const std::vector<std::size_t>& sites) {
   double sum = 0;
   for (const std::size_t s : sites) {
-    sum += remote_bytes(of, of.of.sites()[s].items);
+    sum += remote_bytes(of, of.input.sites()[s].items);
   }
   return sum;
 }
 
-double all_remote_bytes(const picture& of) {
+double all_remote_bytes(const analysis& of) {
   double sum = 0;
-  for (const site& each : of.of.sites()) {
+  for (const site& each : of.input.sites()) {
     sum += remote_bytes(of, each.items);
   }
   return sum;
 }
 
-std::vector<std::size_t> sites_of(const picture& of, profile::object_kind kind) {
+std::vector<std::size_t> sites_of(const analysis& of, profile::object_kind kind) {
   std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.of.sites().size(); ++s) {
-    const site& each = of.of.sites()[s];
-    if (of.of.items()[each.items.front()].what->kind == kind && remote_bytes(of, each.items) > 0) {
+  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+    const site& each = of.input.sites()[s];
+    if (of.input.items()[each.items.front()].what->kind == kind &&
+        remote_bytes(of, each.items) > 0) {
       found.push_back(s);
     }
   }
@@ -39,38 +40,38 @@ std::vector<std::size_t> sites_of(const picture& of, profile::object_kind kind) 
 }
 
 /// What is less is in every program, from its start and the C library.
-bool is_much(const picture& of, const std::vector<std::size_t>& sites) {
+bool is_much(const analysis& of, const std::vector<std::size_t>& sites) {
   constexpr double of_the_traffic = 0.05;
   constexpr double least_lines = 1U << 14U; // a megabyte
   constexpr double least_samples = 100;
   double units = 0;
   for (const std::size_t s : sites) {
-    for (const std::size_t i : of.of.sites()[s].items) {
-      units += of.shapes[i].remote * of.of.items()[i].units;
+    for (const std::size_t i : of.input.sites()[s].items) {
+      units += of.shapes[i].remote * of.input.items()[i].units;
     }
   }
-  return remote_of_sites(of, sites) >= of_the_traffic * of.of.bytes() &&
-         units >= (of.of.sampled() ? least_samples : least_lines);
+  return remote_of_sites(of, sites) >= of_the_traffic * of.input.bytes() &&
+         units >= (of.input.sampled() ? least_samples : least_lines);
 }
 
-std::vector<std::size_t> nameless_sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> nameless_sites(const analysis& of, const std::vector<char>&) {
   constexpr double of_the_remote = 0.2;
   std::vector<std::size_t> found = sites_of(of, profile::object_kind::other);
   const bool told = remote_of_sites(of, found) > of_the_remote * all_remote_bytes(of);
   return told && is_much(of, found) ? found : std::vector<std::size_t>();
 }
 
-std::vector<std::size_t> thread_stacks_sites(const picture& of, const std::vector<char>&) {
+std::vector<std::size_t> thread_stacks_sites(const analysis& of, const std::vector<char>&) {
   std::vector<std::size_t> found = sites_of(of, profile::object_kind::stack);
   std::erase_if(found, [&](std::size_t s) {
-    return remote_bytes(of, of.of.sites()[s].items) < some_remote * of.of.sites()[s].bytes;
+    return remote_bytes(of, of.input.sites()[s].items) < some_remote * of.input.sites()[s].bytes;
   });
   return is_much(of, found) ? found : std::vector<std::size_t>();
 }
 
 /// What it is worth if all of these sites' traffic were near.
-gain worth_if_near(const picture& of, const std::vector<std::size_t>& sites) {
-  const situation& all = of.of;
+gain worth_if_near(const analysis& of, const std::vector<std::size_t>& sites) {
+  const analysis_input& all = of.input;
   flow_of_time now = empty_flow(all, of.swept);
   flow_of_time these = empty_flow(all, of.swept);
   flow_of_time after = empty_flow(all, of.swept);
@@ -92,19 +93,19 @@ gain worth_if_near(const picture& of, const std::vector<std::size_t>& sites) {
   return made;
 }
 
-std::vector<std::string> evidence_of(const picture& of, const std::vector<std::size_t>& sites) {
+std::vector<std::string> evidence_of(const analysis& of, const std::vector<std::size_t>& sites) {
   std::vector<std::string> lines = usual_evidence(of, sites);
   const double all = all_remote_bytes(of);
   constexpr std::size_t most = 4;
   for (std::size_t k = 0; k < std::min(most, sites.size()); ++k) {
-    lines.push_back(names_of(of.of, {sites[k]}) + ": " +
-                    percent(remote_bytes(of, of.of.sites()[sites[k]].items) / all) +
+    lines.push_back(names_of(of.input, {sites[k]}) + ": " +
+                    percent(remote_bytes(of, of.input.sites()[sites[k]].items) / all) +
                     " of the remote traffic");
   }
   return lines;
 }
 
-suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_nameless(const analysis& of, const std::vector<std::size_t>& sites) {
   const double share = remote_of_sites(of, sites) / all_remote_bytes(of);
   return {.title = percent(share) + " of the remote traffic goes to memory without a name: no "
                                     "array of the program is known to be there",
@@ -114,7 +115,7 @@ suspicion describe_nameless(const picture& of, const std::vector<std::size_t>& s
           .worth = worth_if_near(of, sites)};
 }
 
-suspicion describe_thread_stacks(const picture& of, const std::vector<std::size_t>& sites) {
+suspicion describe_thread_stacks(const analysis& of, const std::vector<std::size_t>& sites) {
   return {.title = "threads on other nodes use what is on a thread's stack, or in its "
                    "thread-local data",
           .evidence = evidence_of(of, sites),

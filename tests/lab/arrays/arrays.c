@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "witness.h"
+#include "page_report.h"
 
 enum { elements = 2 << 20, rows = 16384, row_bytes = 528 };
 
@@ -85,15 +85,15 @@ int main(int argc, char** argv) {
   }
   for (size_t i = 0; i < count; ++i) {
     if (nodes != 0) {
-      witness_cyclic(arrays[i].name, arrays[i].array, arrays[i].count * sizeof(double), 65536,
-                     nodes);
+      report_cyclic(arrays[i].name, arrays[i].array, arrays[i].count * sizeof(double), 65536,
+                    nodes);
     } else {
-      witness_array(arrays[i].name, arrays[i].array, arrays[i].count, sizeof(double));
+      report_array(arrays[i].name, arrays[i].array, arrays[i].count, sizeof(double));
     }
   }
   if (nodes == 0) {
-    witness_rows("rows", first, rows, row_bytes);
-    witness_rows("more_rows", second, rows, row_bytes);
+    report_rows("rows", first, rows, row_bytes);
+    report_rows("more_rows", second, rows, row_bytes);
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "witness.h"
+#include "page_report.h"
 
 namespace {
 
@@ -13,12 +13,12 @@ constexpr std::size_t elements = 2 << 20;
 constexpr std::size_t row_count = 16384;
 constexpr std::size_t row_elements = 66;
 
-void witness(const char* name, double* array) {
+void report(const char* name, double* array) {
   use_array(array, elements);
-  witness_array(name, array, elements, sizeof(double));
+  report_array(name, array, elements, sizeof(double));
 }
 
-void witness(const char* name, std::vector<std::vector<double>>& matrix) {
+void report(const char* name, std::vector<std::vector<double>>& matrix) {
   std::vector<void*> rows;
   for (auto& row : matrix) {
     rows.push_back(row.data());
@@ -27,7 +27,7 @@ void witness(const char* name, std::vector<std::vector<double>>& matrix) {
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     std::fill(matrix[i].begin(), matrix[i].end(), 2.0);
   }
-  witness_rows(name, rows.data(), rows.size(), row_elements * sizeof(double));
+  report_rows(name, rows.data(), rows.size(), row_elements * sizeof(double));
 }
 
 struct alignas(64) cell {
@@ -50,10 +50,10 @@ int main() {
   for (std::size_t i = 0; i < row_count; ++i) {
     second.emplace_back(row_elements, 1.0);
   }
-  witness("new", by_new.get());
-  witness("vector", vector.data());
-  witness("grown_vector", grown.data());
-  witness("aligned_new", aligned[0].value);
-  witness("matrix", matrix);
-  witness("grown_matrix", second);
+  report("new", by_new.get());
+  report("vector", vector.data());
+  report("grown_vector", grown.data());
+  report("aligned_new", aligned[0].value);
+  report("matrix", matrix);
+  report("grown_matrix", second);
 }

@@ -6,7 +6,7 @@ program arrays
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   interface
-    subroutine witness_array(name, array, elements, element_bytes) bind(c)
+    subroutine report_array(name, array, elements, element_bytes) bind(c)
       import :: c_char, c_ptr, c_size_t
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr), value :: array
@@ -32,18 +32,18 @@ program arrays
   by_pointer = 1
   saved = 1
   field = 1
-  call witness("allocate", c_loc(allocated))
-  call witness("matrix", c_loc(matrix))
-  call witness("pointer", c_loc(by_pointer))
-  call witness("save", c_loc(saved))
-  call witness("common", c_loc(field))
+  call report("allocate", c_loc(allocated))
+  call report("matrix", c_loc(matrix))
+  call report("pointer", c_loc(by_pointer))
+  call report("save", c_loc(saved))
+  call report("common", c_loc(field))
 
 contains
 
-  subroutine witness(name, array)
+  subroutine report(name, array)
     character(*), intent(in) :: name
     type(c_ptr), intent(in) :: array
     call use_array(array, int(elements, c_size_t))
-    call witness_array(name//c_null_char, array, int(elements, c_size_t), 8_c_size_t)
+    call report_array(name//c_null_char, array, int(elements, c_size_t), 8_c_size_t)
   end subroutine
 end program

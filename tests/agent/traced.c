@@ -1,7 +1,7 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * witnessed CASE: a program whose objects are known, for who watches. It prints an "ok", and where
- * the test asks, its mappings.
+ * traced CASE: a program whose objects are known. It prints "ok" and, where the test asks for them,
+ * its mappings.
  */
 #include <pthread.h>
 #include <signal.h>

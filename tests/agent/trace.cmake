@@ -1,6 +1,6 @@
-# What an agent that witnesses tells: of objects' births, stacks and pages, and of system calls that
-# write into them, by programs that are built as distributions do it and as they do not.
-foreach(_name witnessed rows reads)
+# What the agent records in trace mode: allocations, stacks and pages of objects, and system calls that write
+# into them, in programs that are built as distributions do it and as they do not.
+foreach(_name traced rows reads)
   add_executable(nodewise_agent_of_${_name} ${_name}.c)
   set_target_properties(nodewise_agent_of_${_name} PROPERTIES OUTPUT_NAME ${_name})
 endforeach()
@@ -8,7 +8,7 @@ add_executable(nodewise_agent_of_reads_fortified reads_fortified.c)
 set_target_properties(nodewise_agent_of_reads_fortified PROPERTIES OUTPUT_NAME reads_fortified)
 target_compile_options(nodewise_agent_of_reads_fortified PRIVATE
   -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-foreach(_name witnessed rows reads reads_fortified)
+foreach(_name traced rows reads reads_fortified)
   target_compile_options(nodewise_agent_of_${_name} PRIVATE ${_warnings} -fno-builtin)
   target_link_libraries(nodewise_agent_of_${_name} PRIVATE Threads::Threads)
   set_target_properties(nodewise_agent_of_${_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${_folder})
@@ -27,4 +27,4 @@ target_link_libraries(nodewise_agent_unwind PRIVATE nodewise_options nodewise_la
 set_target_properties(nodewise_agent_unwind PROPERTIES
   OUTPUT_NAME unwind RUNTIME_OUTPUT_DIRECTORY ${_folder})
 
-nodewise_python_test(agent_witness FILE ${CMAKE_CURRENT_SOURCE_DIR}/witness_test.py LABELS agent)
+nodewise_python_test(agent_trace FILE ${CMAKE_CURRENT_SOURCE_DIR}/trace_test.py LABELS agent)

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/treatment.hpp"
+#include "advise/candidates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,8 @@ namespace {
 using plans::layout;
 
 /// Memories that a program's threads are near to, each once, ascending.
-std::vector<std::size_t> memories_of(const situation& of, const std::vector<std::size_t>& nodes) {
+std::vector<std::size_t> memories_of(const analysis_input& of,
+                                     const std::vector<std::size_t>& nodes) {
   std::vector<std::size_t> memories;
   for (const std::size_t node : nodes) {
     if (node != nowhere) {
@@ -30,7 +31,7 @@ std::vector<std::size_t> memories_of(const situation& of, const std::vector<std:
 
 /// Page by page over memories that no thread is at: over these alone, over all, and over all by
 /// what they can move. Nothing where threads are at every memory.
-std::vector<treatment> over_idle_memories(const situation& of,
+std::vector<candidate> over_idle_memories(const analysis_input& of,
                                           const std::vector<std::size_t>& used) {
   std::vector<plans::memory_weight> idle;
   std::vector<plans::memory_weight> all;
@@ -58,14 +59,14 @@ std::vector<treatment> over_idle_memories(const situation& of,
   if (idle.empty()) {
     return {};
   }
-  std::vector<treatment> made;
+  std::vector<candidate> made;
   for (const auto& memories : {all, idle, weighted}) {
     made.push_back({.how = layout::interleaved, .memories = memories});
   }
   return made;
 }
 
-model::page_map by_parts(const situation& of, std::size_t pages,
+model::page_map by_parts(const analysis_input& of, std::size_t pages,
                          const std::vector<plans::part_run>& parts,
                          const std::vector<std::size_t>& nodes, const model::page_map& otherwise) {
   double all = 0;
@@ -89,7 +90,7 @@ model::page_map by_parts(const situation& of, std::size_t pages,
 }
 
 /// Pages that lie where their first toucher's thread was: where it will be then.
-model::page_map follow_touch(const situation& of, const item& what,
+model::page_map follow_touch(const analysis_input& of, const item& what,
                              const std::vector<std::size_t>& homes) {
   std::vector<model::page_block> blocks;
   std::size_t page = 0;
@@ -122,7 +123,7 @@ model::page_map follow_touch(const situation& of, const item& what,
 
 } // namespace
 
-std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t program,
+std::vector<std::size_t> nodes_of_threads(const analysis_input& of, std::size_t program,
                                           const std::vector<std::size_t>& homes) {
   std::vector<std::size_t> nodes;
   std::vector<double> bytes;
@@ -148,14 +149,14 @@ std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t progr
   return nodes;
 }
 
-std::size_t filled_pages(const situation& of, const item& what) {
+std::size_t filled_pages(const analysis_input& of, const item& what) {
   const std::uint64_t page = of.profile().page_bytes;
   const std::uint64_t filled = (what.what->bytes + page - 1) / page;
   return static_cast<std::size_t>(what.what->pages == filled + 1 && filled > 0 ? filled
                                                                                : what.what->pages);
 }
 
-model::page_map map_under(const situation& of, const item& what, const treatment& how,
+model::page_map map_under(const analysis_input& of, const item& what, const candidate& how,
                           const std::vector<std::size_t>& homes) {
   const std::size_t pages = filled_pages(of, what);
   if (how.how == layout::untouched) {
@@ -184,27 +185,27 @@ model::page_map map_under(const situation& of, const item& what, const treatment
   return memories.empty() ? what.now : model::page_map::in_turn(memories);
 }
 
-std::vector<treatment> treatments_for(const picture& of, const std::vector<std::size_t>& items,
+std::vector<candidate> candidates_for(const analysis& of, const std::vector<std::size_t>& items,
                                       const std::vector<std::size_t>& homes,
                                       std::size_t most_runs) {
-  const std::vector<item>& all = of.of.items();
+  const std::vector<item>& all = of.input.items();
   const std::size_t most =
       *std::ranges::max_element(items, {}, [&](std::size_t i) { return all[i].bytes(); });
-  std::vector<treatment> made(1);
-  const std::vector<std::size_t> nodes = nodes_of_threads(of.of, all[most].program, homes);
-  const std::vector<std::size_t> memories = memories_of(of.of, nodes);
+  std::vector<candidate> made(1);
+  const std::vector<std::size_t> nodes = nodes_of_threads(of.input, all[most].program, homes);
+  const std::vector<std::size_t> memories = memories_of(of.input, nodes);
   if (memories.empty()) {
     return made;
   }
   const auto add_idle = [&] {
-    std::ranges::move(over_idle_memories(of.of, memories), std::back_inserter(made));
+    std::ranges::move(over_idle_memories(of.input, memories), std::back_inserter(made));
   };
   if (of.shapes[most].anyones()) { // a block would only look like somebody's
     made.push_back({layout::interleaved});
     add_idle();
     return made;
   }
-  const use_map seen(of.of, all[most], homes);
+  const use_map seen(of.input, all[most], homes);
   const auto top = seen.greatest_user();
   if (all[most].alone) { // nobody else needs it nearer, and other memories idle meanwhile, too
     if (top) {
@@ -212,7 +213,7 @@ std::vector<treatment> treatments_for(const picture& of, const std::vector<std::
     }
     return made;
   }
-  use_map::run_list exact = of.of.assumed() ? use_map::run_list{} : seen.parts(most_runs);
+  use_map::run_list exact = of.input.assumed() ? use_map::run_list{} : seen.parts(most_runs);
   if (std::ranges::find(nodes, nowhere) == nodes.end()) {
     // Of a group the agent deals out blocks, and which pages these are was not recorded. Equal
     // parts are no simpler than an exact map that is as short.
@@ -230,15 +231,15 @@ std::vector<treatment> treatments_for(const picture& of, const std::vector<std::
   if (top) {
     made.push_back({layout::on_thread, *top});
   }
-  if (!of.of.assumed()) {
+  if (!of.input.assumed()) {
     if (exact.runs.size() > 1) {
       made.push_back({layout::map, 0, std::move(exact.runs), exact.lost});
     }
     made.push_back({layout::interleaved});
     add_idle();
   }
-  for (treatment& each : made) {
-    each.misplaced = seen.misplaced(of.of, map_under(of.of, all[most], each, homes));
+  for (candidate& each : made) {
+    each.misplaced = seen.misplaced(of.input, map_under(of.input, all[most], each, homes));
   }
   return made;
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "witness.h"
+#include "page_report.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ void use_array(double* array, size_t elements) {
   }
 }
 
-void witness_array(const char* name, const void* array, size_t elements, size_t element_bytes) {
+void report_array(const char* name, const void* array, size_t elements, size_t element_bytes) {
   size_t there = 0;
   size_t all = 0;
   const uintptr_t page = page_bytes();
@@ -54,7 +54,7 @@ void witness_array(const char* name, const void* array, size_t elements, size_t 
   print(name, there, all);
 }
 
-void witness_rows(const char* name, void* const* rows, size_t count, size_t row_bytes) {
+void report_rows(const char* name, void* const* rows, size_t count, size_t row_bytes) {
   size_t there = 0;
 #pragma omp parallel for schedule(static) reduction(+ : there)
   for (size_t i = 0; i < count; ++i) {
@@ -64,7 +64,7 @@ void witness_rows(const char* name, void* const* rows, size_t count, size_t row_
   print(name, there, count);
 }
 
-void witness_cyclic(const char* name, const void* array, size_t bytes, size_t granule, int nodes) {
+void report_cyclic(const char* name, const void* array, size_t bytes, size_t granule, int nodes) {
   const uintptr_t page = page_bytes();
   const uintptr_t start = ((uintptr_t)array + page - 1) / page * page;
   size_t there = 0;

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/situation.hpp"
+#include "advise/analysis_input.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +95,8 @@ std::size_t position_or_nowhere(const model::machine_costs& on, node_id node) {
   return on.position_of(node).value_or(nowhere);
 }
 
-situation::situation(const profile::profile& of, const topology& on,
-                     std::vector<std::size_t> programs)
+analysis_input::analysis_input(const profile::profile& of, const topology& on,
+                               std::vector<std::size_t> programs)
     : profile_(of), machine_(on), programs_(std::move(programs)),
       costs_(model::costs_of(on.machine())),
       other_costs_(cores_draw_more(costs_)
@@ -129,7 +129,7 @@ situation::situation(const profile::profile& of, const topology& on,
   mark_alone();
 }
 
-void situation::add_workers(std::size_t program) {
+void analysis_input::add_workers(std::size_t program) {
   const std::size_t first = workers_.size();
   const std::vector<profile::thread>& threads = profile_.programs[program].threads;
   std::size_t main = 0;
@@ -168,7 +168,7 @@ void situation::add_workers(std::size_t program) {
   mark_roaming(program, first);
 }
 
-void situation::add_items(std::size_t program, std::size_t first_worker) {
+void analysis_input::add_items(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   for (const profile::object& each : from.objects) {
     item made;
@@ -197,7 +197,7 @@ void situation::add_items(std::size_t program, std::size_t first_worker) {
   }
 }
 
-model::page_map situation::map_now(const profile::object& of) const {
+model::page_map analysis_input::map_now(const profile::object& of) const {
   std::vector<model::page_block> blocks;
   const auto until = [&](std::uint64_t last, std::size_t node) {
     const std::uint64_t from = blocks.empty() ? 0 : blocks.back().last;
@@ -227,7 +227,7 @@ model::page_map situation::map_now(const profile::object& of) const {
   return model::page_map::of_blocks(std::move(blocks));
 }
 
-std::span<const profile::use_run> situation::assume_uses(const item& of) {
+std::span<const profile::use_run> analysis_input::assume_uses(const item& of) {
   const profile::object& what = *of.what;
   std::vector<profile::use_run> uses;
   const std::optional<profile::thread_index> toucher = only_toucher(what);
@@ -259,7 +259,7 @@ std::span<const profile::use_run> situation::assume_uses(const item& of) {
   return assumed_uses_.back();
 }
 
-void situation::add_sites() {
+void analysis_input::add_sites() {
   std::map<site_key, std::size_t> found;
   std::map<std::size_t, std::vector<std::string>> names; // by program
   for (const std::size_t program : programs_) {
@@ -300,7 +300,7 @@ void situation::add_sites() {
 
 /// Small blocks of a line that has a group, and which are not its first rows: an entry for them
 /// would fit all of the group's.
-void situation::leave_single_rows() {
+void analysis_input::leave_single_rows() {
   const auto caller_of = [&](const site& of) {
     const auto returns = profile::returns_of(items_[of.items.front()].what->made_at);
     return returns.empty() ? std::tuple(of.program, std::string(), std::uint64_t{0})
@@ -323,7 +323,7 @@ void situation::leave_single_rows() {
   }
 }
 
-void situation::add_bytes() {
+void analysis_input::add_bytes() {
   for (const item& each : items_) {
     for (const profile::use_run& run : each.uses) {
       for (const profile::use& use : run.by) {

@@ -32,25 +32,25 @@ struct speed {
 [[nodiscard]] bool is_worth_being_far(const model::machine_costs& on, const speed& then,
                                       const speed& now);
 
-class descent {
+class local_search {
  public:
-  descent(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
-          caution how);
+  local_search(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads,
+               caution how);
 
   /// The best end that is not slower than `most_s`, simple, and with room for what it places.
   void run(double most_s);
 
-  [[nodiscard]] std::vector<treated> result() const;
+  [[nodiscard]] std::vector<assignment> result() const;
   [[nodiscard]] flow_of_time flow() const;
   /// What was placed otherwise for want of room; a sentence each.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
  private:
-  /// Objects that get one treatment, with what each treatment makes of their traffic.
+  /// Objects that get one candidate, with what each candidate makes of their traffic.
   struct unit {
     std::size_t site = 0;
     std::vector<std::size_t> items;
-    std::vector<treatment> choices;
+    std::vector<candidate> choices;
     std::vector<flow_of_time> flows; ///< by choice
     std::size_t chosen = 0;
     double bytes = 0; ///< that its objects moved
@@ -58,7 +58,7 @@ class descent {
   struct score {
     double seconds = 0;
     double remote = 0;
-    double misplaced = 0; ///< see `treatment`, in parts of all bytes
+    double misplaced = 0; ///< see `candidate`, in parts of all bytes
   };
 
   void make_units(const std::vector<std::size_t>& sites);
@@ -66,7 +66,7 @@ class descent {
   [[nodiscard]] unit unit_of(std::size_t site, const std::vector<std::size_t>& items,
                              std::size_t most_runs) const;
   [[nodiscard]] double least_remote(const std::vector<unit>& units) const;
-  void add(const std::vector<std::size_t>& items, const treatment& how, flow_of_time& into) const;
+  void add(const std::vector<std::size_t>& items, const candidate& how, flow_of_time& into) const;
   [[nodiscard]] double cost(const score& of) const noexcept;
   [[nodiscard]] course course_now() const;
   [[nodiscard]] score now() const;
@@ -74,14 +74,14 @@ class descent {
   void set(const std::vector<std::size_t>& to);
   [[nodiscard]] std::vector<std::size_t> all(plans::layout how) const;
   [[nodiscard]] std::vector<std::size_t> nearest() const;
-  void descend();
+  void improve();
   void simplify(double most_s);
   void keep_near();
   [[nodiscard]] std::vector<double> overflow() const;
   void fit();
   bool relieve(std::size_t node);
 
-  const picture& of_;
+  const analysis& of_;
   const binding& threads_;
   double price_of_remote_;
   double most_remote_ = 1;

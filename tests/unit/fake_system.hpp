@@ -14,9 +14,9 @@
 namespace nodewise::doctor {
 
 /// A machine on which everything is permitted until a test refuses something.
-class patient : public test::fake_kernel {
+class fake_system : public test::fake_kernel {
  public:
-  patient() : fake_kernel({node_id{0}, node_id{2}}, 4096, std::size_t{2} << 20) {}
+  fake_system() : fake_kernel({node_id{0}, node_id{2}}, 4096, std::size_t{2} << 20) {}
 
   int map_errno = 0;
   sys::policy policy = sys::policy::system_default;
@@ -52,7 +52,7 @@ class patient : public test::fake_kernel {
   }
 };
 
-inline surroundings around(patient& who) {
+inline surroundings around(fake_system& who) {
   surroundings here;
   here.kernel = &who;
   here.open_fault_counter = [] { return 0; };
@@ -70,7 +70,7 @@ inline const finding& named(const std::vector<finding>& all, const std::string& 
   throw std::out_of_range("no finding " + name);
 }
 
-inline finding setting(patient& who, const std::string& name) {
+inline finding setting(fake_system& who, const std::string& name) {
   return named(examine_settings(who), name);
 }
 

@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "advise/analysis_input.hpp"
 #include "advise/shape.hpp"
-#include "advise/situation.hpp"
 #include "model/page_map.hpp"
 #include "plan/plan.hpp"
 
 namespace nodewise::advise {
 
 /// As in a plan: threads are numbers.
-struct treatment {
+struct candidate {
   plans::layout how = plans::layout::untouched;
   std::size_t thread = 0;
   std::vector<plans::part_run> parts = {};
@@ -28,20 +28,22 @@ struct treatment {
 /// The node of each thread of a program, by its number; `nowhere` where it is not known. Threads
 /// behind the last one that was seen at work are left out. Of several with one number, which were
 /// there one after the other, the node of who moved most. `homes`: node by worker; empty: as now.
-[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const situation& of, std::size_t program,
+[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const analysis_input& of,
+                                                        std::size_t program,
                                                         const std::vector<std::size_t>& homes);
 
 /// Pages that the object's bytes fill. One that begins within a page lies on one more, and what the
 /// agent places begins with a page: parts of a map are of these.
-[[nodiscard]] std::size_t filled_pages(const situation& of, const item& what);
+[[nodiscard]] std::size_t filled_pages(const analysis_input& of, const item& what);
 
 /// Where the pages of an object would be.
-[[nodiscard]] model::page_map map_under(const situation& of, const item& what, const treatment& how,
+[[nodiscard]] model::page_map map_under(const analysis_input& of, const item& what,
+                                        const candidate& how,
                                         const std::vector<std::size_t>& homes);
 
-/// What is worth trying for objects that are treated alike, the simplest first; the first one is to
+/// What is worth trying for objects that are placed alike, the simplest first; the first one is to
 /// leave them. `most_runs` limits maps.
-[[nodiscard]] std::vector<treatment> treatments_for(const picture& of,
+[[nodiscard]] std::vector<candidate> candidates_for(const analysis& of,
                                                     const std::vector<std::size_t>& items,
                                                     const std::vector<std::size_t>& homes,
                                                     std::size_t most_runs);

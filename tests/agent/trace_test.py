@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""What an agent that witnesses tells of a program, and that the program does not notice."""
+"""What the agent records of a program in trace mode, and that the program does not notice."""
 
 import collections
 import os
@@ -13,9 +13,9 @@ from agent_report import GROUP, HEAP, LIVE_AT_END, MAP, NO_SEQUENCE, NOT_ASKED, 
 
 BUILD = pathlib.Path(os.environ["NODEWISE_BUILD"])
 LIBRARIES = BUILD / "lib/nodewise"
-PRELOADED = f"{LIBRARIES}/libnodewise-agent.so:{LIBRARIES}/libnodewise-witness.so"
+PRELOADED = f"{LIBRARIES}/libnodewise-agent.so:{LIBRARIES}/libnodewise-trace.so"
 PROGRAMS = BUILD / "tests/agent"
-WITNESS = "v3;threshold=1048576;group=256;observe;witness"
+TRACE = "v3;threshold=1048576;group=256;observe;trace"
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
 
@@ -28,41 +28,41 @@ def run(command, settings=None, **options):
                           check=False, **options)
 
 
-class WitnessTest(unittest.TestCase):
+class TraceTest(unittest.TestCase):
     def setUp(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nodewise-report-")))
         self.file, self.maps = folder / "report", folder / "maps"
 
-    def witnessed(self, *command, status=0):
+    def traced(self, *command, status=0):
         """What the program printed, and what the agent reported."""
         agent_report.reserve(self.file)
-        done = run(command, f"{WITNESS};report={self.file}")
+        done = run(command, f"{TRACE};report={self.file}")
         self.assertEqual((done.returncode, done.stderr), (status, ""))
         return done.stdout, agent_report.read(self.file.read_bytes())
 
 
-class Births(WitnessTest):
+class Allocations(TraceTest):
     def of(self, case, status=0):
-        return self.witnessed(PROGRAMS / "witnessed", case, status=status)
+        return self.traced(PROGRAMS / "traced", case, status=status)
 
     def test_objects_tell_when_where_and_by_whom_they_were_made(self):
         output, report = self.of("places")
         (start,), (end,) = report.starts, report.ends
         self.assertEqual(start.parent, os.getpid())
-        self.assertEqual(end.left_out, {"objects": 0, "lost": 0, "births": 0, "stacks": 0, "writes": 0, "no_memory": 0})
+        self.assertEqual(end.left_out, {"objects": 0, "lost": 0, "allocations": 0, "stacks": 0, "writes": 0, "no_memory": 0})
         self.assertEqual(len(report.objects), end.objects)
         self.assertEqual(end.objects, 1 + 2 + 100 + 1 + 1)
         numbers = {each.number for each in report.stacks}
         makers = set()
         for each in report.objects:
-            self.assertLess(start.time_ns, each.born_ns)
-            self.assertLess(each.born_ns, each.died_ns)
+            self.assertLess(start.time_ns, each.allocated_ns)
+            self.assertLess(each.allocated_ns, each.freed_ns)
             self.assertEqual(each.start % PAGE, 0)
             self.assertIn(each.stack, {0} if each.kind == STATIC else numbers)
             makers.add(each.maker)
-            (birth,) = [birth for birth in report.births if birth.sequence == each.sequence]
-            self.assertEqual((birth.start, birth.bytes, birth.kind, birth.stack, birth.tid, birth.time_ns, birth.name),
-                             (each.start, each.bytes, each.kind, each.stack, each.maker, each.born_ns, each.name))
+            (allocation,) = [allocation for allocation in report.allocations if allocation.sequence == each.sequence]
+            self.assertEqual((allocation.start, allocation.bytes, allocation.kind, allocation.stack, allocation.tid, allocation.time_ns, allocation.name),
+                             (each.start, each.bytes, each.kind, each.stack, each.maker, each.allocated_ns, each.name))
         self.assertEqual(len(makers), 2)
         self.assertEqual(len([each for each in report.objects if each.maker != start.pid]), 1)
         kinds = [each.kind for each in report.objects]
@@ -122,7 +122,7 @@ class Births(WitnessTest):
 
     def test_an_object_that_moves_is_told_again(self):
         output, report = self.of("moves")
-        first, _, again = [each for each in report.births if each.kind == HEAP]
+        first, _, again = [each for each in report.allocations if each.kind == HEAP]
         self.assertEqual((again.sequence, again.bytes, again.start), (first.sequence, 64 * MIB, int(output, 16)))
         self.assertNotEqual(again.start, first.start)
         self.assertEqual((again.stack, again.tid), (first.stack, first.tid))
@@ -131,15 +131,15 @@ class Births(WitnessTest):
     def test_a_group_is_born_when_its_site_makes_it(self):
         _, report = self.of("rows")
         (group,) = [each for each in report.objects if each.kind == GROUP]
-        (birth,) = [each for each in report.births if each.kind == GROUP]
+        (allocation,) = [each for each in report.allocations if each.kind == GROUP]
         (thread,) = [each for each in report.objects if each.maker != group.pid]
         self.assertEqual(group.maker, group.pid)
-        self.assertLess(group.born_ns, thread.born_ns)
-        self.assertEqual((birth.stack, birth.time_ns), (group.stack, group.born_ns))
+        self.assertLess(group.allocated_ns, thread.allocated_ns)
+        self.assertEqual((allocation.stack, allocation.time_ns), (group.stack, group.allocated_ns))
         self.assertIn(group.stack, [each.number for each in report.stacks])
 
     def test_arrays_of_the_library_are_its_regions(self):
-        output, report = self.witnessed(PROGRAMS / "library_arrays")
+        output, report = self.traced(PROGRAMS / "library_arrays")
         kept, gone = (int(word, 16) // PAGE * PAGE for word in output.split())
         regions = {each.start: each for each in report.objects if each.kind == REGION}
         self.assertEqual(set(regions), {kept, gone})
@@ -153,37 +153,37 @@ class Births(WitnessTest):
     def test_a_program_that_is_killed_has_its_births(self):
         _, report = self.of("killed", status=-9)
         self.assertEqual(report.ends, [])
-        self.assertEqual(len([each for each in report.births if each.kind == HEAP]), 2)
+        self.assertEqual(len([each for each in report.allocations if each.kind == HEAP]), 2)
         self.assertEqual(len(report.stacks), 2)
         self.assertEqual(len(report.objects), 1)
 
     def test_so_has_one_that_becomes_another(self):
         _, report = self.of("replaced")
-        self.assertEqual(len([each for each in report.births if each.kind == HEAP]), 1)
-        self.assertEqual([each.program for each in report.starts], ["witnessed", "true"])
+        self.assertEqual(len([each for each in report.allocations if each.kind == HEAP]), 1)
+        self.assertEqual([each.program for each in report.starts], ["traced", "true"])
 
     def test_a_child_tells_what_is_its_own(self):
         output, report = self.of("child")
         child = report.of(int(output))
         self.assertEqual(child.starts[0].parent, report.starts[0].pid)
-        self.assertEqual([(each.sequence, each.bytes) for each in child.births], [(0, 2 * MIB)])
+        self.assertEqual([(each.sequence, each.bytes) for each in child.allocations], [(0, 2 * MIB)])
         self.assertEqual([each.bytes for each in child.objects], [2 * MIB])
-        self.assertEqual([each.number for each in child.stacks], [child.births[0].stack])
+        self.assertEqual([each.number for each in child.stacks], [child.allocations[0].stack])
 
     def test_there_is_an_end_to_it(self):
         _, report = self.of("many")
         (end,) = report.ends
         self.assertEqual(end.objects, 20001)
-        self.assertEqual(len(report.births) + end.left_out["births"], end.objects)
-        self.assertEqual(len(report.births), 16384)
+        self.assertEqual(len(report.allocations) + end.left_out["allocations"], end.objects)
+        self.assertEqual(len(report.allocations), 16384)
         self.assertEqual(len(report.objects) + end.left_out["objects"], end.objects)
 
 
-class Rows(WitnessTest):
+class Rows(TraceTest):
     """Rows that are allocated one by one are one array, whatever their size."""
 
     def test_of_each_size_have_a_name(self):
-        settings = "v3;threshold=131072;group=16;observe;witness"
+        settings = "v3;threshold=131072;group=16;observe;trace"
         for row_bytes in (16, 112, 216, 1 << 10, 12 << 10, 56 << 10, 110 << 10):
             with self.subTest(row_bytes=row_bytes):
                 count = (4 * MIB) // row_bytes
@@ -200,7 +200,7 @@ class Rows(WitnessTest):
     def test_are_all_in_the_group_that_a_rule_names(self):
         count, rows = 40, [PROGRAMS / "rows", 56 << 10, 40]
         agent_report.reserve(self.file)
-        run(rows, f"v3;threshold=131072;group=16;observe;witness;report={self.file}")
+        run(rows, f"v3;threshold=131072;group=16;observe;trace;report={self.file}")
         groups = [each for each in agent_report.read(self.file.read_bytes()).objects if each.kind == GROUP]
         self.assertEqual([each.blocks for each in groups], [count - 1, count], "nobody had named the first one's")
         code = f"code=rows+{groups[0].caller_offset - 1}-{groups[0].caller_offset}"
@@ -210,10 +210,10 @@ class Rows(WitnessTest):
         self.assertEqual([each.blocks for each in groups], [count, count])
 
 
-class Writes(WitnessTest):
+class Writes(TraceTest):
     def check(self, program, case):
         """The records are those that the program says, in the order of their places; returns them."""
-        output, report = self.witnessed(PROGRAMS / program, case)
+        output, report = self.traced(PROGRAMS / program, case)
         wanted = [(int(start, 16), int(first), int(last)) for start, first, last in map(str.split, output.splitlines())]
         found = [(each.start, each.first, each.last) for each in report.writes]
         self.assertEqual(sorted(found), sorted(wanted))
@@ -252,20 +252,20 @@ class Writes(WitnessTest):
         self.check("reads", "cancelled")
 
     def test_a_handler_may_read(self):
-        _, report = self.witnessed(PROGRAMS / "reads", "in_handler")
+        _, report = self.traced(PROGRAMS / "reads", "in_handler")
         self.assertTrue(all((each.first, each.last) in ((0, PAGE), (2 * MIB, 2 * MIB + PAGE)) for each in report.writes))
         self.assertLessEqual(report.ends[0].left_out["writes"], 3000)
         self.assertNotEqual(report.writes, [])
 
     def test_blocks_of_a_group_are_known_by_their_arena(self):
-        output, report = self.witnessed(PROGRAMS / "reads", "rows")
+        output, report = self.traced(PROGRAMS / "reads", "rows")
         start, _, last = output.split()
         (each,) = report.writes
         self.assertEqual((each.sequence, each.calls), (NO_SEQUENCE, 400))
         self.assertEqual((each.start + each.first, each.last - each.first), (int(start, 16), int(last)))
 
 
-class Promises(WitnessTest):
+class Promises(TraceTest):
     """Programs behave as they do without it."""
 
     def test_hold(self):
@@ -274,7 +274,7 @@ class Promises(WitnessTest):
                                                       "unmapped_by_the_kernel", "handler_maps", "reason_of_dlopen"))]
         for name, *arguments in commands:
             with self.subTest(name, arguments=arguments):
-                self.assertEqual(self.witnessed(PROGRAMS / name, *arguments)[0], "ok\n")
+                self.assertEqual(self.traced(PROGRAMS / name, *arguments)[0], "ok\n")
 
     def test_hold_for_what_reads(self):
         for case in ("read", "pread", "vectors", "fread", "sockets", "cancelled", "in_handler"):
@@ -282,31 +282,31 @@ class Promises(WitnessTest):
                 self.assertEqual(run([PROGRAMS / "reads", case]).returncode, 0)
 
     def test_memory_is_recycled_as_without_it(self):
-        plain = run([PROGRAMS / "witnessed", "recycled"]).stdout
+        plain = run([PROGRAMS / "traced", "recycled"]).stdout
         self.assertEqual(plain, "again\n")
-        output, report = self.witnessed(PROGRAMS / "witnessed", "recycled")
+        output, report = self.traced(PROGRAMS / "traced", "recycled")
         self.assertEqual(output, plain)
         self.assertEqual([each.bytes // MIB for each in report.objects if each.kind == HEAP], [16, 8, 8])
 
     def test_hold_in_random_operations(self):
-        self.assertEqual(self.witnessed(PROGRAMS / "torture", 1, 100_000)[0], "ok\n")
+        self.assertEqual(self.traced(PROGRAMS / "torture", 1, 100_000)[0], "ok\n")
 
     def test_hold_without_a_report_and_without_settings(self):
-        for settings in (WITNESS, f"{WITNESS};report=/dev/full", ""):
+        for settings in (TRACE, f"{TRACE};report=/dev/full", ""):
             done = run([PROGRAMS / "reads", "read"], settings)
             self.assertEqual(done.returncode, 0)
-        self.assertEqual(run(["sort", "-n"], WITNESS, input="3\n1\n2\n").stdout, "1\n2\n3\n")
+        self.assertEqual(run(["sort", "-n"], TRACE, input="3\n1\n2\n").stdout, "1\n2\n3\n")
 
 
-class Rules(WitnessTest):
+class Rules(TraceTest):
     def test_the_end_tells_what_each_rule_has_matched(self):
         agent_report.reserve(self.file)
         rules = "rule=kind=heap,nth=0-5000:bind@0;rule=kind=heap:local;rule=kind=group:local"
-        done = run([PROGRAMS / "witnessed", "many"], f"v3;threshold=1048576;{rules};report={self.file}")
+        done = run([PROGRAMS / "traced", "many"], f"v3;threshold=1048576;{rules};report={self.file}")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = agent_report.read(self.file.read_bytes())
         self.assertEqual(report.ends[0].rules, [(5000, 5000), (15000, 15000), (0, 0)])
-        self.assertEqual((report.births, report.stacks, report.objects[0].born_ns), ([], [], 0))
+        self.assertEqual((report.allocations, report.stacks, report.objects[0].allocated_ns), ([], [], 0))
 
 
 if __name__ == "__main__":

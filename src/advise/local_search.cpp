@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/descent.hpp"
+#include "advise/local_search.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -51,22 +51,24 @@ bool is_worth_being_far(const model::machine_costs& on, const speed& then, const
          now.seconds * (1 + price * now.remote);
 }
 
-descent::descent(const picture& of, const std::vector<std::size_t>& sites, const binding& threads,
-                 caution how)
-    : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.of.costs())),
-      peers_(peers_in(of.of, threads.homes)), fixed_(empty_flow(of.of, of.swept)), room_(of.of) {
+local_search::local_search(const analysis& of, const std::vector<std::size_t>& sites,
+                           const binding& threads, caution how)
+    : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.input.costs())),
+      peers_(peers_in(of.input, threads.homes)), fixed_(empty_flow(of.input, of.swept)),
+      room_(of.input) {
   if (how == caution::near) {
     price_of_remote_ = unknown_price_of_remote;
-    most_remote_ = tell(of.of, of.of.costs(), {flow_under(of.of, {}, of.swept), {}}).remote;
+    most_remote_ =
+        tell(of.input, of.input.costs(), {flow_under(of.input, {}, of.swept), {}}).remote;
   }
   make_units(sites);
-  std::vector<char> in_unit(of.of.items().size(), 0);
+  std::vector<char> in_unit(of.input.items().size(), 0);
   for (unit& each : units_) {
     for (const std::size_t i : each.items) {
       in_unit[i] = 1;
     }
-    for (const treatment& choice : each.choices) {
-      each.flows.push_back(empty_flow(of.of, of.swept));
+    for (const candidate& choice : each.choices) {
+      each.flows.push_back(empty_flow(of.input, of.swept));
       add(each.items, choice, each.flows.back());
     }
   }
@@ -79,7 +81,7 @@ descent::descent(const picture& of, const std::vector<std::size_t>& sites, const
   add(rest, {}, fixed_);
 }
 
-void descent::run(double most_s) {
+void local_search::run(double most_s) {
   const std::vector<std::size_t> as_now(units_.size(), 0);
   std::vector<std::size_t> best = as_now;
   set(as_now);
@@ -92,7 +94,7 @@ void descent::run(double most_s) {
     }
     tried.push_back(begin);
     set(begin);
-    descend();
+    improve();
     const score end = now();
     constexpr double really = 1 - 1e-9;
     if (end.seconds <= most_s && end.remote <= most_remote_ + simple_remote &&
@@ -107,8 +109,8 @@ void descent::run(double most_s) {
   fit();
 }
 
-std::vector<treated> descent::result() const {
-  std::vector<treated> made;
+std::vector<assignment> local_search::result() const {
+  std::vector<assignment> made;
   for (const unit& each : units_) {
     if (each.chosen != 0) {
       made.push_back({each.site, each.items, each.choices[each.chosen]});
@@ -117,7 +119,7 @@ std::vector<treated> descent::result() const {
   return made;
 }
 
-flow_of_time descent::flow() const {
+flow_of_time local_search::flow() const {
   flow_of_time sum = fixed_;
   for (const unit& each : units_) {
     for (std::size_t k = 0; k < sum.size(); ++k) {
@@ -127,11 +129,11 @@ flow_of_time descent::flow() const {
   return sum;
 }
 
-void descent::make_units(const std::vector<std::size_t>& sites) {
+void local_search::make_units(const std::vector<std::size_t>& sites) {
   std::vector<std::size_t> worthy;
   for (const std::size_t s : sites) {
-    const site& each = of_.of.sites()[s];
-    if (each.placeable && each.bytes > least_traffic * of_.of.bytes() &&
+    const site& each = of_.input.sites()[s];
+    if (each.placeable && each.bytes > least_traffic * of_.input.bytes() &&
         worthy.size() < most_units) {
       worthy.push_back(s);
     }
@@ -139,7 +141,7 @@ void descent::make_units(const std::vector<std::size_t>& sites) {
   const std::size_t budget =
       std::max<std::size_t>(most_runs_in_all / std::max<std::size_t>(worthy.size(), 1), 16);
   for (const std::size_t s : worthy) {
-    const std::vector<std::size_t>& items = of_.of.sites()[s].items;
+    const std::vector<std::size_t>& items = of_.input.sites()[s].items;
     const bool scattered =
         std::ranges::any_of(items, [&](std::size_t i) { return of_.shapes[i].scattered(); });
     // A coarser map of pages that are anywhere would be wrong for most of them.
@@ -163,18 +165,18 @@ void descent::make_units(const std::vector<std::size_t>& sites) {
   }
 }
 
-descent::unit descent::unit_of(std::size_t site, const std::vector<std::size_t>& items,
-                               std::size_t most_runs) const {
-  unit made{site, items, treatments_for(of_, items, threads_.homes, most_runs), {}, 0, 0};
+local_search::unit local_search::unit_of(std::size_t site, const std::vector<std::size_t>& items,
+                                         std::size_t most_runs) const {
+  unit made{site, items, candidates_for(of_, items, threads_.homes, most_runs), {}, 0, 0};
   for (const std::size_t i : items) {
-    made.bytes += of_.of.items()[i].bytes();
+    made.bytes += of_.input.items()[i].bytes();
   }
   return made;
 }
 
 /// To be on the node of this thread, if it may not be already.
-void descent::offer(std::size_t thread, unit& into) {
-  const bool has = std::ranges::any_of(into.choices, [&](const treatment& each) {
+void local_search::offer(std::size_t thread, unit& into) {
+  const bool has = std::ranges::any_of(into.choices, [&](const candidate& each) {
     return each.how == plans::layout::on_thread && each.thread == thread;
   });
   if (!has) {
@@ -182,19 +184,19 @@ void descent::offer(std::size_t thread, unit& into) {
   }
 }
 
-/// Share of the units' bytes that the best treatment of each leaves far.
-double descent::least_remote(const std::vector<unit>& units) const {
+/// Share of the units' bytes that the best candidate of each leaves far.
+double local_search::least_remote(const std::vector<unit>& units) const {
   double remote = 0;
   double all = 0;
   for (const unit& each : units) {
     double least = 1;
-    for (const treatment& how : each.choices) {
-      flow_of_time flow(1, matrix(of_.of));
+    for (const candidate& how : each.choices) {
+      flow_of_time flow(1, matrix(of_.input));
       for (const std::size_t i : each.items) {
-        const item& one = of_.of.items()[i];
-        add_item(of_.of, one, map_under(of_.of, one, how, threads_.homes), flow.front());
+        const item& one = of_.input.items()[i];
+        add_item(of_.input, one, map_under(of_.input, one, how, threads_.homes), flow.front());
       }
-      least = std::min(least, tell(of_.of, of_.of.costs(), {flow, threads_.homes}).remote);
+      least = std::min(least, tell(of_.input, of_.input.costs(), {flow, threads_.homes}).remote);
     }
     remote += least * each.bytes;
     all += each.bytes;
@@ -202,35 +204,35 @@ double descent::least_remote(const std::vector<unit>& units) const {
   return all > 0 ? remote / all : 0;
 }
 
-void descent::add(const std::vector<std::size_t>& items, const treatment& how,
-                  flow_of_time& into) const {
+void local_search::add(const std::vector<std::size_t>& items, const candidate& how,
+                       flow_of_time& into) const {
   for (const std::size_t i : items) {
-    add_in_time(of_.of, i, map_under(of_.of, of_.of.items()[i], how, threads_.homes), of_.swept,
-                into);
+    add_in_time(of_.input, i, map_under(of_.input, of_.input.items()[i], how, threads_.homes),
+                of_.swept, into);
   }
 }
 
-double descent::cost(const score& of) const noexcept {
+double local_search::cost(const score& of) const noexcept {
   return of.seconds * (1 + price_of_remote_ * (of.remote + of.misplaced));
 }
 
-course descent::course_now() const {
+course local_search::course_now() const {
   flow_of_time sum = flow();
   average(peers_, sum);
   return {std::move(sum), threads_.homes};
 }
 
-descent::score descent::now() const {
-  const told said = tell(of_.of, of_.of.costs(), course_now());
+local_search::score local_search::now() const {
+  const told said = tell(of_.input, of_.input.costs(), course_now());
   double misplaced = 0;
   for (const unit& each : units_) {
     misplaced += each.choices[each.chosen].misplaced * each.bytes;
   }
-  const double bytes = of_.of.bytes();
+  const double bytes = of_.input.bytes();
   return {said.seconds, said.remote, bytes > 0 ? misplaced / bytes : 0};
 }
 
-std::vector<std::size_t> descent::chosen() const {
+std::vector<std::size_t> local_search::chosen() const {
   std::vector<std::size_t> made;
   for (const unit& each : units_) {
     made.push_back(each.chosen);
@@ -238,14 +240,14 @@ std::vector<std::size_t> descent::chosen() const {
   return made;
 }
 
-void descent::set(const std::vector<std::size_t>& to) {
+void local_search::set(const std::vector<std::size_t>& to) {
   for (std::size_t u = 0; u < units_.size(); ++u) {
     units_[u].chosen = to[u];
   }
 }
 
-/// Every unit by this treatment, where it has it; of several maps by the most exact one.
-std::vector<std::size_t> descent::all(plans::layout how) const {
+/// Every unit by this candidate, where it has it; of several maps by the most exact one.
+std::vector<std::size_t> local_search::all(plans::layout how) const {
   std::vector<std::size_t> made;
   for (const unit& each : units_) {
     std::size_t found = 0;
@@ -259,13 +261,14 @@ std::vector<std::size_t> descent::all(plans::layout how) const {
 }
 
 /// Every unit by what makes most of its own traffic near.
-std::vector<std::size_t> descent::nearest() const {
+std::vector<std::size_t> local_search::nearest() const {
   std::vector<std::size_t> made;
   for (const unit& each : units_) {
     std::size_t best = 0;
     double least = 2;
     for (std::size_t c = 0; c < each.choices.size(); ++c) {
-      const double remote = tell(of_.of, of_.of.costs(), {each.flows[c], threads_.homes}).remote;
+      const double remote =
+          tell(of_.input, of_.input.costs(), {each.flows[c], threads_.homes}).remote;
       constexpr double really = 1e-9;
       if (remote < least - really) {
         least = remote;
@@ -278,7 +281,7 @@ std::vector<std::size_t> descent::nearest() const {
 }
 
 /// One unit after the other, until none gains.
-void descent::descend() {
+void local_search::improve() {
   score best = now();
   for (int round = 0; round < most_rounds; ++round) {
     bool changed = false;
@@ -305,8 +308,8 @@ void descent::descend() {
   }
 }
 
-/// The simplest treatment of each unit that costs nearly nothing, against the best of all.
-void descent::simplify(double most_s) {
+/// The simplest candidate of each unit that costs nearly nothing, against the best of all.
+void local_search::simplify(double most_s) {
   const score best = now();
   for (unit& each : units_) {
     const std::size_t was = each.chosen;
@@ -325,14 +328,14 @@ void descent::simplify(double most_s) {
 }
 
 /// Leaves what would be farther, unless that is clearly faster.
-void descent::keep_near() {
+void local_search::keep_near() {
   for (unit& each : units_) {
     const std::size_t was = each.chosen;
     const score with = now();
     each.chosen = 0;
     const score without = now();
     const bool farther = with.remote > without.remote + simple_remote;
-    if (!farther || is_worth_being_far(of_.of.costs(), {with.seconds, with.remote},
+    if (!farther || is_worth_being_far(of_.input.costs(), {with.seconds, with.remote},
                                        {without.seconds, without.remote})) {
       each.chosen = was;
     }
@@ -340,8 +343,8 @@ void descent::keep_near() {
 }
 
 /// Bytes by memory that do not fit at the worst time.
-std::vector<double> descent::overflow() const {
-  std::vector<treatment> by_item(of_.of.items().size());
+std::vector<double> local_search::overflow() const {
+  std::vector<candidate> by_item(of_.input.items().size());
   for (const unit& each : units_) {
     for (const std::size_t i : each.items) {
       by_item[i] = each.choices[each.chosen];
@@ -351,7 +354,7 @@ std::vector<double> descent::overflow() const {
 }
 
 /// Places otherwise what the memories have no room for, the largest objects first.
-void descent::fit() {
+void local_search::fit() {
   for (std::size_t tries = 0; tries <= units_.size(); ++tries) {
     const std::vector<double> missing = overflow();
     const auto worst = std::ranges::max_element(missing);
@@ -365,7 +368,7 @@ void descent::fit() {
 }
 
 /// One object elsewhere, of those that are placed: false if none makes that less does not fit.
-bool descent::relieve(std::size_t node) {
+bool local_search::relieve(std::size_t node) {
   const auto sum = [&] {
     const std::vector<double> missing = overflow();
     return std::accumulate(missing.begin(), missing.end(), 0.0);
@@ -391,10 +394,10 @@ bool descent::relieve(std::size_t node) {
     return false;
   }
   least_of->chosen = to;
-  remarks_.push_back("node " + std::to_string(of_.of.number_of(node)) + " has room for " +
+  remarks_.push_back("node " + std::to_string(of_.input.number_of(node)) + " has room for " +
                      bytes_text(room_.free_on(node)) + ", " + bytes_text(missing) +
-                     " less than would be best: " + of_.of.sites()[least_of->site].name + " is " +
-                     (to == 0 ? "left as it is" : "placed otherwise"));
+                     " less than would be best: " + of_.input.sites()[least_of->site].name +
+                     " is " + (to == 0 ? "left as it is" : "placed otherwise"));
   return true;
 }
 

@@ -48,7 +48,7 @@ struct item {
   std::size_t program = 0;
   const profile::object* what = nullptr;
   std::size_t first_worker = 0; ///< thread k of the program is worker `first_worker + k`
-  std::size_t site = 0;         ///< position in `situation::sites`
+  std::size_t site = 0;         ///< position in `analysis_input::sites`
   model::page_map now = model::page_map::in_turn({0}); ///< position `size()`: nobody knows
   std::span<const profile::use_run> uses;
   double units = 0;       ///< of use, in all
@@ -72,13 +72,13 @@ struct site {
   bool places_itself = false; ///< the program does, by the library: nothing from outside can
 };
 
-class situation {
+class analysis_input {
  public:
   /// `programs`: positions of those that are priced together. What is told must outlive this.
-  situation(const profile::profile& of, const topology& on, std::vector<std::size_t> programs);
+  analysis_input(const profile::profile& of, const topology& on, std::vector<std::size_t> programs);
 
-  situation(const situation&) = delete;
-  situation& operator=(const situation&) = delete;
+  analysis_input(const analysis_input&) = delete;
+  analysis_input& operator=(const analysis_input&) = delete;
 
   [[nodiscard]] const profile::profile& profile() const noexcept { return profile_; }
   [[nodiscard]] const topology& machine() const noexcept { return machine_; }

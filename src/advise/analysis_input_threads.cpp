@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "advise/situation.hpp"
+#include "advise/analysis_input.hpp"
 #include "bind/team_sizes.hpp"
 
 namespace nodewise::advise {
@@ -49,7 +49,7 @@ bool main_works_in(const profile::program& of, std::size_t main) {
 
 } // namespace
 
-void situation::number_workers(std::size_t program, std::size_t first_worker) {
+void analysis_input::number_workers(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   const bool told =
       std::ranges::any_of(from.threads, [](const auto& t) { return t.number.has_value(); });
@@ -96,7 +96,7 @@ std::vector<std::size_t> nested_teams(const profile::program& of) {
 /// A runtime's threads in the order of their creation, behind who has them work: the main thread,
 /// or a thread that the program has started for that. Where each starts an inner team, a thread of
 /// the outer team has the first number of its inner one.
-void situation::number_team(std::size_t program, std::size_t first_worker) {
+void analysis_input::number_team(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   const std::vector<double> uses = uses_of(from);
   std::vector<worker*> order;
@@ -139,7 +139,7 @@ void situation::number_team(std::size_t program, std::size_t first_worker) {
 }
 
 /// Threads that worked, and where those were that only their touches tell of.
-void situation::mark_active(std::size_t program, std::size_t first_worker) {
+void analysis_input::mark_active(std::size_t program, std::size_t first_worker) {
   const auto known = [&](std::size_t thread) { return first_worker + thread < workers_.size(); };
   std::map<std::size_t, std::map<std::size_t, std::uint64_t>> touched; // worker, node: pages
   for (const profile::object& each : profile_.programs[program].objects) {
@@ -173,7 +173,7 @@ void situation::mark_active(std::size_t program, std::size_t first_worker) {
   }
 }
 
-void situation::mark_roaming(std::size_t program, std::size_t first_worker) {
+void analysis_input::mark_roaming(std::size_t program, std::size_t first_worker) {
   // The main thread may have touched before a runtime bound it.
   constexpr double elsewhere = 0.2;
   std::map<std::size_t, std::pair<double, double>> touched; // by worker: pages, from elsewhere
