@@ -138,14 +138,9 @@ void local_search::make_units(const std::vector<std::size_t>& sites) {
       worthy.push_back(s);
     }
   }
-  const std::size_t budget =
-      std::max<std::size_t>(most_runs_in_all / std::max<std::size_t>(worthy.size(), 1), 16);
   for (const std::size_t s : worthy) {
     const std::vector<std::size_t>& items = of_.input.sites()[s].items;
-    const bool scattered =
-        std::ranges::any_of(items, [&](std::size_t i) { return of_.shapes[i].scattered(); });
-    // A coarser map of pages that are anywhere would be wrong for most of them.
-    const std::size_t most_runs = scattered ? budget : std::min(budget, most_runs_each);
+    const std::size_t most_runs = longest_map(s, worthy);
     unit whole = unit_of(s, items, most_runs);
     std::vector<unit> single;
     std::span<const site_part> parts = of_.parts[s];
@@ -163,6 +158,38 @@ void local_search::make_units(const std::vector<std::size_t>& sites) {
       units_.push_back(std::move(whole));
     }
   }
+}
+
+/// Runs that a map of the site may have: of all runs the part that its traffic is of all traffic. A
+/// coarser map of pages that are anywhere would be wrong for most of them, so other sites leave
+/// what they do not need to these.
+std::size_t local_search::longest_map(std::size_t site,
+                                      const std::vector<std::size_t>& worthy) const {
+  const auto is_scattered = [&](std::size_t s) {
+    return std::ranges::any_of(of_.input.sites()[s].items,
+                               [&](std::size_t i) { return of_.shapes[i].scattered(); });
+  };
+  constexpr std::size_t least = 16;
+  double bytes = 0;
+  double scattered_bytes = 0;
+  for (const std::size_t s : worthy) {
+    bytes += of_.input.sites()[s].bytes;
+    scattered_bytes += is_scattered(s) ? of_.input.sites()[s].bytes : 0;
+  }
+  const auto part_of = [&](std::size_t s, double of_bytes, double runs) {
+    return std::max(least, static_cast<std::size_t>(runs * of_.input.sites()[s].bytes / of_bytes));
+  };
+  const auto ordered_runs = [&](std::size_t s) {
+    return std::min(part_of(s, bytes, most_runs_in_all), most_runs_each);
+  };
+  if (!is_scattered(site)) {
+    return ordered_runs(site);
+  }
+  double left = most_runs_in_all;
+  for (const std::size_t s : worthy) {
+    left -= is_scattered(s) ? 0 : static_cast<double>(ordered_runs(s));
+  }
+  return part_of(site, scattered_bytes, std::max(left, 0.0));
 }
 
 local_search::unit local_search::unit_of(std::size_t site, const std::vector<std::size_t>& items,

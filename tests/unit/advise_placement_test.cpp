@@ -101,6 +101,26 @@ TEST(AdvisePlacement, RowsThatAnIndexDealsOutAreTheirUsersHoweverLittleTheyWereU
   }
 }
 
+// A plan has room for 4000 changes of the owner. Nearly all of them go to the array that nearly all
+// of the traffic is of.
+TEST(AdvisePlacement, TheArrayWithMostTrafficGetsTheLongestMap) {
+  program_maker make(four_by_two);
+  constexpr std::size_t rows = 3600;
+  make.array(rows, program_maker::all_by(0));
+  std::vector<std::size_t> owners;
+  std::uint64_t state = 12345;
+  for (std::size_t row = 0; row < rows; ++row) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    owners.push_back((state >> 33U) % make.threads());
+    make.last().uses.push_back({row, 1, {{owners.back(), 256}}});
+  }
+  make.array(16, program_maker::all_by(0)).used(make.blocked(), 0, 400);
+  const advise::proposal made = advise::make_plan(make.made(), topology(test::grid(4, 2)), 0);
+  ASSERT_EQ(made.plan.objects.size(), 2U);
+  EXPECT_GT(made.plan.objects.front().parts.size(), 2000U);
+  EXPECT_NEAR(*made.after.remote, 0, 1e-9);
+}
+
 TEST(AdvisePlacement, APageAloneInABlockFollowsItsNeighbours) {
   program_maker make(four_by_two);
   const auto strayed = [&](std::size_t page, std::size_t of) {
