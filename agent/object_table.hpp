@@ -22,8 +22,8 @@ struct allocation {
   std::uint32_t stack; ///< number of the record that has it, or 0
 };
 
-/// Pages that are bound to where they are, while the kernel looks who uses them.
-struct held_part {
+/// Pages that are bound to the node that they are on, while the kernel samples who uses them.
+struct numa_pinned_part {
   std::size_t pages; ///< of the object, in all
   std::size_t front; ///< so many from the start on without a gap: nothing more to do there
   unsigned extents;  ///< policies in force for these
@@ -54,8 +54,8 @@ struct object {
   unsigned extents;         ///< policies in force
   std::size_t coarse_slots; ///< of a map: parts of fewer owners are joined; 0: none are
   allocation made_by;
-  held_part held;
-  bool gives_back;   ///< the program gave pages of it back to the kernel: not held again
+  numa_pinned_part numa_pinned;
+  bool gives_back;   ///< the program gave pages of it back to the kernel: not bound again
   rule_set above;    ///< rules whose `above` fits the stack on which it was made
   rule_set numbered; ///< rules that have given it a number
   rule_set within;   ///< of these, by a number that they want

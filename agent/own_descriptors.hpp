@@ -13,7 +13,7 @@
 //   placement       facts of the system, in trace mode with_own_descriptors (process)
 //   pieces          /proc/self/maps, before mremap     with_own_descriptors
 //   preloadable     programs that are to be started    with_own_descriptors
-//   hold            pagemap and stat, from time to time: its thread has a table of its own
+//   numa_pin        pagemap and stat, from time to time: its thread has a table of its own
 // Records are written through a mapping (record_file.hpp), whose file the constructor opens. The
 // agent's dlopen() calls find what is loaded and open nothing. tests/architecture/opens_test.py
 // holds every file of the agent that opens files against this table.

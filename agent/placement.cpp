@@ -461,7 +461,7 @@ void release_extents(std::size_t count) noexcept {
 void give_back_extents(object& what) noexcept {
   release_extents(what.extents);
   what.extents = 0;
-  what.held = {};
+  what.numa_pinned = {};
 }
 
 } // namespace nodewise::agent

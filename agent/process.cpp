@@ -20,12 +20,12 @@
 #include "agent/call_on_stack.hpp"
 #include "agent/clock.hpp"
 #include "agent/groups.hpp"
-#include "agent/hold.hpp"
 #include "agent/large.hpp"
 #include "agent/messages.hpp"
 #include "agent/modules.hpp"
 #include "agent/next.hpp"
 #include "agent/next_operator.hpp"
+#include "agent/numa_pin.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/own_stack.hpp"
 #include "agent/placement.hpp"
@@ -62,8 +62,8 @@ struct process_state {
   counter records{0};
   counter left_out{0};
   counter lost{0};
-  counter no_memory{0};  ///< to make a record
-  counter held_pages{0}; ///< of objects that have ended
+  counter no_memory{0};         ///< to make a record
+  counter numa_pinned_pages{0}; ///< of objects that have ended
   counter begin_ns{0};
   counter spent_ns{0}; ///< on objects that were freed
   std::atomic<int> refused_errno{0};
@@ -104,7 +104,7 @@ void report_live(bool wait) noexcept {
     if (what.pid != state.pid) { // a fork's copy, or never counted
       return;
     }
-    state.held_pages += what.held.pages;
+    state.numa_pinned_pages += what.numa_pinned.pages;
     if (++records > max_records) {
       ++state.left_out;
       return;
@@ -173,7 +173,7 @@ bool malloc_is_ours() noexcept {
 void count_afresh() noexcept {
   for (counter* each : {&state.objects, &state.not_placed, &state.refused, &state.map_limited,
                         &state.coarser, &state.records, &state.left_out, &state.lost,
-                        &state.no_memory, &state.held_pages, &state.spent_ns}) {
+                        &state.no_memory, &state.numa_pinned_pages, &state.spent_ns}) {
     *each = 0;
   }
   state.refused_errno = 0;
@@ -207,7 +207,7 @@ void find_next_functions() noexcept {
 void before_fork() noexcept {
   lock_groups();
   objects.lock_for_fork();
-  let_go_of_all();
+  numa_unpin_all();
 }
 void after_fork_in_parent() noexcept {
   objects.unlock_after_fork();
@@ -226,8 +226,17 @@ void after_fork_in_child() noexcept {
     forget_writes();
   }
   begin_process();
-  begin_holding(false);
+  begin_numa_pinning(false);
   state.ended = state.finisher.load(); // the thread that was to end it is the parent's
+}
+
+/// Ends the policy that the launcher set for the program's first pages.
+void end_policy_of_start() noexcept {
+  int mode = 0;
+  if (sys::raw::get_mempolicy(&mode, nullptr, 0, nullptr, 0) == 0 &&
+      mode == static_cast<int>(sys::preferred_at_start)) {
+    (void)sys::raw::set_mempolicy(sys::policy::system_default, nullptr, 0);
+  }
 }
 
 [[gnu::constructor]] void start() noexcept {
@@ -236,6 +245,7 @@ void after_fork_in_child() noexcept {
   if (text == nullptr) {
     return;
   }
+  end_policy_of_start();
   const char* const wrong = parse(keep(text), asked);
   if (wrong != nullptr) {
     asked.report = nullptr;
@@ -284,7 +294,7 @@ void after_fork_in_child() noexcept {
   start_threads(asked);
   place_statics();
   begin_own_descriptors();
-  begin_holding(state.objects != 0);
+  begin_numa_pinning(state.objects != 0);
 }
 
 [[gnu::destructor]] void end() noexcept {
@@ -316,7 +326,7 @@ void count_made(object& what) noexcept {
   what.sequence = state.objects++;
   what.pid = state.pid;
   announce_object(what);
-  hold_also();
+  numa_pin_also();
   if (is_tracing()) {
     what.made_by = what.made_by.ns == 0 ? note_allocation(what.caller) : what.made_by;
     log_allocation(what, what.made_by.ns);
@@ -352,7 +362,7 @@ void report_freed(const object& what) noexcept {
   if (asked.report == nullptr || state.finished || what.pid == 0 || what.pid != state.pid) {
     return;
   }
-  state.held_pages += what.held.pages;
+  state.numa_pinned_pages += what.numa_pinned.pages;
   if (state.records++ >= max_records) {
     ++state.left_out;
     return;
@@ -362,13 +372,13 @@ void report_freed(const object& what) noexcept {
   state.spent_ns += now_ns() - begin;
 }
 
-void tell_holder() noexcept {
-  const holder_facts facts = holder();
-  nodewise_agent_held record = {};
+void report_numa_pinner() noexcept {
+  const numa_pinner_facts facts = numa_pinner();
+  nodewise_agent_numa_pinned record = {};
   record.tid = facts.tid;
   record.refused_errno = static_cast<std::uint32_t>(facts.refused_errno);
-  record.pages = state.held_pages;
-  tell(NODEWISE_AGENT_HELD, record.header, sizeof record);
+  record.pages = state.numa_pinned_pages;
+  tell(NODEWISE_AGENT_NUMA_PINNED, record.header, sizeof record);
 }
 
 void tell_helper() noexcept {
@@ -392,8 +402,8 @@ void write_end(void* wait) noexcept {
     const bool may_wait = *static_cast<const bool*>(wait);
     report_groups(may_wait);
     report_live(may_wait);
-    if (asked.hold) {
-      tell_holder();
+    if (asked.numa_pin) {
+      report_numa_pinner();
     }
     tell_all_writes();
     end_record record = {};

@@ -21,8 +21,8 @@ void count_made(object& what) noexcept;
 void tell_moved(const object& what) noexcept;
 /// To be called before the memory of a freed object goes.
 void report_freed(const object& what) noexcept;
-/// Tells of the thread that holds pages, and what it has come to.
-void tell_holder() noexcept;
+/// Reports the thread that binds pages, and how many it has bound.
+void report_numa_pinner() noexcept;
 /// Records that the calling task is one of the agent's own processes (agent/own_descriptors.hpp).
 void tell_helper() noexcept;
 /// The process ends. With `wait` false it may have been a signal handler that ends it.

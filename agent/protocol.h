@@ -25,7 +25,7 @@
  *     observe            place nothing; owners, if given, are what pages are counted by
  *     trace              record more of each object: when and on which stack it was allocated,
  *                        where each of its pages is, which system calls wrote into it
- *     hold               with `trace`: the kernel's NUMA balancing samples pages but moves none
+ *     numa-pin           with `trace`: the kernel's NUMA balancing samples pages but moves none
  *     quiet              say nothing on stderr
  *     announce           tell the lab's traffic counter of programs, threads and objects
  *                        (nodewise/marker.h)
@@ -99,8 +99,8 @@ enum nodewise_agent_kind {
       6,                    /* a large object was made, or is elsewhere or of another size now */
   NODEWISE_AGENT_STACK = 7, /* on which an object was made or written; before its first use */
   NODEWISE_AGENT_WROTE = 8, /* system calls wrote into an object */
-  NODEWISE_AGENT_HELD =
-      9, /* with `hold`: when the agent's thread begins, and when the process ends */
+  NODEWISE_AGENT_NUMA_PINNED =
+      9, /* with `numa-pin`: when the agent's thread begins, and when the process ends */
   NODEWISE_AGENT_HELPER = 10, /* a process of the agent's own begins, the header's tid: it opens
                                * files, and is none of the program's; a header alone */
 };
@@ -265,11 +265,11 @@ struct nodewise_agent_writes {
 #define NODEWISE_AGENT_NO_SEQUENCE UINT64_MAX
 
 /* Pages that the kernel was kept from moving. The last record of a process counts. */
-struct nodewise_agent_held {
+struct nodewise_agent_numa_pinned {
   struct nodewise_agent_header header;
   int32_t tid;            /* of the agent's own thread, which is none of the program's; or 0 */
-  uint32_t refused_errno; /* why pages were not held from some time on, or 0 */
-  uint64_t pages;         /* that were held when their object ended */
+  uint32_t refused_errno; /* why pages were not bound from some time on, or 0 */
+  uint64_t pages;         /* that were bound when their object ended */
 };
 
 enum nodewise_agent_thread_flag {

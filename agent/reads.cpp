@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "agent/hold.hpp"
 #include "agent/interposed.hpp"
+#include "agent/numa_pin.hpp"
 #include "agent/writes.hpp"
 
 namespace {

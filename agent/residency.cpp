@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "agent/extents.hpp"
-#include "agent/hold.hpp"
+#include "agent/numa_pin.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/placement.hpp"
 #include "sys/raw.hpp"
@@ -62,10 +62,10 @@ int meaning(int status) noexcept {
   return status == -ENOENT || status == -EFAULT ? absent : unlocated;
 }
 
-/// Linux 6.1 to 6.5: move_pages takes a page that NUMA balancing has unmapped, to see who uses it,
-/// for one that is not there. mincore knows better, and opens no file as for pagemap. Those that we
-/// hold (agent/hold.hpp) are on the node of their policy; the others' nodes nobody tells without
-/// using them.
+/// Linux 6.1 to 6.5: move_pages reports a page that NUMA balancing has unmapped to sample its users
+/// as absent. mincore reports it as present, and needs no open file as pagemap does. Pages that the
+/// agent bound (agent/numa_pin.hpp) are on the node of their policy. The nodes of the others cannot
+/// be found without using the pages.
 void find_unmapped(scratch& s, std::size_t count) noexcept {
   bool missing = false;
   for (std::size_t i = 0; i < count; ++i) {
@@ -76,7 +76,7 @@ void find_unmapped(scratch& s, std::size_t count) noexcept {
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (s.where[i] == -ENOENT && (s.in_memory[i] & 1) != 0) {
-      const int node = node_held_on(s.page[i]);
+      const int node = node_pinned_to(s.page[i]);
       s.where[i] = node >= 0 ? node : -EBUSY;
     }
   }

@@ -152,8 +152,8 @@ class reader {
       into_.trace = true;
       return nullptr;
     }
-    if (take(at_, "hold")) {
-      into_.hold = true;
+    if (take(at_, "numa-pin")) {
+      into_.numa_pin = true;
       return nullptr;
     }
     if (take(at_, "announce")) {

@@ -87,7 +87,7 @@ struct settings {
   bool main_works;    ///< the first of them is the main thread's
   bool observe;       ///< owners are who will use the pages: count by them, place nothing
   bool trace;         ///< record allocations, stacks and system calls that write
-  bool hold; ///< with trace: pages stay where they are while the kernel samples who uses them
+  bool numa_pin; ///< with trace: pages stay where they are while the kernel samples who uses them
   bool quiet;
   bool announce;      ///< to the traffic counter of a virtual machine
   const char* report; ///< a path, or nullptr if nobody asked

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "agent/hold.hpp"
+#include "agent/numa_pin.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/pin.hpp"
 #include "agent/process.hpp"
@@ -172,7 +172,7 @@ void write_live(int pid) noexcept {
   int tid = all.next();
   for (std::size_t count = 0; tid != 0 && count < max_known_threads; ++count, tid = all.next()) {
     nodewise_agent_thread record = {};
-    if (tid != holder().tid && describe_live(tid, pid, record)) {
+    if (tid != numa_pinner().tid && describe_live(tid, pid, record)) {
       tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
     }
   }

@@ -26,7 +26,7 @@ def variants(folder, report):
         "plain": {},
         "blocked": {"LD_PRELOAD": str(agent), "NODEWISE_AGENT": "v3;threshold=1048576;group=256;owners=0,0;default=blocked"},
         "profile": {"LD_PRELOAD": both, "NODEWISE_AGENT": trace},
-        "profile, held": {"LD_PRELOAD": both, "NODEWISE_AGENT": f"{trace};hold"},
+        "profile, held": {"LD_PRELOAD": both, "NODEWISE_AGENT": f"{trace};numa-pin"},
     }
 
 

@@ -217,7 +217,7 @@ void add_library_loops(Teams& teams, const std::array<loop_by_hand, 3>& by_hand,
       const auto loop = [&teams, arrays, run = by_library[k]] { run(teams, arrays()); };
       add_bound(name + "library" + suffix, loop);
       add_bound(name + "same" + suffix, [arrays, run = by_hand[k]] { run(arrays().get()); });
-      if constexpr (requires { teams.runtime().hold(); }) {
+      if constexpr (requires { teams.runtime().keep_bound(); }) {
         if (staggered) {
           add(name + "library_not_held", loop);
         }

@@ -51,7 +51,7 @@ template <class Half>
 auto by_halves(openmp_teams& teams, bool huge, Half half) {
   return [&teams, huge, half] {
     auto memory = std::make_unique<plain_memory>(bytes, huge);
-    const std::size_t workers = teams.who().workers().size();
+    const std::size_t workers = teams.threads().workers().size();
     teams.on_each_worker([&](const worker& me) {
       const std::size_t first = bytes / workers * me.number / huge_page * huge_page;
       const std::size_t last = bytes / workers * (me.number + 1) / huge_page * huge_page;

@@ -19,7 +19,7 @@ using namespace nodewise::bench;
 constexpr std::size_t page = base_page / sizeof(double);
 
 int threads(openmp_teams& teams) {
-  return static_cast<int>(teams.who().workers().size());
+  return static_cast<int>(teams.threads().workers().size());
 }
 
 void copy(const pointers& x) {
@@ -59,7 +59,7 @@ template <class Loop>
 void add_bound(openmp_teams& teams, const std::string& name, Loop loop) {
   benchmark::RegisterBenchmark(name.c_str(),
                                [&teams, loop](benchmark::State& state) {
-                                 const auto held = teams.runtime().hold();
+                                 const auto held = teams.runtime().keep_bound();
                                  teams.on_each_worker([](const worker&) {});
                                  loop();
                                  for (auto _ : state) {
@@ -165,7 +165,7 @@ int main(int count, char** words) {
   array<double> small(2 * base_page / sizeof(double), teams.blocked());
   teams.fill(small, 1.0);
   // A node that is not there is refused, and the extents are as many as asked for all the same.
-  const node_id here = teams.who().teams().front().node;
+  const node_id here = teams.threads().teams().front().node;
   array<double, block_cyclic> cyclic(elements,
                                      block_cyclic({here, node_id{to_int(here) + 1000}}, 1));
   add_entries(teams, small, cyclic);

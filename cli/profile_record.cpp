@@ -53,14 +53,14 @@ void tell_missing(profile::evidence& seen, const doctor::settings& found) {
   }
 }
 
-/// Where pages were to be held and were not.
-void tell_unheld(profile::evidence& seen, const launch::run_report& told) {
+/// Reports where the agent could not bind pages.
+void report_unbound(profile::evidence& seen, const launch::run_report& told) {
   for (const launch::process_report& each : told.processes) {
-    if (each.holder && each.holder->refused_errno != 0) {
+    if (each.numa_pinner && each.numa_pinner->refused_errno != 0) {
       seen.missing.push_back("where its pages were first: the kernel may have moved what it "
-                             "sampled accesses of, since they could not be held in " +
-                             each.program + ": " + errno_text(each.holder->refused_errno) +
-                             "; holding them needs Linux 5.12, mbind, move_pages and close_range");
+                             "sampled accesses of, since they could not be bound in " +
+                             each.program + ": " + errno_text(each.numa_pinner->refused_errno) +
+                             "; binding them needs Linux 5.12, mbind, move_pages and close_range");
       return;
     }
   }
@@ -93,7 +93,7 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
   profile::profile made = attribution::assemble(all, sys::real_kernel().thp_bytes());
   made.memory = was.memory;
   tell_missing(made.seen, was.found);
-  tell_unheld(made.seen, told);
+  report_unbound(made.seen, told);
   return made;
 }
 

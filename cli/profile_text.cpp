@@ -191,7 +191,7 @@ std::string evidence_text(const profile::profile& what, const report::style& how
                      " pages whose first touch was not seen";
   if (seen.hinting) {
     text += "; " + std::to_string(seen.hinting_samples) + " accesses sampled, " +
-            std::to_string(seen.pages_held) + " pages held where they were meanwhile, " +
+            std::to_string(seen.pages_held) + " pages bound to their node meanwhile, " +
             std::to_string(seen.pages_moved) + " moved by the kernel";
   }
   if (seen.counts) {

@@ -67,7 +67,7 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
   }
   options.report = true;
   options.trace = true;
-  options.hold = doctor::read_settings(sys::real_kernel()).balances();
+  options.numa_pin = doctor::read_settings(sys::real_kernel()).balances();
   const topology here = topology::from_sysfs();
   const launch::plan what = launch::make_plan(options, here);
   warn(what.warnings, given);

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // false-sharing with the library: per_thread gives each worker's counter cache lines of its own, on
-// a page of its node. (In an array of one's own, padded<T> keeps neighbours apart.)
+// a page of its node. (In an array of one's own, cache_aligned<T> keeps neighbours apart.)
 //
 // usage: false-sharing-library [increments per thread]
 #include <functional>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   say_what_fails();
 
   nodewise::openmp_teams teams;
-  nodewise::per_thread<long> counters(teams.who(), 0L);
+  nodewise::per_thread<long> counters(teams.threads(), 0L);
 
   const double start = seconds();
   teams.on_each_worker([&](const nodewise::worker& me) {

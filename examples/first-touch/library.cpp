@@ -15,7 +15,7 @@ int main() {
   teams.fill(a, 0.0F);
   teams.fill(b, 1.0F);
   teams.fill(c, 2.0F);
-  const nodewise::tally done = teams.for_each_owned(
+  const nodewise::loop_statistics done = teams.for_each_owned(
       nodewise::over(a, b, c), [](std::span<float> to, std::span<float> x, std::span<float> y) {
         for (std::size_t i = 0; i < to.size(); ++i) {
           to[i] += x[i] * y[i];

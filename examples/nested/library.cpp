@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   say_what_fails();
 
   nodewise::openmp_teams teams;
-  nodewise::per_thread<double> sums(teams.who(), 0.0);
+  nodewise::per_thread<double> sums(teams.threads(), 0.0);
   const double start = seconds();
   teams.on_each_node([&](const auto& team) {
     nodewise::array<double, nodewise::bound> data(n, nodewise::bound(team.node()));

@@ -29,7 +29,8 @@ inline void say_what_fails() {
 template <class Teams>
 void print_result(const command_line& line, double checksum, const Teams& teams, int sweeps,
                   double elapsed) {
-  print_result_of(&line, checksum, static_cast<int>(teams.who().workers().size()), sweeps, elapsed);
+  print_result_of(&line, checksum, static_cast<int>(teams.threads().workers().size()), sweeps,
+                  elapsed);
 }
 
 #endif

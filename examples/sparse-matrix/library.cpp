@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   say_what_fails();
 
   nodewise::openmp_teams teams;
-  const std::size_t workers = teams.who().workers().size();
+  const std::size_t workers = teams.threads().workers().size();
   const auto rows_of = [=](std::size_t k) { return nodewise::arithmetic::blocked(k, n, workers); };
 
   nodewise::array<std::size_t> row_ptr(n + 1, teams.blocked());
@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
     const auto rows = rows_of(k);
     entries.push_back(static_cast<std::uint32_t>(row_ptr[rows.last] - row_ptr[rows.first]));
   }
-  const nodewise::weighted by_entries(teams.who().owners(), entries);
-  nodewise::array<int, nodewise::weighted> col_idx(row_ptr[n], by_entries);
-  nodewise::array<double, nodewise::weighted> val(row_ptr[n], by_entries);
+  const nodewise::weighted_blocks by_entries(teams.threads().owners(), entries);
+  nodewise::array<int, nodewise::weighted_blocks> col_idx(row_ptr[n], by_entries);
+  nodewise::array<double, nodewise::weighted_blocks> val(row_ptr[n], by_entries);
   nodewise::array<double> x(n, teams.blocked());
   nodewise::array<double> y(n, teams.blocked());
   const matrix a = {n, row_ptr.data(), col_idx.data(), val.data()};

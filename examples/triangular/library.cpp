@@ -29,8 +29,9 @@ int main(int argc, char** argv) {
 
   nodewise::openmp_teams teams;
   nodewise::array<double, nodewise::block_cyclic> a(
-      n * stride, nodewise::block_cyclic(teams.who().owners(), chunk_pages), {.staggered = false});
-  nodewise::replicated<double> x(teams.who(), n);
+      n * stride, nodewise::block_cyclic(teams.threads().owners(), chunk_pages),
+      {.staggered = false});
+  nodewise::replicated<double> x(teams.threads(), n);
   x.update([n](std::span<double> copy) { fill_vector(copy.data(), n); });
 
   const auto chunks = nodewise::schedule::local_first(chunk_pages, nodewise::steal::never);

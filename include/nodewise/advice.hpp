@@ -47,7 +47,7 @@ struct arrangement_advice {
     const topology& on, std::span<const cpu_id> threads, page_users users = page_users::owner);
 
 /// Small whole numbers in the proportion of the nodes' memory bandwidths, within 2 % where numbers
-/// up to 255 (the kernel's limit for weighted interleaving) allow: for `weighted` and
+/// up to 255 (the kernel's limit for weighted interleaving) allow: for `weighted_blocks` and
 /// `run --memory weighted`. Equal weights if no bandwidth is known. Throws `error` (usage) for a
 /// node that is not there or has no memory.
 [[nodiscard]] NODEWISE_API std::vector<std::uint32_t>

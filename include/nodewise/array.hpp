@@ -145,7 +145,11 @@ class array {
   /// What the kernel answered when the array was made.
   [[nodiscard]] const placement& placed() const noexcept { return memory_.placed(); }
   /// Where the pages are now: asked against actual.
-  [[nodiscard]] residency where() const { return memory_.where(); }
+  [[nodiscard]] nodewise::residency residency() const { return memory_.residency(); }
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
+    return residency();
+  }
   /// The same as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(memory_, columns);

@@ -150,19 +150,19 @@ class block_cyclic {
 
 /// One contiguous block an owner, as long as its weight says: for nodes of different size or speed.
 /// Throws `error` (usage) unless every owner has a weight and some weight is above 0.
-class weighted {
+class weighted_blocks {
  public:
   /// `weights[k]` is that of `owners[k]`.
-  weighted(std::vector<node_id> owners, const std::vector<std::uint32_t>& weights)
+  weighted_blocks(std::vector<node_id> owners, const std::vector<std::uint32_t>& weights)
       : owners_(std::move(owners)) {
-    detail::require_owners(owners_, "weighted");
+    detail::require_owners(owners_, "weighted_blocks");
     ends_.reserve(weights.size());
     for (const std::uint32_t weight : weights) {
       total_ += weight;
       ends_.push_back(total_);
     }
     if (weights.size() != owners_.size() || total_ == 0) {
-      throw error(error_kind::usage, "a distribution 'weighted'",
+      throw error(error_kind::usage, "a distribution 'weighted_blocks'",
                   std::to_string(owners_.size()) + " owners, " + std::to_string(weights.size()) +
                       " weights with the sum " + std::to_string(total_),
                   "give each owner a weight, and one of them a weight above 0");
@@ -195,6 +195,9 @@ class weighted {
   std::vector<std::size_t> ends_; ///< running sums of the weights
   std::size_t total_ = 0;
 };
+
+/// The old name of `weighted_blocks`.
+using weighted [[deprecated("use weighted_blocks")]] = weighted_blocks;
 
 /// Any map: extents for a range of exactly the length it was made for. Throws `error` (usage)
 /// unless the extents ascend from page 0 without gaps.

@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/detail/page_list_cache.hpp>
 #include <nodewise/distribution.hpp>
-#include <nodewise/interference.hpp>
 #include <nodewise/owned_loop.hpp>
 #include <nodewise/placement.hpp>
-#include <nodewise/roster.hpp>
 #include <nodewise/schedule.hpp>
 #include <nodewise/team_layout.hpp>
+#include <nodewise/thread_map.hpp>
 #include <nodewise/topology.hpp>
 
 namespace nodewise::inline v0 {
@@ -66,7 +66,7 @@ class node_team_ref {
   node_team_ref(Runtime& runtime, std::size_t team) noexcept : runtime_(runtime), team_(team) {}
 
   /// Its node, processors and workers.
-  [[nodiscard]] const node_team& info() const noexcept { return runtime_.who().teams()[team_]; }
+  [[nodiscard]] const node_team& info() const noexcept { return runtime_.threads().teams()[team_]; }
   /// Its node.
   [[nodiscard]] node_id node() const noexcept { return info().node; }
   /// How many workers it has.
@@ -102,11 +102,15 @@ class basic_node_teams {
       : runtime_(where, how) {}
 
   /// Who works where.
-  [[nodiscard]] const roster& who() const noexcept { return runtime_.who(); }
+  [[nodiscard]] const thread_map& threads() const noexcept { return runtime_.threads(); }
+  /// The old name of `threads()`.
+  [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
+    return threads();
+  }
   /// Sentences about what is not as asked, or was adopted from the runtime's own settings.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return runtime_.notes(); }
   /// A block for each worker, on its node: what `for_each_owned` deals out by.
-  [[nodiscard]] nodewise::blocked blocked() const { return nodewise::blocked(who().owners()); }
+  [[nodiscard]] nodewise::blocked blocked() const { return nodewise::blocked(threads().owners()); }
 
   /// Calls `f(worker)` once for each worker, on a processor of its node.
   template <class F>
@@ -130,26 +134,26 @@ class basic_node_teams {
   /// one decides who does what. Answers how much was done at home. Throws `error` (usage) for
   /// arrays of different length.
   template <class... A, class F>
-  tally for_each_owned(together<A...> arrays, F&& f, schedule how = schedule::owned()) {
+  loop_statistics for_each_owned(zip<A...> arrays, F&& f, schedule how = schedule::owned()) {
     static_assert(
         detail::loop_body<F, A...>,
         "the body of for_each_owned takes f(std::span<T>), f(std::size_t first, "
         "std::span<T>) or f(const nodewise::worker&, std::size_t first, std::span<T>), with "
         "a span of its elements for each array");
     const detail::owned_loop<A...> loop(arrays);
-    const auto pages = lists_.of(arrays.first(), who());
-    std::vector<padded<tally>> counts(who().workers().size());
+    const auto pages = lists_.of(arrays.first(), threads());
+    std::vector<cache_aligned<loop_statistics>> counts(threads().workers().size());
     hand_out(*pages, how, [&](const chunk& part, const worker& me) {
       loop.part(*pages, part, me, f, counts[me.number].value);
     });
-    tally all;
+    loop_statistics all;
     for (const auto& each : counts) {
       all += each.value;
     }
     return all;
   }
   template <class A, class F>
-  tally for_each_owned(A& array, F&& f, schedule how = schedule::owned()) {
+  loop_statistics for_each_owned(A& array, F&& f, schedule how = schedule::owned()) {
     return for_each_owned(over(array), std::forward<F>(f), how);
   }
 
@@ -158,7 +162,7 @@ class basic_node_teams {
   /// order. Under `schedule::owned` the same arrays and teams therefore give the same bits every
   /// time. Throws `error` (usage) for arrays of different length.
   template <class R, class... A, class F, class Combine>
-  [[nodiscard]] R reduce_owned(together<A...> arrays, R zero, F&& f, Combine combine,
+  [[nodiscard]] R reduce_owned(zip<A...> arrays, R zero, F&& f, Combine combine,
                                schedule how = schedule::owned()) {
     static_assert(
         detail::loop_body<F, A...>,
@@ -168,11 +172,11 @@ class basic_node_teams {
     static_assert(std::is_invocable_r_v<R, Combine&, R&, detail::result_of_body<F, A...>>,
                   "the body of reduce_owned returns what combine(so far, body's result) takes");
     const detail::owned_loop<A...> loop(arrays);
-    const auto pages = lists_.of(arrays.first(), who());
-    std::vector<padded<R>> partial(who().workers().size(), {zero});
+    const auto pages = lists_.of(arrays.first(), threads());
+    std::vector<cache_aligned<R>> partial(threads().workers().size(), {zero});
     hand_out(*pages, how, [&](const chunk& part, const worker& me) {
       R& mine = partial[me.number].value;
-      tally uncounted;
+      loop_statistics uncounted;
       loop.part(
           *pages, part, me,
           [&](const worker&, std::size_t first, std::span<detail::element_of<A>>... parts) {
@@ -181,7 +185,7 @@ class basic_node_teams {
           uncounted);
     });
     R all = std::move(zero);
-    for (padded<R>& each : partial) {
+    for (cache_aligned<R>& each : partial) {
       all = combine(std::move(all), std::move(each.value));
     }
     return all;
@@ -214,10 +218,10 @@ class basic_node_teams {
   template <class Body>
   void hand_out(const page_lists& pages, schedule how, Body&& body) {
     if (how.kind == schedule_kind::owned) {
-      runtime_.run([&](const worker& me) { body(owned_part(pages, who(), me), me); });
+      runtime_.run([&](const worker& me) { body(owned_part(pages, threads(), me), me); });
       return;
     }
-    chunk_queue queue(pages, who(), how);
+    chunk_queue queue(pages, threads(), how);
     runtime_.run([&](const worker& me) {
       while (const auto next = queue.next(me)) {
         body(*next, me);

@@ -4,17 +4,17 @@
 // stands alone; take the ones you need.
 #pragma once
 
-#include <nodewise/advice.hpp>          // interleave or block, weights, chunks
-#include <nodewise/affinity.hpp>        // the processors that this thread may run on
-#include <nodewise/allocator.hpp>       // placed memory for std::vector
-#include <nodewise/arithmetic.hpp>      // which owner has which page: numbers only
-#include <nodewise/array.hpp>           // an array with a distribution
-#include <nodewise/distribution.hpp>    // bound, blocked, block_cyclic, weighted, explicit_map
-#include <nodewise/error.hpp>           // what was asked, what was answered, what to do
-#include <nodewise/id.hpp>              // node_id, cpu_id
-#include <nodewise/id_set.hpp>          // node_set, cpu_set
-#include <nodewise/interference.hpp>    // padded
-#include <nodewise/machine.hpp>         // the machine, as a value
+#include <nodewise/advice.hpp>        // interleave or block, weights, chunks
+#include <nodewise/affinity.hpp>      // the processors that this thread may run on
+#include <nodewise/allocator.hpp>     // placed memory for std::vector
+#include <nodewise/arithmetic.hpp>    // which owner has which page: numbers only
+#include <nodewise/array.hpp>         // an array with a distribution
+#include <nodewise/cache_aligned.hpp> // values of threads on separate cache lines
+#include <nodewise/distribution.hpp>  // bound, blocked, block_cyclic, weighted_blocks, explicit_map
+#include <nodewise/error.hpp>         // what was asked, what was answered, what to do
+#include <nodewise/id.hpp>            // node_id, cpu_id
+#include <nodewise/id_set.hpp>        // node_set, cpu_set
+#include <nodewise/machine.hpp>       // the machine, as a value
 #include <nodewise/memory_resource.hpp> // placed memory for std::pmr
 #include <nodewise/node_teams.hpp>      // loops that run where the data lives
 #include <nodewise/objects.hpp>         // objects that their owners construct
@@ -27,9 +27,9 @@
 #include <nodewise/read_into.hpp>       // a file, block by block by its owners
 #include <nodewise/region.hpp>          // memory with a distribution
 #include <nodewise/replicated.hpp>      // a copy on each node
-#include <nodewise/roster.hpp>          // who works where
 #include <nodewise/schedule.hpp>        // which worker does which pages
 #include <nodewise/strip.hpp>           // a picture of memory
 #include <nodewise/team_layout.hpp>     // which thread runs where
+#include <nodewise/thread_map.hpp>      // which thread works on which node
 #include <nodewise/topology.hpp>        // the machine, and what this process may use of it
 #include <nodewise/version.hpp>

@@ -36,11 +36,11 @@ class objects {
       : map_{0, sizeof(T), 0, size},
         memory_(detail::bytes_for(size, sizeof(T), 0), by, {strictness::prefer, page_size::base}) {
     map_.page_bytes = memory_.placed().base_page_bytes;
-    std::vector<padded<std::vector<index_range>>> made(teams.who().workers().size());
+    std::vector<cache_aligned<std::vector<index_range>>> made(teams.threads().workers().size());
     try {
-      const page_lists pages(extents(), teams.who());
+      const page_lists pages(extents(), teams.threads());
       teams.on_each_worker([&](const worker& me) {
-        const chunk part = owned_part(pages, teams.who(), me);
+        const chunk part = owned_part(pages, teams.threads(), me);
         pages.for_runs(part.list, part.first, part.last, [&](const page_lists::run& run) {
           construct(map_.of_pages(run.first_page, run.last_page), me, make, made[me.number].value);
         });
@@ -96,7 +96,11 @@ class objects {
     return memory_.placement_number();
   }
   /// Where the pages of the objects themselves are: asked against actual.
-  [[nodiscard]] residency where() const { return memory_.where(); }
+  [[nodiscard]] nodewise::residency residency() const { return memory_.residency(); }
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
+    return residency();
+  }
   /// The same as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(memory_, columns);

@@ -41,7 +41,7 @@ inline std::atomic<std::uint64_t> runtimes_made{0};
 } // namespace detail
 
 /// Threads of OpenMP's pool: worker k is thread k of the team. If OMP_PROC_BIND (or the like) has
-/// bound them, they stay where they are and the roster says where that is; otherwise each is bound
+/// bound them, they stay there and `threads()` reports the places; otherwise each is bound
 /// to its place when it is first used. The calling thread is bound while a loop runs, no longer,
 /// and all get their processors back at the end.
 class openmp_runtime {
@@ -49,7 +49,7 @@ class openmp_runtime {
   /// Throws `error` (usage) if no processor is allowed, or threads may roam over nodes.
   openmp_runtime(const topology& where, const layout_options& how)
       : adopted_(omp_get_proc_bind() != omp_proc_bind_false),
-        who_(where, adopted_ ? bound_layout(where, how) : team_layout(where, how)),
+        threads_(where, adopted_ ? bound_layout(where, how) : team_layout(where, how)),
         number_(++detail::runtimes_made) {
     if (adopted_) {
       notes_.emplace_back("threads stay where OMP_PROC_BIND and OMP_PLACES have bound them");
@@ -60,7 +60,11 @@ class openmp_runtime {
   ~openmp_runtime() { give_back(); }
 
   /// Who works where.
-  [[nodiscard]] const roster& who() const noexcept { return who_; }
+  [[nodiscard]] const thread_map& threads() const noexcept { return threads_; }
+  /// The old name of `threads()`.
+  [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
+    return threads();
+  }
   /// Sentences about what is not as asked, or was adopted from outside.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return notes_; }
 
@@ -68,7 +72,9 @@ class openmp_runtime {
   /// lives: two system calls less for each. Parallel regions of plain OpenMP that the calling
   /// thread begins meanwhile have the same threads, so `schedule(static)` works on what `blocked`
   /// placed. To be destroyed by the thread that called.
-  [[nodiscard]] auto hold() { return holder(*this); }
+  [[nodiscard]] auto keep_bound() { return binding_keeper(*this); }
+  /// The old name of `keep_bound()`.
+  [[deprecated("use keep_bound()")]] [[nodiscard]] auto hold() { return keep_bound(); }
 
   /// Calls `f(worker)` once for each worker, on a processor of its node; returns when all have
   /// ended. Throws the first exception of `f`, and `error` (system) where a thread cannot be bound.
@@ -76,7 +82,7 @@ class openmp_runtime {
   void run(F&& f) {
     const caller_guard caller(*this);
     detail::first_exception failed;
-    const auto workers = who_.workers();
+    const auto workers = threads_.workers();
 #pragma omp parallel num_threads(count(workers.size()))
     {
       const auto all = static_cast<std::size_t>(omp_get_num_threads());
@@ -96,7 +102,7 @@ class openmp_runtime {
   template <class F>
   void run_nodes(F&& f) {
     detail::first_exception failed;
-    const auto teams = who_.teams();
+    const auto teams = threads_.teams();
     const int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(std::max(levels, omp_get_active_level() + 2));
 #pragma omp parallel num_threads(count(teams.size()))
@@ -118,15 +124,15 @@ class openmp_runtime {
   template <class F>
   void run_team(std::size_t team, F&& f) {
     detail::first_exception failed;
-    const auto& workers = who_.teams()[team].workers;
+    const auto& workers = threads_.teams()[team].workers;
 #pragma omp parallel num_threads(count(workers.size()))
     {
       const auto all = static_cast<std::size_t>(omp_get_num_threads());
       for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
         failed.guard([&] {
           const affinity_guard back;
-          set_thread_affinity(who_.places()[workers[k]].place);
-          f(who_.workers()[workers[k]]);
+          set_thread_affinity(threads_.places()[workers[k]].place);
+          f(threads_.workers()[workers[k]]);
         });
       }
     }
@@ -137,7 +143,7 @@ class openmp_runtime {
   /// The calling thread gets its processors back when a loop ends.
   class caller_guard {
    public:
-    explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.held_) {
+    explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.keeps_bound_) {
       if (used_) {
         before_ = thread_affinity();
         bound_before_ = detail::bound_thread;
@@ -158,24 +164,24 @@ class openmp_runtime {
     detail::bound_as bound_before_; ///< a loop in a loop: the thread is a worker already
   };
 
-  class holder {
+  class binding_keeper {
    public:
     /// By the other constructor, so that all is given back if a thread cannot be bound.
-    explicit holder(openmp_runtime& of) : holder(of, omp_get_max_threads()) {
+    explicit binding_keeper(openmp_runtime& of) : binding_keeper(of, omp_get_max_threads()) {
       of.run([](const worker&) {});
     }
-    holder(const holder&) = delete;
-    holder& operator=(const holder&) = delete;
-    ~holder() {
+    binding_keeper(const binding_keeper&) = delete;
+    binding_keeper& operator=(const binding_keeper&) = delete;
+    ~binding_keeper() {
       omp_set_num_threads(threads_before_);
-      of_.held_ = before_;
+      of_.keeps_bound_ = before_;
     }
 
    private:
-    holder(openmp_runtime& of, int threads_before)
-        : guard_(of), of_(of), before_(of.held_), threads_before_(threads_before) {
-      of_.held_ = true;
-      omp_set_num_threads(count(of_.who_.workers().size()));
+    binding_keeper(openmp_runtime& of, int threads_before)
+        : guard_(of), of_(of), before_(of.keeps_bound_), threads_before_(threads_before) {
+      of_.keeps_bound_ = true;
+      omp_set_num_threads(count(of_.threads_.workers().size()));
     }
 
     caller_guard guard_;
@@ -210,7 +216,7 @@ class openmp_runtime {
     if (thread.runtime == 0) {
       thread.before = thread_affinity();
     }
-    set_thread_affinity(who_.places()[me.number].place);
+    set_thread_affinity(threads_.places()[me.number].place);
     thread.runtime = number_;
     thread.worker = me.number;
     has_bound_.store(true, std::memory_order_relaxed);
@@ -220,7 +226,7 @@ class openmp_runtime {
     if (!has_bound_.load(std::memory_order_relaxed)) {
       return; // OpenMP has done that, or there was no loop
     }
-#pragma omp parallel num_threads(count(who_.workers().size()))
+#pragma omp parallel num_threads(count(threads_.workers().size()))
     {
       detail::bound_as& thread = detail::bound_thread;
       if (thread.runtime == number_) {
@@ -231,8 +237,8 @@ class openmp_runtime {
   }
 
   bool adopted_;
-  bool held_ = false;
-  roster who_;
+  bool keeps_bound_ = false;
+  thread_map threads_;
   std::uint64_t number_; ///< among all runtime objects of the process
   std::atomic<bool> has_bound_ = false;
   std::vector<std::string> notes_;

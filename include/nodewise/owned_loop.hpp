@@ -13,8 +13,8 @@
 
 #include <nodewise/array.hpp>
 #include <nodewise/error.hpp>
-#include <nodewise/roster.hpp>
 #include <nodewise/schedule.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -29,7 +29,7 @@ concept owned_range = requires(A& a) {
 
 /// Arrays of one length; the first decides who does what. Each is an `owned_range`.
 template <class... A>
-struct together {
+struct zip {
   static_assert(sizeof...(A) > 0, "a loop runs over one array or more");
   static_assert(
       (owned_range<A> && ...),
@@ -41,9 +41,13 @@ struct together {
   [[nodiscard]] auto& first() const noexcept { return std::get<0>(arrays); }
 };
 
+/// The old name of `zip`.
+template <class... A>
+using together [[deprecated("use zip")]] = zip<A...>;
+
 /// `for_each_owned(over(a, b, c), f)`: the loop's arrays.
 template <class... A>
-[[nodiscard]] together<A...> over(A&... arrays) noexcept {
+[[nodiscard]] zip<A...> over(A&... arrays) noexcept {
   return {std::tie(arrays...)};
 }
 
@@ -83,7 +87,7 @@ template <class... A>
 class owned_loop {
  public:
   /// Throws `error` (usage) for arrays of different length.
-  explicit owned_loop(together<A...> over) : over_(over), map_(over.first().elements()) {
+  explicit owned_loop(zip<A...> over) : over_(over), map_(over.first().elements()) {
     std::apply(
         [this](A&... arrays) {
           for (const std::size_t size : {static_cast<std::size_t>(arrays.size())...}) {
@@ -98,7 +102,7 @@ class owned_loop {
   /// Calls the body for each run of the chunk, and counts.
   template <class F>
   void part(const page_lists& pages, const chunk& what, const worker& me, F&& f,
-            tally& count) const {
+            loop_statistics& count) const {
     bool first = true;
     pages.for_runs(what.list, what.first, what.last, [&](const page_lists::run& run) {
       const bool local = run.home == me.team;
@@ -117,7 +121,7 @@ class owned_loop {
  private:
   static constexpr std::size_t element_bytes = (sizeof(element_of<A>) + ...);
   static constexpr std::size_t first_element_bytes =
-      sizeof(*std::declval<together<A...>>().first().data());
+      sizeof(*std::declval<zip<A...>>().first().data());
 
   template <class F>
   void call(index_range range, const worker& me, F& f) const {
@@ -128,7 +132,7 @@ class owned_loop {
         over_.arrays);
   }
 
-  together<A...> over_;
+  zip<A...> over_;
   element_map map_; ///< of the first
 };
 

@@ -79,7 +79,11 @@ class owned_span {
     return {covered_.offset_bytes, sizeof(T), covered_.page_bytes, size()};
   }
   /// Where the whole pages are now: asked against actual.
-  [[nodiscard]] residency where() const { return query_residency(bytes(), whole()); }
+  [[nodiscard]] nodewise::residency residency() const { return query_residency(bytes(), whole()); }
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
+    return residency();
+  }
   /// The same as a picture; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(bytes(), whole(), columns);

@@ -9,8 +9,8 @@
 
 #include <nodewise/detail/slots.hpp>
 #include <nodewise/placement.hpp>
-#include <nodewise/roster.hpp>
 #include <nodewise/strip.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -21,12 +21,12 @@ class per_node {
  public:
   /// Each value is `T(args...)`. Throws `error` if there is no memory, and what T throws.
   template <class... Args>
-  explicit per_node(const roster& who, const Args&... args)
-      : values_(detail::slots_of_teams(who, sizeof(T)), args...) {}
+  explicit per_node(const thread_map& threads, const Args&... args)
+      : values_(detail::slots_of_teams(threads, sizeof(T)), args...) {}
 
   /// Values.
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
-  /// By the team's position in the roster.
+  /// By the team's position in the thread_map.
   [[nodiscard]] T& operator[](std::size_t team) noexcept { return values_[team]; }
   [[nodiscard]] const T& operator[](std::size_t team) const noexcept { return values_[team]; }
   /// By a worker: that of its node.
@@ -43,7 +43,11 @@ class per_node {
   }
 
   /// Where the pages are now: asked against actual.
-  [[nodiscard]] residency where() const { return values_.memory().where(); }
+  [[nodiscard]] nodewise::residency residency() const { return values_.memory().residency(); }
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
+    return residency();
+  }
   /// The same as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(values_.memory(), columns);

@@ -14,8 +14,9 @@ namespace nodewise::inline v0 {
 /// A base that gives `new T[n]` placed memory: `struct particle : place_objects<particle> {...}`.
 /// The array lies in equal blocks over the nodes, or wherever `place_by` says, though its
 /// constructors run in one thread: the policy beats the touch. Single objects, `new T`, are as
-/// ever. An object belongs to the page it begins in; `padded<T>` keeps neighbours' lines apart.
-/// Method: Hager and Wellein, section 8.4.1, where operator new[] touches in parallel instead.
+/// ever. An object belongs to the page it begins in; `cache_aligned<T>` keeps neighbours' lines
+/// apart. Method: Hager and Wellein, section 8.4.1, where operator new[] touches in parallel
+/// instead.
 template <class T>
 class place_objects {
  public:

@@ -52,7 +52,11 @@ class NODEWISE_API region {
   /// region.
   [[nodiscard]] std::uint64_t placement_number() const noexcept { return number_; }
   /// Where the pages are now, against what was asked last.
-  [[nodiscard]] residency where() const;
+  [[nodiscard]] nodewise::residency residency() const;
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
+    return residency();
+  }
 
   /// Gives the region another distribution and moves what is in memory. What the kernel refuses is
   /// in the result.

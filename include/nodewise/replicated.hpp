@@ -12,8 +12,8 @@
 
 #include <nodewise/array.hpp>
 #include <nodewise/distribution.hpp>
-#include <nodewise/roster.hpp>
 #include <nodewise/strip.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -23,9 +23,9 @@ template <class T>
 class replicated {
  public:
   /// Elements are zero bytes. Throws `error` if there is no memory for all copies.
-  replicated(const roster& who, std::size_t size) {
-    copies_.reserve(who.teams().size());
-    for (const node_team& team : who.teams()) {
+  replicated(const thread_map& threads, std::size_t size) {
+    copies_.reserve(threads.teams().size());
+    for (const node_team& team : threads.teams()) {
       copies_.emplace_back(size, bound(team.node));
     }
   }
@@ -36,7 +36,7 @@ class replicated {
   [[nodiscard]] std::size_t copies() const noexcept { return copies_.size(); }
   /// The copy of a worker's node.
   [[nodiscard]] std::span<const T> local(const worker& me) const noexcept { return copy(me.team); }
-  /// By the team's position in the roster.
+  /// By the team's position in the thread_map.
   [[nodiscard]] std::span<const T> copy(std::size_t team) const noexcept {
     return {copies_[team].data(), size()};
   }
@@ -56,15 +56,22 @@ class replicated {
     change(std::span<T>(copies_.front().data(), size()));
     teams.on_each_worker([this, &teams](const worker& me) {
       if (me.team != 0) {
-        const auto part =
-            arithmetic::blocked(me.in_team, size(), teams.who().teams()[me.team].workers.size());
+        const auto part = arithmetic::blocked(me.in_team, size(),
+                                              teams.threads().teams()[me.team].workers.size());
         copy_part(me.team, part.first, part.last);
       }
     });
   }
 
   /// Where the pages of one copy are: asked against actual.
-  [[nodiscard]] residency where(std::size_t team) const { return copies_[team].where(); }
+  [[nodiscard]] nodewise::residency residency(std::size_t team) const {
+    return copies_[team].residency();
+  }
+  /// The old name of `residency()`.
+  [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency
+  where(std::size_t team) const {
+    return residency(team);
+  }
   /// A picture of each copy, one a line.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     std::string lines;

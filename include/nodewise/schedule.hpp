@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/distribution.hpp>
 #include <nodewise/export.hpp>
-#include <nodewise/interference.hpp>
-#include <nodewise/roster.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -73,7 +73,7 @@ class NODEWISE_API page_lists {
   };
 
   /// Extents as arrays have them: base pages, ascending, without gaps.
-  page_lists(std::span<const extent> pages, const roster& who);
+  page_lists(std::span<const extent> pages, const thread_map& threads);
 
   /// How many lists are a team's.
   [[nodiscard]] std::size_t teams() const noexcept { return lists_.size() - 1; }
@@ -109,17 +109,17 @@ struct chunk {
 };
 
 /// The part of its team's list that a worker does under `schedule_kind::owned`.
-[[nodiscard]] NODEWISE_API chunk owned_part(const page_lists& pages, const roster& who,
+[[nodiscard]] NODEWISE_API chunk owned_part(const page_lists& pages, const thread_map& threads,
                                             const worker& me) noexcept;
 
 /// Hands out the chunks of one loop. `next` is lock-free and may be called by all workers at once;
-/// each page is handed out exactly once. The lists and the roster must outlive the queue. Of many
-/// chunks a worker takes up to 32 of its own node's at once, but no more than a 64th of its fair
-/// share of those left.
+/// each page is handed out exactly once. The lists and the thread_map must outlive the queue. Of
+/// many chunks a worker takes up to 32 of its own node's at once, but no more than a 64th of its
+/// fair share of those left.
 class NODEWISE_API chunk_queue {
  public:
   /// All chunks of the lists, by a schedule.
-  chunk_queue(const page_lists& pages, const roster& who, schedule how);
+  chunk_queue(const page_lists& pages, const thread_map& threads, schedule how);
 
   /// The next chunk for this worker; nothing once none is left that it may take.
   [[nodiscard]] std::optional<chunk> next(const worker& me) noexcept {
@@ -141,7 +141,7 @@ class NODEWISE_API chunk_queue {
   struct list_state {
     /// Guided: pages. Else chunks, those from the front in the lower half, from the back in the
     /// upper.
-    padded<std::atomic<std::uint64_t>> taken;
+    cache_aligned<std::atomic<std::uint64_t>> taken;
     std::atomic<bool> used_up = false;
     std::size_t pages = 0;
     std::size_t chunks = 0;
@@ -166,24 +166,24 @@ class NODEWISE_API chunk_queue {
   [[nodiscard]] hand take_guided(std::size_t list, std::size_t sharers) noexcept;
   [[nodiscard]] hand steal_from(const std::vector<std::size_t>& group) noexcept;
 
-  const roster& who_;
+  const thread_map& threads_;
   schedule how_;
   std::size_t all_ = 0; ///< the list of all pages
   std::size_t chunk_pages_ = 1;
   std::vector<list_state> lists_;
-  std::vector<padded<hand>> hands_; ///< by worker
+  std::vector<cache_aligned<hand>> hands_; ///< by worker
 };
 
 /// What a loop did: how much of it each side of the interconnect did. Local: by a worker of the
 /// page's home team; stolen: by another. Chunks that span homes count by their first page.
-struct tally {
+struct loop_statistics {
   std::uint64_t chunks_local = 0;
   std::uint64_t chunks_stolen = 0;
   std::uint64_t bytes_local = 0;
   std::uint64_t bytes_stolen = 0;
 
   /// Adds what another loop did.
-  tally& operator+=(const tally& more) noexcept {
+  loop_statistics& operator+=(const loop_statistics& more) noexcept {
     chunks_local += more.chunks_local;
     chunks_stolen += more.chunks_stolen;
     bytes_local += more.bytes_local;
@@ -196,10 +196,13 @@ struct tally {
     return all == 0 ? std::nullopt
                     : std::optional(static_cast<double>(bytes_local) / static_cast<double>(all));
   }
-  friend bool operator==(const tally&, const tally&) = default;
+  friend bool operator==(const loop_statistics&, const loop_statistics&) = default;
 };
 
 /// In words: "64 chunks, 3 stolen; 96.1 % of 24.0 MiB at home".
-[[nodiscard]] NODEWISE_API std::string to_string(const tally& of);
+[[nodiscard]] NODEWISE_API std::string to_string(const loop_statistics& of);
+
+/// The old name of `loop_statistics`.
+using tally [[deprecated("use loop_statistics")]] = loop_statistics;
 
 } // namespace nodewise::inline v0

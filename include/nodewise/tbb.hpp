@@ -31,15 +31,19 @@ class tbb_runtime {
  public:
   /// Throws `error` (usage) if no processor is allowed, or threads may roam over nodes.
   tbb_runtime(const topology& where, const layout_options& how)
-      : who_(where, team_layout(where, how)),
-        workers_(tbb::global_control::max_allowed_parallelism, who_.workers().size() + 1) {
-    for (const node_team& team : who_.teams()) {
+      : threads_(where, team_layout(where, how)),
+        workers_(tbb::global_control::max_allowed_parallelism, threads_.workers().size() + 1) {
+    for (const node_team& team : threads_.teams()) {
       arenas_.push_back(std::make_unique<node_arena>(team, arenas_.empty() ? 1U : 0U));
     }
   }
 
   /// Who works where.
-  [[nodiscard]] const roster& who() const noexcept { return who_; }
+  [[nodiscard]] const thread_map& threads() const noexcept { return threads_; }
+  /// The old name of `threads()`.
+  [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
+    return threads();
+  }
   /// Sentences about what is not as asked, or was adopted from outside.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return {}; }
 
@@ -71,12 +75,12 @@ class tbb_runtime {
   /// arena is the team's. Throws as `run`.
   template <class F>
   void run_team(std::size_t team, F&& f) {
-    const auto& workers = who_.teams()[team].workers;
+    const auto& workers = threads_.teams()[team].workers;
     // Left to oneTBB an exception would keep other workers from beginning.
     detail::first_exception failed;
     tbb::parallel_for(
         std::size_t{0}, workers.size(),
-        [&](std::size_t k) { failed.guard([&] { f(who_.workers()[workers[k]]); }); },
+        [&](std::size_t k) { failed.guard([&] { f(threads_.workers()[workers[k]]); }); },
         tbb::static_partitioner());
     failed.rethrow();
   }
@@ -130,7 +134,7 @@ class tbb_runtime {
     binder observer;
   };
 
-  roster who_;
+  thread_map threads_;
   tbb::global_control workers_;
   std::vector<std::unique_ptr<node_arena>> arenas_;
 };

@@ -85,7 +85,7 @@ class assembly {
     made.thinned_samples = heard.log.thinned();
     made.missing = heard.abilities.missing;
     for (const launch::process_report& each : from_.told.processes) {
-      made.pages_held += each.holder ? each.holder->pages : 0;
+      made.pages_held += each.numa_pinner ? each.numa_pinner->pages : 0;
     }
     if (heard.losses.others != 0) {
       made.missing.push_back(std::to_string(heard.losses.others) +

@@ -44,8 +44,8 @@ class walk {
       }
     }
     for (const launch::process_report& process : from.told.processes) {
-      if (process.holder && process.holder->tid != 0) {
-        agents_own_.insert(process.holder->tid);
+      if (process.numa_pinner && process.numa_pinner->tid != 0) {
+        agents_own_.insert(process.numa_pinner->tid);
       }
       agents_own_.insert(process.helpers.begin(), process.helpers.end());
     }

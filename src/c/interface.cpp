@@ -145,8 +145,8 @@ int nodewise_weighted(nodewise_distribution** made, const int* nodes, const std:
                       std::size_t count) {
   return guarded([&] {
     require(weights, "list of weights");
-    make(made, nodewise::weighted(nodes_of(nodes, count),
-                                  std::vector<std::uint32_t>(weights, weights + count)));
+    make(made, nodewise::weighted_blocks(nodes_of(nodes, count),
+                                         std::vector<std::uint32_t>(weights, weights + count)));
   });
 }
 
@@ -195,7 +195,7 @@ int nodewise_where(const nodewise_region* region, nodewise_residency* found) {
   return guarded([&] {
     require(region, "region");
     require(found, "place for the result");
-    const nodewise::residency where = region->value.where();
+    const nodewise::residency where = region->value.residency();
     *found = {where.pages, where.resident, where.on_owner, where.unknown};
   });
 }

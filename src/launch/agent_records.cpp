@@ -326,12 +326,12 @@ std::optional<write_report> write_of(const whole_record& record) {
   return write;
 }
 
-std::optional<holder_report> holder_of(const whole_record& record) {
-  const auto fixed = copy<nodewise_agent_held>(record.bytes);
+std::optional<numa_pinner_report> numa_pinner_of(const whole_record& record) {
+  const auto fixed = copy<nodewise_agent_numa_pinned>(record.bytes);
   if (!fixed) {
     return std::nullopt;
   }
-  return holder_report{fixed->tid, static_cast<int>(fixed->refused_errno), fixed->pages};
+  return numa_pinner_report{fixed->tid, static_cast<int>(fixed->refused_errno), fixed->pages};
 }
 
 } // namespace nodewise::launch

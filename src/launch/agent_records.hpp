@@ -28,6 +28,6 @@ struct whole_record {
 [[nodiscard]] std::optional<allocation_report> allocation_of(const whole_record& record);
 [[nodiscard]] std::optional<stack_report> stack_of(const whole_record& record);
 [[nodiscard]] std::optional<write_report> write_of(const whole_record& record);
-[[nodiscard]] std::optional<holder_report> holder_of(const whole_record& record);
+[[nodiscard]] std::optional<numa_pinner_report> numa_pinner_of(const whole_record& record);
 
 } // namespace nodewise::launch

@@ -56,9 +56,9 @@ bool take(run_report& report, const whole_record& record) {
     return add(&process_report::stacks, stack_of(record));
   case NODEWISE_AGENT_WROTE:
     return add(&process_report::writes, write_of(record));
-  case NODEWISE_AGENT_HELD:
-    process(report, pid).holder = holder_of(record);
-    return process(report, pid).holder.has_value();
+  case NODEWISE_AGENT_NUMA_PINNED:
+    process(report, pid).numa_pinner = numa_pinner_of(record);
+    return process(report, pid).numa_pinner.has_value();
   case NODEWISE_AGENT_END:
     if (auto totals = totals_of(record)) {
       process(report, pid).totals = *std::move(totals);

@@ -170,7 +170,7 @@ struct thread_report {
 };
 
 /// The agent's own thread, which keeps the kernel from moving pages that it samples accesses of.
-struct holder_report {
+struct numa_pinner_report {
   int tid = 0;             ///< none of the program's threads; 0: there is none
   int refused_errno = 0;   ///< why pages were not held from some time on
   std::uint64_t pages = 0; ///< that were held when their object ended
@@ -190,8 +190,8 @@ struct process_report {
   std::vector<allocation_report> allocations; ///< of trace mode, as the following
   std::vector<stack_report> stacks;
   std::vector<write_report> writes;
-  std::optional<holder_report> holder; ///< where pages were to be held
-  std::vector<int> helpers;            ///< processes of the agent's own, by pid
+  std::optional<numa_pinner_report> numa_pinner; ///< where it was to bind pages
+  std::vector<int> helpers;                      ///< processes of the agent's own, by pid
   /// Nothing if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };

@@ -130,7 +130,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   text += orders.main_works ? ";main" : "";
   text += orders.observe ? ";observe" : "";
   text += orders.trace ? ";trace" : "";
-  text += orders.hold ? ";hold" : "";
+  text += orders.numa_pin ? ";numa-pin" : "";
   text += orders.announce ? ";announce" : "";
   text += orders.quiet ? ";quiet" : "";
   text += report.empty() ? "" : ";report=" + report;

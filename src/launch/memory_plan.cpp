@@ -243,7 +243,7 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   }
   made.announce = is_counted(now.get);
   made.trace = options.trace;
-  made.hold = options.trace && options.hold;
+  made.numa_pin = options.trace && options.numa_pin;
   made.observe = !made.places_memory() && (options.report || made.announce);
   made.threshold_bytes =
       made.observe && (made.announce || made.trace) ? counted_bytes : options.threshold_bytes;

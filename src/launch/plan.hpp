@@ -70,7 +70,7 @@ struct agent_orders {
   std::vector<agent_rule> rules;           ///< the first that fits decides
   bool observe = false;                    ///< place nothing, only report
   bool trace = false;                      ///< record more of each object, and who wrote into it
-  bool hold = false;                       ///< the kernel is not to move what it looks at
+  bool numa_pin = false;                   ///< the kernel samples pages and moves none
   bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;
   std::size_t group_bytes = 0; ///< smaller blocks make no group

@@ -95,7 +95,7 @@ struct run_options {
   std::size_t threshold_bytes = std::size_t{1} << 20;
   bool trace = false; ///< observe for a profile: record more of each object
   /// With `trace`: the kernel's NUMA balancing is on, and samples accesses but moves nothing.
-  bool hold = false;
+  bool numa_pin = false;
   bool report = false; ///< wait for the program, ask the kernel where its pages were
   bool strict = false; ///< what cannot be done as asked is an error
   bool quiet = false;

@@ -69,6 +69,21 @@ void set_variables(const std::vector<variable>& variables) {
   }
 }
 
+/// Lets the kernel put the program's first pages (its stack, what the loader writes) on the node of
+/// thread 0. exec moves a process to an idle processor, and the main thread is bound later, so they
+/// would be on any node. The agent ends this policy. A kernel that refuses leaves them where they
+/// are.
+void prefer_node_of_first_thread(const plan& what, sys::kernel& kernel) {
+  if (!what.agent || !what.layout || what.memory) {
+    return;
+  }
+  const node_id node = what.layout->threads().front().node;
+  const auto now = kernel.get_mempolicy();
+  if (node != unknown_node && now && now.value == sys::policy::system_default) {
+    (void)kernel.set_mempolicy(sys::preferred_at_start, node_set{node});
+  }
+}
+
 } // namespace
 
 cpu_set widen_affinity(sys::kernel& kernel) {
@@ -102,6 +117,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
                   cure_for(refused, cure_for_policy(what.memory->mode)), refused);
     }
   }
+  prefer_node_of_first_thread(what, kernel);
   set_variables(what.variables);
   if (what.agent) {
     set_variables(agent_variables(*what.agent, report_file));

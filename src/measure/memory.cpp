@@ -111,7 +111,7 @@ void look_at_memory(const bench& with, std::span<const region> memory, outcome& 
   std::size_t on_owner = 0;
   std::vector<address_range> ranges;
   for (const region& each : memory) {
-    const residency where = each.where();
+    const residency where = each.residency();
     located += where.resident - where.unknown;
     on_owner += where.on_owner;
     const auto start = reinterpret_cast<std::uintptr_t>(each.data());

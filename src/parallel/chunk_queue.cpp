@@ -32,10 +32,10 @@ both_ends split(std::uint64_t taken) noexcept {
 
 } // namespace
 
-chunk_queue::chunk_queue(const page_lists& pages, const roster& who, schedule how)
-    : who_(who), how_(how), all_(pages.everything()), lists_(pages.everything() + 1),
-      hands_(who.workers().size()) {
-  const std::size_t workers = std::max<std::size_t>(who.workers().size(), 1);
+chunk_queue::chunk_queue(const page_lists& pages, const thread_map& threads, schedule how)
+    : threads_(threads), how_(how), all_(pages.everything()), lists_(pages.everything() + 1),
+      hands_(threads.workers().size()) {
+  const std::size_t workers = std::max<std::size_t>(threads.workers().size(), 1);
   const std::size_t fair = pages.pages(all_) / workers;
   chunk_pages_ =
       how.chunk_pages != 0 ? how.chunk_pages : std::max<std::size_t>(fair / chunks_per_worker, 1);
@@ -43,7 +43,7 @@ chunk_queue::chunk_queue(const page_lists& pages, const roster& who, schedule ho
   for (std::size_t list = 0; list < lists_.size(); ++list) {
     lists_[list].pages = pages.pages(list);
     lists_[list].chunks = (lists_[list].pages + chunk_pages_ - 1) / chunk_pages_;
-    lists_[list].workers = list == all_ ? workers : who.teams()[list].workers.size();
+    lists_[list].workers = list == all_ ? workers : threads.teams()[list].workers.size();
   }
 }
 
@@ -94,7 +94,7 @@ chunk_queue::hand chunk_queue::take(std::size_t list, from end) noexcept {
     return take_equal(list, end);
   }
   // Once strangers come, anybody may be next.
-  return take_guided(list, end == from::front ? lists_[list].workers : who_.workers().size());
+  return take_guided(list, end == from::front ? lists_[list].workers : threads_.workers().size());
 }
 
 chunk_queue::hand chunk_queue::take(const worker& me) noexcept {
@@ -105,7 +105,7 @@ chunk_queue::hand chunk_queue::take(const worker& me) noexcept {
   if (own.any() || how_.across == steal::never) {
     return own;
   }
-  for (const std::vector<std::size_t>& group : who_.others(me.team)) {
+  for (const std::vector<std::size_t>& group : threads_.others(me.team)) {
     const hand stolen = steal_from(group);
     if (stolen.any()) {
       return stolen;

@@ -7,8 +7,8 @@
 
 namespace nodewise::inline v0 {
 
-page_lists::page_lists(std::span<const extent> pages, const roster& who)
-    : lists_(who.teams().size() + 1) {
+page_lists::page_lists(std::span<const extent> pages, const thread_map& threads)
+    : lists_(threads.teams().size() + 1) {
   struct homes {
     std::vector<std::size_t> teams;
     std::size_t turn = 0; ///< short extents of a memory without workers go to its teams in turn
@@ -17,7 +17,7 @@ page_lists::page_lists(std::span<const extent> pages, const roster& who)
   for (const extent& e : pages) {
     homes& near = of_node[to_int(e.owner)];
     if (near.teams.empty()) {
-      near.teams = who.nearest_to(e.owner);
+      near.teams = threads.nearest_to(e.owner);
     }
     const std::size_t count = near.teams.size();
     for (std::size_t part = 0; part < count; ++part) {
@@ -55,9 +55,9 @@ std::size_t page_lists::find(std::size_t list, std::size_t position) const noexc
   return after == runs.begin() ? 0 : static_cast<std::size_t>(after - runs.begin()) - 1;
 }
 
-chunk owned_part(const page_lists& pages, const roster& who, const worker& me) noexcept {
-  const auto part =
-      arithmetic::blocked(me.in_team, pages.pages(me.team), who.teams()[me.team].workers.size());
+chunk owned_part(const page_lists& pages, const thread_map& threads, const worker& me) noexcept {
+  const auto part = arithmetic::blocked(me.in_team, pages.pages(me.team),
+                                        threads.teams()[me.team].workers.size());
   return {me.team, part.first, part.last};
 }
 

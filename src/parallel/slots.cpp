@@ -21,11 +21,11 @@ void begin_team(slot_plan& plan, const node_team& team, std::size_t bytes) {
 
 } // namespace
 
-slot_plan slots_of_workers(const roster& who, std::size_t value_bytes) {
-  const std::size_t stride = round_up(value_bytes, interference_bytes);
+slot_plan slots_of_workers(const thread_map& threads, std::size_t value_bytes) {
+  const std::size_t stride = round_up(value_bytes, cache_aligned_bytes);
   slot_plan plan;
-  plan.offsets.resize(who.workers().size());
-  for (const node_team& team : who.teams()) {
+  plan.offsets.resize(threads.workers().size());
+  for (const node_team& team : threads.teams()) {
     for (std::size_t k = 0; k < team.workers.size(); ++k) {
       plan.offsets[team.workers[k]] = plan.bytes + k * stride;
     }
@@ -34,9 +34,9 @@ slot_plan slots_of_workers(const roster& who, std::size_t value_bytes) {
   return plan;
 }
 
-slot_plan slots_of_teams(const roster& who, std::size_t value_bytes) {
+slot_plan slots_of_teams(const thread_map& threads, std::size_t value_bytes) {
   slot_plan plan;
-  for (const node_team& team : who.teams()) {
+  for (const node_team& team : threads.teams()) {
     plan.offsets.push_back(plan.bytes);
     begin_team(plan, team, value_bytes);
   }

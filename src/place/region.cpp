@@ -159,7 +159,7 @@ int unmap_region(void* start, std::size_t bytes) noexcept {
   return engine::give_back(sys::real_kernel(), start, bytes);
 }
 
-residency region::where() const {
+nodewise::residency region::residency() const {
   return query_residency({start_, mapped_bytes_}, placed_.asked);
 }
 

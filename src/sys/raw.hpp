@@ -28,6 +28,10 @@ enum class policy : int {
   bind_and_balance = 2 | (1 << 13), ///< with MPOL_F_NUMA_BALANCING
 };
 
+/// MPOL_PREFERRED with MPOL_F_STATIC_NODES: set by the launcher for what comes into memory before
+/// the agent runs, and by this flag known from any policy that a program or numactl sets.
+inline constexpr policy preferred_at_start = static_cast<policy>(1 | (1 << 15));
+
 inline constexpr unsigned mbind_strict = 1;          ///< MPOL_MF_STRICT
 inline constexpr unsigned mbind_move = 2;            ///< MPOL_MF_MOVE
 inline constexpr unsigned long get_node = 1;         ///< MPOL_F_NODE

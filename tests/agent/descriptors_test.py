@@ -98,7 +98,7 @@ class Messages(FolderTest):
 class Numbers(FolderTest):
     def test_the_lowest_free_number_is_the_programs(self):
         # Trace mode reads the system's facts when it first needs them: one chance a run.
-        for settings in (*[TRACE] * 5, f"{TRACE};hold", "v3;threshold=1048576;owners=0*4;default=blocked"):
+        for settings in (*[TRACE] * 5, f"{TRACE};numa-pin", "v3;threshold=1048576;owners=0*4;default=blocked"):
             with self.subTest(settings):
                 agent_report.reserve(self.report)
                 done = run([PROGRAM, "lowest", PLUGIN], f"{settings};report={self.report}", (AGENT, TRACE_LIBRARY))

@@ -55,7 +55,7 @@ UMBRELLA = "include/nodewise/nodewise.hpp"
 PUBLIC = {
     "arithmetic.hpp": "arithmetic",
     "id.hpp": "base", "id_set.hpp": "base", "error.hpp": "base", "export.hpp": "base",
-    "version.hpp": "base", "interference.hpp": "base",
+    "version.hpp": "base", "cache_aligned.hpp": "base", "interference.hpp": "base",
     "machine.hpp": "topology", "topology.hpp": "topology",
     "advice.hpp": "place", "allocator.hpp": "place", "array.hpp": "place", "distribution.hpp": "place",
     "memory_resource.hpp": "place", "place_objects.hpp": "place", "placement.hpp": "place",
@@ -64,11 +64,12 @@ PUBLIC = {
     "node_teams.hpp": "parallel", "objects.hpp": "parallel", "openmp.hpp": "parallel",
     "owned_loop.hpp": "parallel", "per_node.hpp": "parallel", "per_thread.hpp": "parallel",
     "read_into.hpp": "parallel", "replicated.hpp": "parallel", "roster.hpp": "parallel",
-    "schedule.hpp": "parallel", "tbb.hpp": "parallel",
+    "schedule.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
     "detail": "parallel",  # for the headers that include them, not for programs
 }
 # The two bring a runtime of threads with them, which the umbrella's readers may not have.
-NOT_UNDER_IT = {"export.hpp", "openmp.hpp", "tbb.hpp", "detail"}
+# Old names of headers have no place under it either.
+NOT_UNDER_IT = {"export.hpp", "openmp.hpp", "tbb.hpp", "detail", "roster.hpp", "interference.hpp"}
 C_INTERFACE = "include/nodewise.h"
 MARKER = "include/nodewise/marker.h"  # for C programs, so under no umbrella of ours
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)

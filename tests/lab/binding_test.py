@@ -64,6 +64,18 @@ class Binding(LabTest):
         self.assertEqual(threads(made.out).split()[1:], ["0", "2", "4", "6"], made)
         self.assertEqual(threads(too_many.out).split()[1:], ["6", "1", "6"], too_many)
 
+    def test_the_first_pages_are_on_the_node_of_the_first_thread(self):
+        """Of eight processors exec takes any idle one. The policy is gone when the program begins."""
+        places = ("7,0,3", "2,7,0", "5,1")
+        done = in_guest([f"nodewise run --pin {pin} -- cat /proc/self/numa_maps" for pin in places])
+        for pin, result in zip(places, done, strict=True):
+            with self.subTest(pin):
+                (stack,) = re.findall(r"^\S+ (\S+) stack (.*)$", result.out, re.MULTILINE)
+                self.assertEqual(stack[0], "default", result)
+                node = int(pin[0]) // 2
+                pages = {int(n): int(count) for n, count in re.findall(r"N(\d+)=(\d+)", stack[1])}
+                self.assertGreaterEqual(pages.get(node, 0), 2, result)  # what exec and the loader touch
+
     def test_what_the_kernel_is_too_old_for_is_an_error_with_a_cure(self):
         (refused,) = in_guest(["nodewise run -w 0,1 -- echo started"])
         self.assertEqual((refused.status, refused.out), (4, ""), refused)

@@ -44,12 +44,12 @@ void work(std::span<float> part) {
 /// 64 are left for each worker of the node, and here each has 32. So many are no sign.
 class steal_watch {
  public:
-  steal_watch(const nodewise::roster& who, std::size_t elements)
-      : who_(who), of_a_team_(elements / who.teams().size()), begun_(who.teams().size()),
-        has_come_(who, 0) {
-    const std::size_t fair = elements / who.workers().size();
+  steal_watch(const nodewise::thread_map& threads, std::size_t elements)
+      : threads_(threads), of_a_team_(elements / threads.teams().size()),
+        begun_(threads.teams().size()), has_come_(threads, 0) {
+    const std::size_t fair = elements / threads.workers().size();
     // One more for the page that the array's beginning is shifted by.
-    in_hands_ = who.workers().size() * (fair / 32);
+    in_hands_ = threads.workers().size() * (fair / 32);
   }
 
   void begins(const nodewise::worker& me, std::size_t first, std::size_t count) {
@@ -65,14 +65,14 @@ class steal_watch {
     if (has_come_[me]++ == 0) {
       ++come_;
     }
-    while (come_ < who_.workers().size()) {
+    while (come_ < threads_.workers().size()) {
       std::this_thread::yield();
     }
   }
   [[nodiscard]] double early() const { return static_cast<double>(early_.load()); }
 
  private:
-  const nodewise::roster& who_;
+  const nodewise::thread_map& threads_;
   std::size_t of_a_team_;
   std::size_t in_hands_ = 0;
   std::vector<std::atomic<std::size_t>> begun_; ///< elements, by the team at whose home they are
@@ -84,9 +84,9 @@ class steal_watch {
 /// Where workers, their values and an array are.
 template <class Teams>
 void on_own_processors(const char* runtime, Teams& teams, nodewise::array<float>& a) {
-  const auto& who = teams.who();
-  nodewise::per_thread<std::size_t> right(who, std::size_t{0});
-  nodewise::per_thread<std::size_t> parts(who, std::size_t{0});
+  const auto& threads = teams.threads();
+  nodewise::per_thread<std::size_t> right(threads, std::size_t{0});
+  nodewise::per_thread<std::size_t> parts(threads, std::size_t{0});
   const auto machine = nodewise::topology::from_sysfs();
   teams.on_each_worker([&](const nodewise::worker& me) {
     ++parts[me];
@@ -96,15 +96,15 @@ void on_own_processors(const char* runtime, Teams& teams, nodewise::array<float>
   say(runtime, "workers-on-their-node",
       static_cast<double>(right.reduce(std::size_t{0}, add)) /
           static_cast<double>(parts.reduce(std::size_t{0}, add)));
-  say(runtime, "values-on-their-node", right.where().locality().value_or(-1));
-  say(runtime, "array-on-its-owners", a.where().locality().value_or(-1));
+  say(runtime, "values-on-their-node", right.residency().locality().value_or(-1));
+  say(runtime, "array-on-its-owners", a.residency().locality().value_or(-1));
 }
 
 /// Chunks that were stolen too early. `gathered`: see `steal_watch::gather`.
 template <class Teams>
 double early_steals(Teams& teams, nodewise::array<float>& a, nodewise::schedule how,
                     bool gathered) {
-  steal_watch watch(teams.who(), n);
+  steal_watch watch(teams.threads(), n);
   (void)teams.for_each_owned(
       a,
       [&](const nodewise::worker& me, std::size_t first, std::span<float> part) {
@@ -134,11 +134,11 @@ void loops(const char* runtime, bool each_worker_has_a_thread) {
   if (each_worker_has_a_thread) {
     say(runtime, "early-any", early_steals(teams, a, schedule::any(4), true));
   }
-  nodewise::replicated<float> copies(teams.who(), n / 16);
+  nodewise::replicated<float> copies(teams.threads(), n / 16);
   copies.update(teams, [](std::span<float> all) { work(all); });
   double least = 1;
   for (std::size_t team = 0; team < copies.copies(); ++team) {
-    least = std::min(least, copies.where(team).locality().value_or(-1));
+    least = std::min(least, copies.residency(team).locality().value_or(-1));
   }
   say(runtime, "copies-on-their-node", least);
 }
@@ -162,7 +162,7 @@ std::string pages_of(Teams& teams) {
   nodewise::array<float> a(n, teams.blocked(),
                            {.pages = nodewise::page_size::base, .staggered = false});
   teams.fill(a, 1.0F);
-  return a.strip(a.where().pages);
+  return a.strip(a.residency().pages);
 }
 
 void same_pages() {
@@ -180,7 +180,7 @@ void room() {
   nodewise::array<char, nodewise::bound> spilled(bytes, nodewise::bound(last), preferring);
   say("room", "noted", spilled.placed().notes.empty() ? 0 : 1);
   nodewise::populate(std::as_writable_bytes(std::span(spilled.data(), spilled.size())));
-  const nodewise::residency where = spilled.where();
+  const nodewise::residency where = spilled.residency();
   say("room", "resident", where.resident == where.pages ? 1 : 0);
   say("room", "on-its-node", where.locality().value_or(-1));
   try {

@@ -41,7 +41,7 @@ void expect_exact(const region& memory, const D& d) {
   for (std::size_t page = 0; page < actual.size(); ++page) {
     ASSERT_EQ(actual[page], to_int(d.owner(page, actual.size()))) << "page " << page;
   }
-  const residency where = memory.where();
+  const residency where = memory.residency();
   EXPECT_EQ(where.on_owner, where.pages);
   EXPECT_EQ(where.exactness, resolution::page);
 }
@@ -83,7 +83,7 @@ TEST(InGuest, WeightedSharesAreExact) {
   for (std::size_t i = 0; i < memory_nodes().size(); ++i) {
     weights.push_back(static_cast<std::uint32_t>(i * 2 + 1));
   }
-  const weighted d(memory_nodes(), weights);
+  const weighted_blocks d(memory_nodes(), weights);
   const region memory(4 << 20, d, {strictness::must, page_size::base});
   touch(memory);
   expect_exact(memory, d);
@@ -95,7 +95,7 @@ TEST(InGuest, HugePageEdgesAreRoundedAndNoPageStrays) {
                       {strictness::must, page_size::automatic});
   EXPECT_EQ(memory.placed().granule_bytes, std::size_t{2} << 20);
   touch(memory);
-  const residency where = memory.where();
+  const residency where = memory.residency();
   EXPECT_EQ(where.on_owner, where.pages);
 }
 
@@ -122,7 +122,7 @@ TEST(InGuest, HugePagesMigrateAsAWholeAndNothingIsCalledRefused) {
   const migration moved = memory.migrate(bound(nodes.back()));
   EXPECT_TRUE(moved.refused.empty());
   EXPECT_EQ(moved.moved, 8192U);
-  EXPECT_EQ(memory.where().on_owner, 8192U);
+  EXPECT_EQ(memory.residency().on_owner, 8192U);
 }
 
 TEST(InGuest, PlacingMemoryInUseMovesIt) {
@@ -142,7 +142,7 @@ TEST(InGuest, PagesThatCannotBeUsedForAMomentAreStillThere) {
   const region memory(1 << 20, bound(memory_nodes().front()), {strictness::must, page_size::base});
   std::memset(memory.data(), 1, memory.size_bytes() / 2);
   ASSERT_EQ(::mprotect(memory.data(), memory.size_bytes(), PROT_NONE), 0);
-  EXPECT_EQ(memory.where().resident, memory.placed().pages / 2);
+  EXPECT_EQ(memory.residency().resident, memory.placed().pages / 2);
 }
 
 TEST(InGuest, ANodeThatIsNotThereIsRefusedByNameAndErrno) {

@@ -60,7 +60,7 @@ static long naps_of(const char* thread) {
   long naps = -1;
   int holds = 0;
   while (file && fgets(line, sizeof line, file)) {
-    holds |= strcmp(line, "Name:\tnodewise-hold\n") == 0;
+    holds |= strcmp(line, "Name:\tnodewise-pin\n") == 0;
     if (holds)
       sscanf(line, "voluntary_ctxt_switches: %ld", &naps);
   }
@@ -195,14 +195,14 @@ class Held(LabTest):
         self.assertTrue(seen["hinting"])
         self.assertGreaterEqual(seen["pages_held"], PAGES)
         self.assertEqual(seen["pages_moved"], 0)
-        self.assertEqual([m for m in seen["missing"] if "could not be held" in m], [])
+        self.assertEqual([m for m in seen["missing"] if "could not be bound" in m], [])
         for each in arrays:
             self.assertEqual(each["where"], f"0+{each['resident']}@0")  # all on the first node
             self.assert_blocks(each)
         # The agent's own thread is none of the program's.
         program = next(p for p in kept["programs"] if p["name"] == "first-touch")
         self.assertEqual(len(program["threads"]), 8)
-        self.assertIn("pages held where they were meanwhile, 0 moved by the kernel", self.advice)
+        self.assertIn("pages bound to their node meanwhile, 0 moved by the kernel", self.advice)
 
     def assert_blocks(self, array: dict) -> None:
         """Thread k uses the k-th eighth. Another thread touches a page only where a run of pages crosses

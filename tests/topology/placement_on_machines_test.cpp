@@ -60,7 +60,7 @@ TEST_P(Placement, CoversEveryPageOnceByEveryDistribution) {
     expect_covers(blocked(owners_), pages);
     expect_covers(block_cyclic(owners_, 1), pages);
     expect_covers(block_cyclic(owners_, 16), pages);
-    expect_covers(weighted(owners_, weights), pages);
+    expect_covers(weighted_blocks(owners_, weights), pages);
     expect_covers(explicit_map(blocked(owners_).extents(pages)), pages);
   }
 }

@@ -39,7 +39,7 @@ class TeamsOn : public testing::TestWithParam<recorded_machine> {
     default: {
       std::vector<std::uint32_t> weights(owners.size());
       std::ranges::generate(weights, [&] { return pick<std::uint32_t>(1, 9); });
-      return weighted(owners, weights).extents(pages);
+      return weighted_blocks(owners, weights).extents(pages);
     }
     }
   }
@@ -51,16 +51,16 @@ INSTANTIATE_TEST_SUITE_P(Machines, TeamsOn, testing::ValuesIn(recorded_machines(
                          test_name<testing::TestParamInfo<recorded_machine>>);
 
 /// What a worker of a loop does under `schedule::owned`.
-std::vector<page_lists::run> own_runs(const page_lists& pages, const roster& who,
+std::vector<page_lists::run> own_runs(const page_lists& pages, const thread_map& threads,
                                       const worker& me) {
   std::vector<page_lists::run> runs;
-  const chunk part = owned_part(pages, who, me);
+  const chunk part = owned_part(pages, threads, me);
   pages.for_runs(part.list, part.first, part.last,
                  [&](const page_lists::run& run) { runs.push_back(run); });
   return runs;
 }
 
-void expect_same(const roster& a, const roster& b) {
+void expect_same(const thread_map& a, const thread_map& b) {
   EXPECT_TRUE(std::ranges::equal(a.workers(), b.workers()));
   ASSERT_EQ(a.teams().size(), b.teams().size());
   for (std::size_t team = 0; team < a.teams().size(); ++team) {
@@ -81,7 +81,7 @@ TEST_P(TeamsOn, BothRuntimesHaveTheSameWorkersAndPages) {
       const layout_options how{.policy = policy, .threads = threads};
       const openmp_teams openmp(where, how);
       const tbb_teams tbb(where, how);
-      expect_same(openmp.who(), tbb.who());
+      expect_same(openmp.threads(), tbb.threads());
       EXPECT_EQ(openmp.blocked().extents(1000), tbb.blocked().extents(1000));
     }
   }
@@ -89,16 +89,16 @@ TEST_P(TeamsOn, BothRuntimesHaveTheSameWorkersAndPages) {
 
 TEST_P(TeamsOn, EveryWorkersBlockIsOnItsNode) {
   const topology where = GetParam().load();
-  const roster who(where, team_layout(where, bind_policy::close));
+  const thread_map threads(where, team_layout(where, bind_policy::close));
   for (const std::size_t count : {1U, 23U, 1000U, 65537U}) {
-    const page_lists pages(blocked(who.owners()).extents(count), who);
+    const page_lists pages(blocked(threads.owners()).extents(count), threads);
     std::vector<int> times(count);
-    for (const worker& me : who.workers()) {
-      for (const page_lists::run& run : own_runs(pages, who, me)) {
+    for (const worker& me : threads.workers()) {
+      for (const page_lists::run& run : own_runs(pages, threads, me)) {
         EXPECT_EQ(run.home, me.team);
         for (std::size_t page = run.first_page; page < run.last_page; ++page) {
           ++times[page];
-          ASSERT_EQ(blocked(who.owners()).owner(page, count), me.node);
+          ASSERT_EQ(blocked(threads.owners()).owner(page, count), me.node);
         }
       }
     }
@@ -108,7 +108,7 @@ TEST_P(TeamsOn, EveryWorkersBlockIsOnItsNode) {
 
 TEST_P(TeamsOn, EveryElementHasOneWorkerWhateverThePagesAndOwners) {
   const topology where = GetParam().load();
-  const roster who(where, team_layout(where, bind_policy::close));
+  const thread_map threads(where, team_layout(where, bind_policy::close));
   const node_set allowed = where.allowed_nodes();
   const std::vector<node_id> nodes(allowed.begin(), allowed.end());
   for (int round = 0; round < 40; ++round) {
@@ -119,10 +119,10 @@ TEST_P(TeamsOn, EveryElementHasOneWorkerWhateverThePagesAndOwners) {
     const std::size_t count =
         (offset + elements.size * element_bytes + page_bytes - 1) / page_bytes;
     const std::vector<extent> extents = random_extents(nodes, count);
-    const page_lists pages(extents, who);
+    const page_lists pages(extents, threads);
     std::vector<int> times(elements.size);
-    for (const worker& me : who.workers()) {
-      for (const page_lists::run& run : own_runs(pages, who, me)) {
+    for (const worker& me : threads.workers()) {
+      for (const page_lists::run& run : own_runs(pages, threads, me)) {
         const index_range range = elements.of_pages(run.first_page, run.last_page);
         for (std::size_t k = range.first; k < range.last; ++k) {
           ++times[k];
@@ -135,14 +135,14 @@ TEST_P(TeamsOn, EveryElementHasOneWorkerWhateverThePagesAndOwners) {
 
 TEST_P(TeamsOn, PagesGoToTheirOwnersTeamWhereItHasOne) {
   const topology where = GetParam().load();
-  const roster who(where, team_layout(where, bind_policy::close));
+  const thread_map threads(where, team_layout(where, bind_policy::close));
   const node_set allowed = where.allowed_nodes();
   const std::vector<node_id> nodes(allowed.begin(), allowed.end());
   for (int round = 0; round < 40; ++round) {
     const std::vector<extent> extents = random_extents(nodes, pick<std::size_t>(1, 5000));
-    const page_lists pages(extents, who);
+    const page_lists pages(extents, threads);
     for (const extent& each : extents) {
-      const std::vector<std::size_t> near = who.nearest_to(each.owner);
+      const std::vector<std::size_t> near = threads.nearest_to(each.owner);
       pages.for_runs(pages.everything(), each.first_page, each.last_page,
                      [&](const page_lists::run& run) {
                        EXPECT_TRUE(std::ranges::find(near, run.home) != near.end());

@@ -37,9 +37,9 @@ TEST(AgentSettings, NothingIsLeftOfSettingsThatAreReadAnew) {
   const auto owned = std::make_unique<settings>();
   const std::string all =
       "v3;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;pin=0|1;main;"
-      "rule=least=1,code=a+1-2,above=b+1-2:blocked;observe;trace;hold;quiet;announce;report=/a";
+      "rule=least=1,code=a+1-2,above=b+1-2:blocked;observe;trace;numa-pin;quiet;announce;report=/a";
   ASSERT_EQ(parse(all.c_str(), *owned), nullptr);
-  ASSERT_TRUE(owned->hold);
+  ASSERT_TRUE(owned->numa_pin);
   ASSERT_NE(parse("nonsense", *owned), nullptr);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(owned.get());
   for (std::size_t at = 0; at < offsetof(settings, rules); ++at) {
@@ -96,8 +96,8 @@ TEST(AgentSettings, ConditionsAreRead) {
   EXPECT_EQ(all.read.rules[1].first_above, 2U);
   EXPECT_FALSE(all.read.rules[1].counts);
   EXPECT_FALSE(parsed("v3;threshold=1;observe").read.trace);
-  EXPECT_FALSE(all.read.hold);
-  EXPECT_TRUE(parsed("v3;threshold=1;observe;trace;hold").read.hold);
+  EXPECT_FALSE(all.read.numa_pin);
+  EXPECT_TRUE(parsed("v3;threshold=1;observe;trace;numa-pin").read.numa_pin);
 }
 
 TEST(AgentSettings, NonsenseIsRefusedAndAsksForNothing) {

@@ -23,10 +23,10 @@ constexpr array_options base_pages{.pages = page_size::base};
 
 TEST(Array, IsZeroAndUntouchedUntilItIsWritten) {
   array<double> a(1 << 20, blocked({any_node()}), base_pages);
-  EXPECT_EQ(a.where().resident, 0U);
+  EXPECT_EQ(a.residency().resident, 0U);
   EXPECT_TRUE(a.strip().starts_with(std::string(default_strip_columns, '.'))) << a.strip();
   std::iota(a.begin(), a.end(), 0.0);
-  const residency where = a.where();
+  const residency where = a.residency();
   EXPECT_EQ(where.resident, where.pages);
   EXPECT_EQ(a[12345], 12345.0);
 }
@@ -35,7 +35,7 @@ TEST(Array, DrawsWhereItIs) {
   array<char, bound> a(100 << 12, bound(any_node()), base_pages);
   std::fill(a.begin(), a.begin() + (50 << 12), 'x');
   const std::string drawn = a.strip(10);
-  if (a.where().exactness == resolution::page && to_int(any_node()) < 10) {
+  if (a.residency().exactness == resolution::page && to_int(any_node()) < 10) {
     const std::string node(5, static_cast<char>('0' + to_int(any_node())));
     EXPECT_TRUE(drawn.starts_with(node)) << drawn;
     EXPECT_NE(drawn.find(" % in memory, 100 % of that on its owner"), std::string::npos) << drawn;

@@ -80,7 +80,7 @@ TEST(Attribution, WithBalancingASecondFaultIsAnAccess) {
 TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   rig all;
   constexpr int helper = 177;
-  all.told.processes[0].holder = launch::holder_report{helper, 0, 3};
+  all.told.processes[0].numa_pinner = launch::numa_pinner_report{helper, 0, 3};
   observe::task_event start;
   start.time_ns = 2500;
   start.what = observe::task_change::thread_started;

@@ -81,13 +81,13 @@ TEST(BlockCyclic, SurvivesABlockLargerThanAnyRange) {
 }
 
 TEST(Weighted, GivesPagesInProportion) {
-  const auto extents = weighted(nodes({0, 1, 2}), {3, 0, 1}).extents(100);
+  const auto extents = weighted_blocks(nodes({0, 1, 2}), {3, 0, 1}).extents(100);
   const std::vector<extent> expected{{0, 75, node_id{0}}, {75, 100, node_id{2}}};
   EXPECT_EQ(extents, expected);
 }
 
 TEST(Weighted, StaysExactWherePagesTimesWeightsPass64Bits) {
-  const weighted d(nodes({0, 1}), {4294967295U, 4294967295U});
+  const weighted_blocks d(nodes({0, 1}), {4294967295U, 4294967295U});
   const std::size_t pages = std::size_t{1} << 52;
   EXPECT_EQ(d.extents(pages).at(0).last_page, pages / 2);
   EXPECT_EQ(d.owner(pages / 2 - 1, pages), node_id{0});
@@ -105,8 +105,8 @@ TEST(Distributions, RefuseWhatMakesNoSense) {
   EXPECT_THROW(blocked({}), error);
   EXPECT_THROW(bound{unknown_node}, error);
   EXPECT_THROW(block_cyclic(nodes({0}), 0), error);
-  EXPECT_THROW(weighted(nodes({0, 1}), {1}), error);
-  EXPECT_THROW(weighted(nodes({0, 1}), {0, 0}), error);
+  EXPECT_THROW(weighted_blocks(nodes({0, 1}), {1}), error);
+  EXPECT_THROW(weighted_blocks(nodes({0, 1}), {0, 0}), error);
   EXPECT_THROW(explicit_map({{1, 2, node_id{0}}}), error);
   EXPECT_THROW(explicit_map({{0, 2, node_id{0}}, {3, 4, node_id{0}}}), error);
 }
@@ -125,7 +125,7 @@ TEST(Distributions, CoverEveryPageOnceForRandomOwnersSizesAndWeights) {
     expect_consistent(bound(owners.front()), pages);
     expect_consistent(blocked(owners), pages);
     expect_consistent(block_cyclic(owners, 1 + below(70)), pages);
-    expect_consistent(weighted(owners, weights), pages);
+    expect_consistent(weighted_blocks(owners, weights), pages);
     expect_consistent(explicit_map(blocked(owners).extents(pages)), pages);
   }
 }

@@ -69,9 +69,9 @@ TEST(AgentOrders, TraceModeLoadsOneLibraryMore) {
   EXPECT_EQ(agent_variables(orders, "", nothing)[0].value, orders.library);
   orders.trace = true;
   EXPECT_THAT(text_of(orders), HasSubstr(";observe;trace;"));
-  EXPECT_THAT(text_of(orders), Not(HasSubstr(";hold")));
-  orders.hold = true;
-  EXPECT_THAT(text_of(orders), HasSubstr(";observe;trace;hold;"));
+  EXPECT_THAT(text_of(orders), Not(HasSubstr(";numa-pin")));
+  orders.numa_pin = true;
+  EXPECT_THAT(text_of(orders), HasSubstr(";observe;trace;numa-pin;"));
   EXPECT_EQ(agent_variables(orders, "", nothing)[0].value,
             orders.library + ":/opt/lib/libnodewise-trace.so");
 }

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/error.hpp>
-#include <nodewise/interference.hpp>
 #include <nodewise/place_objects.hpp>
 
 #include "unit/any_node.hpp"
@@ -94,10 +94,10 @@ TEST(PlaceObjects, ArraysOfThemAreConstructedInPlacedMemory) {
 }
 
 TEST(PlaceObjects, PaddedOnesDoNotShareLines) {
-  const padded<particle> two[2];
+  const cache_aligned<particle> two[2];
   const auto* const first = reinterpret_cast<const char*>(&two[0].value);
   const auto* const second = reinterpret_cast<const char*>(&two[1].value);
-  EXPECT_EQ(second - first, static_cast<std::ptrdiff_t>(interference_bytes));
+  EXPECT_EQ(second - first, static_cast<std::ptrdiff_t>(cache_aligned_bytes));
 }
 
 } // namespace

@@ -42,13 +42,13 @@ TYPED_TEST_SUITE_P(NodeTeams);
 
 TYPED_TEST_P(NodeTeams, EachWorkerIsCalledOnceOnItsNode) {
   TypeParam teams(this->here_, this->four_);
-  ASSERT_EQ(teams.who().workers().size(), 4U);
+  ASSERT_EQ(teams.threads().workers().size(), 4U);
   std::vector<std::atomic<int>> calls(4);
   std::atomic<int> elsewhere{0};
   for (int round = 0; round < 20; ++round) {
     teams.on_each_worker([&](const worker& me) {
       ++calls[me.number];
-      elsewhere += teams.who().teams()[me.team].cpus.contains(current_cpu()) ? 0 : 1;
+      elsewhere += teams.threads().teams()[me.team].cpus.contains(current_cpu()) ? 0 : 1;
     });
   }
   for (const auto& each : calls) {
@@ -77,7 +77,7 @@ TYPED_TEST_P(NodeTeams, EveryElementIsVisitedOnceUnderEverySchedule) {
        {schedule::owned(), schedule::local_first(), schedule::local_first(3),
         schedule::local_first(1, steal::never), schedule::guided(), schedule::any(2)}) {
     teams.fill(a, 0);
-    const tally done = teams.for_each_owned(
+    const loop_statistics done = teams.for_each_owned(
         a,
         [](std::size_t first, std::span<int> part) {
           for (std::size_t i = 0; i < part.size(); ++i) {
@@ -128,7 +128,7 @@ TYPED_TEST_P(NodeTeams, ALoopFollowsAnArrayThatGotOtherPages) {
   EXPECT_EQ(visited(b), 300000U);
   a = std::move(b);
   EXPECT_EQ(visited(a), 300000U);
-  a.migrate(blocked({teams.who().teams().back().node}));
+  a.migrate(blocked({teams.threads().teams().back().node}));
   EXPECT_EQ(visited(a), 300000U);
   for (std::size_t size = 1000; size < 100000; size += 3000) {
     array<int> each(size, teams.blocked());
@@ -184,9 +184,9 @@ TYPED_TEST_P(NodeTeams, FirstTouchBringsAllPagesIntoMemoryAndKeepsContents) {
   TypeParam teams(this->here_, this->four_);
   array<int> a(1 << 20, teams.blocked(), {.pages = page_size::base});
   a[5] = 7;
-  EXPECT_EQ(a.where().resident, 1U);
+  EXPECT_EQ(a.residency().resident, 1U);
   teams.first_touch(a);
-  const residency where = a.where();
+  const residency where = a.residency();
   EXPECT_EQ(where.resident, where.pages);
   EXPECT_EQ(a[5], 7);
   EXPECT_EQ(a[6], 0);
@@ -276,10 +276,10 @@ TYPED_TEST_P(NodeTeams, ObjectsThatThrewAreNotLeftBehind) {
 
 TYPED_TEST_P(NodeTeams, CopiesAndOwnValuesAreByWorkerAndNode) {
   TypeParam teams(this->here_, this->four_);
-  replicated<int> table(teams.who(), 10000);
+  replicated<int> table(teams.threads(), 10000);
   table.update(teams, [](std::span<int> copy) { std::iota(copy.begin(), copy.end(), 0); });
-  per_thread<long> sums(teams.who(), 0L);
-  per_node<std::atomic<int>> visits(teams.who(), 0);
+  per_thread<long> sums(teams.threads(), 0L);
+  per_node<std::atomic<int>> visits(teams.threads(), 0);
   teams.on_each_worker([&](const worker& me) {
     const auto mine = table.local(me);
     sums[me] = std::accumulate(mine.begin(), mine.end(), 0L);
@@ -287,9 +287,9 @@ TYPED_TEST_P(NodeTeams, CopiesAndOwnValuesAreByWorkerAndNode) {
   });
   EXPECT_EQ(sums.reduce(0L, std::plus<>()), 4 * (10000L * 9999 / 2));
   EXPECT_EQ(visits.reduce(0, [](int so_far, const auto& each) { return so_far + each.load(); }), 4);
-  EXPECT_EQ(table.copies(), teams.who().teams().size());
+  EXPECT_EQ(table.copies(), teams.threads().teams().size());
   EXPECT_GE(reinterpret_cast<std::uintptr_t>(&sums[1]) - reinterpret_cast<std::uintptr_t>(&sums[0]),
-            interference_bytes);
+            cache_aligned_bytes);
 }
 
 TYPED_TEST_P(NodeTeams, AFileIsReadByTheOwnersOfItsBlocks) {

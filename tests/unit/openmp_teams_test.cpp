@@ -25,14 +25,14 @@ TEST(OpenMPTeams, PlainRegionsHaveTheirThreadsWhileTheyAreHeld) {
   const int threads_before = omp_get_max_threads();
   openmp_teams teams(topology::from_sysfs(), {.threads = 3});
   for (int round = 0; round < 2; ++round) {
-    const auto held = teams.runtime().hold();
+    const auto held = teams.runtime().keep_bound();
     const auto places = plain_places();
     ASSERT_EQ(places.size(), 3U);
     for (std::size_t k = 0; k < places.size(); ++k) {
-      EXPECT_EQ(places[k], teams.who().places()[k].place) << "thread " << k;
+      EXPECT_EQ(places[k], teams.threads().places()[k].place) << "thread " << k;
     }
     teams.on_each_worker([](const worker&) {});
-    EXPECT_EQ(thread_affinity(), teams.who().places()[0].place);
+    EXPECT_EQ(thread_affinity(), teams.threads().places()[0].place);
   }
   EXPECT_EQ(omp_get_max_threads(), threads_before);
   EXPECT_EQ(thread_affinity(), before);
@@ -45,7 +45,7 @@ TEST(OpenMPTeams, ThreadsHaveTheirProcessorsBackAfterwards) {
     openmp_teams teams(topology::from_sysfs(), {.threads = 5});
     teams.on_each_worker([](const worker&) {});
     {
-      const auto held = teams.runtime().hold();
+      const auto held = teams.runtime().keep_bound();
       openmp_teams inside(topology::from_sysfs(), {.threads = 3});
       inside.on_each_worker([](const worker&) {});
     }
@@ -60,7 +60,7 @@ TEST(OpenMPTeams, ATeamInTheSamePlaceIsAnother) {
   for (const std::size_t threads : {2U, 1U, 3U}) {
     teams.emplace(topology::from_sysfs(), layout_options{.threads = threads});
     teams->on_each_worker([&](const worker& me) {
-      EXPECT_EQ(thread_affinity(), teams->who().places()[me.number].place);
+      EXPECT_EQ(thread_affinity(), teams->threads().places()[me.number].place);
     });
   }
 }

@@ -62,7 +62,7 @@ TEST(OpenMP, TeamFillsARegionThatOneThreadQueries) {
       values[i] = i;
     }
 #pragma omp single
-    resident = memory.where().resident;
+    resident = memory.residency().resident;
   }
   EXPECT_EQ(resident, memory.placed().pages);
   EXPECT_EQ(std::accumulate(values, values + n, 0LL), static_cast<long long>(n) * (n - 1) / 2);
@@ -74,7 +74,7 @@ TEST(OpenMP, ThreadsMakeAndDropRegionsOfTheirOwn) {
   for (int i = 0; i < 64; ++i) {
     const region memory(64 << 10, bound(any_node()));
     memory.data()[0] = std::byte{1};
-    made += memory.where().resident >= 1 ? 1 : 0;
+    made += memory.residency().resident >= 1 ? 1 : 0;
   }
   EXPECT_EQ(made, 64);
 }

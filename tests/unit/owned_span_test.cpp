@@ -77,7 +77,7 @@ TEST(OwnedSpan, ARangeWithoutAWholePageHasOneOwner) {
   const owned_span seen(few, bound(node_id{5}));
   EXPECT_EQ(owner_in_loop(seen, 0), node_id{5});
   EXPECT_EQ(owner_in_loop(seen, 2), node_id{5});
-  EXPECT_EQ(seen.where().pages, 0U);
+  EXPECT_EQ(seen.residency().pages, 0U);
 }
 
 TEST(OwnedSpan, SaysWhereThePagesAreThatPlaceHasPlaced) {
@@ -86,7 +86,7 @@ TEST(OwnedSpan, SaysWhereThePagesAreThatPlaceHasPlaced) {
   const placement placed =
       place(std::as_writable_bytes(std::span(numbers)), bound(test::any_node()));
   const owned_span seen(numbers, placed);
-  const residency where = seen.where();
+  const residency where = seen.residency();
   EXPECT_EQ(where.pages, placed.pages);
   EXPECT_EQ(where.resident, placed.pages);
   if (placed.complete() && where.exactness == resolution::page) {

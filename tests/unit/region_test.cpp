@@ -27,9 +27,9 @@ TEST(Region, IsZeroedAndWritable) {
 
 TEST(Region, TouchesNothingWhenMadeAndIsLocalWhenTouched) {
   region memory(1 << 20, bound(any_node()), {strictness::prefer, page_size::base});
-  EXPECT_EQ(memory.where().resident, 0U);
+  EXPECT_EQ(memory.residency().resident, 0U);
   std::memset(memory.data(), 1, memory.size_bytes());
-  const residency where = memory.where();
+  const residency where = memory.residency();
   EXPECT_EQ(where.resident, where.pages);
   if (memory.placed().complete() && where.exactness == resolution::page) {
     EXPECT_EQ(where.on_owner, where.pages);
@@ -90,7 +90,7 @@ TEST(Region, UnmapRegionSaysWhatTheKernelAnswered) {
 TEST(Region, TakesReservedHugePagesOrSaysWhatItTookInstead) {
   const region memory(1 << 20, bound(any_node()), {strictness::prefer, page_size::huge_1g});
   if (memory.placed().granule_bytes == std::size_t{1} << 30) {
-    EXPECT_EQ(memory.where().resident, memory.placed().pages) << "reserved pages are populated";
+    EXPECT_EQ(memory.residency().resident, memory.placed().pages) << "reserved pages are populated";
   } else {
     ASSERT_FALSE(memory.placed().notes.empty());
     EXPECT_NE(memory.placed().notes.front().find("no reserved huge pages"), std::string::npos);

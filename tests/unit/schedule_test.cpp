@@ -22,28 +22,28 @@ namespace {
 using test::grid;
 using test::memory_only;
 
-roster team(int nodes, int cores) {
+thread_map team(int nodes, int cores) {
   const topology where(grid(nodes, cores));
   return {where, team_layout(where, bind_policy::close)};
 }
 
 /// What a simulated loop came to. Bytes are pages.
 struct outcome {
-  tally done;
+  loop_statistics done;
   double idle = 0; ///< share of all workers' time, 0..1
   std::vector<int> times_done;
 };
 
 /// `time_of(page)` is what a page takes, wherever it is done.
-outcome simulate(std::span<const extent> extents, const roster& who, schedule how,
+outcome simulate(std::span<const extent> extents, const thread_map& threads, schedule how,
                  const std::function<double(std::size_t)>& time_of) {
-  const page_lists pages(extents, who);
-  chunk_queue queue(pages, who, how);
+  const page_lists pages(extents, threads);
+  chunk_queue queue(pages, threads, how);
   outcome result;
   result.times_done.resize(extents.back().last_page);
   using event = std::pair<double, std::size_t>; // when a worker is free
   std::priority_queue<event, std::vector<event>, std::greater<>> free;
-  for (const worker& each : who.workers()) {
+  for (const worker& each : threads.workers()) {
     free.emplace(0.0, each.number);
   }
   double last = 0;
@@ -51,7 +51,7 @@ outcome simulate(std::span<const extent> extents, const roster& who, schedule ho
   while (!free.empty()) {
     const auto [now, number] = free.top();
     free.pop();
-    const worker& me = who.workers()[number];
+    const worker& me = threads.workers()[number];
     const auto next = queue.next(me);
     if (!next) {
       continue;
@@ -70,7 +70,7 @@ outcome simulate(std::span<const extent> extents, const roster& who, schedule ho
     last = std::max(last, now + took);
     free.emplace(now + took, number);
   }
-  result.idle = 1 - busy / (last * static_cast<double>(who.workers().size()));
+  result.idle = 1 - busy / (last * static_cast<double>(threads.workers().size()));
   return result;
 }
 
@@ -85,11 +85,11 @@ void expect_each_page_once(const outcome& of) {
 }
 
 TEST(Schedule, BalancedWorkStaysAtHome) {
-  const roster who = team(4, 4);
+  const thread_map threads = team(4, 4);
   std::mt19937 noise(1);
   std::uniform_real_distribution<double> about(0.95, 1.05);
-  const auto done = simulate(blocked(who.owners()).extents(pages), who, schedule::local_first(),
-                             [&](std::size_t) { return about(noise); });
+  const auto done = simulate(blocked(threads.owners()).extents(pages), threads,
+                             schedule::local_first(), [&](std::size_t) { return about(noise); });
   expect_each_page_once(done);
   // The 4096 pages of a team take as many times the mean, with a deviation of 0.029 * 64 = 1.8:
   // teams end within a chunk of 32 pages of each other, and five chunks of 512 may be stolen at the
@@ -99,41 +99,41 @@ TEST(Schedule, BalancedWorkStaysAtHome) {
 }
 
 TEST(Schedule, TriangularWorkInCyclicBlocksStaysAtHome) {
-  const roster who = team(4, 4);
+  const thread_map threads = team(4, 4);
   const block_cyclic by({node_id{0}, node_id{1}, node_id{2}, node_id{3}}, 16);
-  const auto done = simulate(by.extents(pages), who, schedule::local_first(), triangle);
+  const auto done = simulate(by.extents(pages), threads, schedule::local_first(), triangle);
   expect_each_page_once(done);
   EXPECT_GE(*done.done.locality(), 0.90);
   EXPECT_LT(done.idle, 0.05);
 }
 
 TEST(Schedule, TriangularWorkInEqualBlocksIsEvenedOut) {
-  const roster who = team(4, 4);
-  const auto extents = blocked(who.owners()).extents(pages);
-  const auto stolen = simulate(extents, who, schedule::local_first(), triangle);
+  const thread_map threads = team(4, 4);
+  const auto extents = blocked(threads.owners()).extents(pages);
+  const auto stolen = simulate(extents, threads, schedule::local_first(), triangle);
   expect_each_page_once(stolen);
   // No schedule does better: the last node has 7 of 16 parts of the work, and a fair share is 4.
   EXPECT_GE(*stolen.done.locality(), 0.80);
   EXPECT_LT(stolen.idle, 0.05);
 
-  const auto kept = simulate(extents, who, schedule::local_first(0, steal::never), triangle);
+  const auto kept = simulate(extents, threads, schedule::local_first(0, steal::never), triangle);
   EXPECT_EQ(kept.done.locality(), 1.0);
   EXPECT_GT(kept.idle, 0.40);
 }
 
 TEST(Schedule, GuidedEvensOutWithFewerChunks) {
-  const roster who = team(4, 4);
+  const thread_map threads = team(4, 4);
   const auto done =
-      simulate(blocked(who.owners()).extents(pages), who, schedule::guided(4), triangle);
+      simulate(blocked(threads.owners()).extents(pages), threads, schedule::guided(4), triangle);
   expect_each_page_once(done);
   EXPECT_LT(done.idle, 0.05);
 }
 
 TEST(Schedule, AnyIsLocalByChanceOnly) {
-  const roster who = team(4, 4);
+  const thread_map threads = team(4, 4);
   std::mt19937 noise(1);
   std::uniform_real_distribution<double> about(0.5, 1.5);
-  const auto done = simulate(blocked(who.owners()).extents(pages), who, schedule::any(4),
+  const auto done = simulate(blocked(threads.owners()).extents(pages), threads, schedule::any(4),
                              [&](std::size_t) { return about(noise); });
   expect_each_page_once(done);
   // 4096 chunks, each at home with a quarter: off by so much with less than
@@ -143,12 +143,12 @@ TEST(Schedule, AnyIsLocalByChanceOnly) {
 
 TEST(Schedule, OwnedPartsAreTheBlocksOfTheDistribution) {
   for (const auto& [nodes, cores] : {std::pair{1, 1}, {2, 4}, {4, 2}, {3, 5}}) {
-    const roster who = team(nodes, cores);
+    const thread_map threads = team(nodes, cores);
     for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{1024}, pages}) {
-      const page_lists lists(blocked(who.owners()).extents(n), who);
+      const page_lists lists(blocked(threads.owners()).extents(n), threads);
       std::size_t next = 0;
-      for (const worker& me : who.workers()) {
-        const chunk part = owned_part(lists, who, me);
+      for (const worker& me : threads.workers()) {
+        const chunk part = owned_part(lists, threads, me);
         EXPECT_EQ(part.list, me.team);
         lists.for_runs(part.list, part.first, part.last, [&](const page_lists::run& run) {
           EXPECT_EQ(run.first_page, next);
@@ -166,13 +166,13 @@ TEST(Schedule, PagesOfAMemoryWithoutWorkersGoToTheNearestTeams) {
   made.nodes.push_back(memory_only(2));
   made.distances = {{10, 21, 14}, {21, 10, 24}, {14, 24, 10}};
   const topology where(made);
-  const roster who(where, team_layout(where, bind_policy::close));
-  const page_lists lists(bound(node_id{2}).extents(100), who);
+  const thread_map threads(where, team_layout(where, bind_policy::close));
+  const page_lists lists(bound(node_id{2}).extents(100), threads);
   EXPECT_EQ(lists.pages(0), 100U);
   EXPECT_EQ(lists.pages(1), 0U);
   EXPECT_EQ(lists.pages(lists.everything()), 100U);
   // Nobody knows how far this one is: all teams take part.
-  const page_lists shared(bound(node_id{9}).extents(101), who);
+  const page_lists shared(bound(node_id{9}).extents(101), threads);
   EXPECT_EQ(shared.pages(0) + shared.pages(1), 101U);
   EXPECT_LE(std::max(shared.pages(0), shared.pages(1)), 51U);
 }
@@ -195,27 +195,27 @@ TEST(Schedule, EveryScheduleHandsOutEachPageOnce) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     const int nodes = std::uniform_int_distribution<int>(1, 5)(random);
-    const roster who = team(nodes, std::uniform_int_distribution<int>(1, 3)(random));
+    const thread_map threads = team(nodes, std::uniform_int_distribution<int>(1, 3)(random));
     const auto extents = random_extents(random, nodes);
     const auto chunk_pages = std::uniform_int_distribution<std::size_t>(0, 20)(random);
     for (const schedule how :
          {schedule::local_first(chunk_pages), schedule::local_first(chunk_pages, steal::never),
           schedule::guided(chunk_pages), schedule::any(chunk_pages)}) {
-      const auto done = simulate(extents, who, how, [](std::size_t) { return 1.0; });
+      const auto done = simulate(extents, threads, how, [](std::size_t) { return 1.0; });
       expect_each_page_once(done);
     }
   }
 }
 
 TEST(Schedule, ThreadsAtOnceGetEachPageOnce) {
-  const roster who = team(2, 2);
-  const page_lists lists(blocked(who.owners()).extents(pages), who);
+  const thread_map threads = team(2, 2);
+  const page_lists lists(blocked(threads.owners()).extents(pages), threads);
   for (const schedule how : {schedule::guided(1), schedule::local_first(1), schedule::any(3)}) {
-    chunk_queue queue(lists, who, how);
+    chunk_queue queue(lists, threads, how);
     std::vector<int> times(pages);
-    std::vector<std::thread> threads;
-    for (const worker& me : who.workers()) {
-      threads.emplace_back([&, me] {
+    std::vector<std::thread> running;
+    for (const worker& me : threads.workers()) {
+      running.emplace_back([&, me] {
         while (const auto next = queue.next(me)) {
           lists.for_runs(next->list, next->first, next->last, [&](const page_lists::run& run) {
             for (std::size_t page = run.first_page; page < run.last_page; ++page) {
@@ -225,7 +225,7 @@ TEST(Schedule, ThreadsAtOnceGetEachPageOnce) {
         }
       });
     }
-    for (std::thread& each : threads) {
+    for (std::thread& each : running) {
       each.join();
     }
     EXPECT_TRUE(std::ranges::all_of(times, [](int t) { return t == 1; }));
@@ -233,13 +233,13 @@ TEST(Schedule, ThreadsAtOnceGetEachPageOnce) {
 }
 
 TEST(Schedule, NothingIsLeftHoweverOftenWorkersAsk) {
-  const roster who = team(2, 1);
-  const page_lists lists(blocked(who.owners()).extents(10), who);
+  const thread_map threads = team(2, 1);
+  const page_lists lists(blocked(threads.owners()).extents(10), threads);
   for (const schedule how : {schedule::local_first(1), schedule::guided(1), schedule::any(1)}) {
-    chunk_queue queue(lists, who, how);
+    chunk_queue queue(lists, threads, how);
     std::size_t got = 0;
     for (int turn = 0; turn < 1000; ++turn) {
-      for (const worker& me : who.workers()) {
+      for (const worker& me : threads.workers()) {
         const auto next = queue.next(me);
         got += next ? next->last - next->first : 0;
       }
@@ -249,12 +249,12 @@ TEST(Schedule, NothingIsLeftHoweverOftenWorkersAsk) {
 }
 
 TEST(Schedule, AMemoryOfManyPagesIsHandedOutInChunksThatCanBeCounted) {
-  const roster who = team(2, 1);
+  const thread_map threads = team(2, 1);
   constexpr std::size_t many = std::size_t{1} << 40;
-  const page_lists lists(blocked(who.owners()).extents(many), who);
-  chunk_queue queue(lists, who, schedule::local_first(1));
-  const auto first = queue.next(who.workers()[0]);
-  const auto second = queue.next(who.workers()[0]);
+  const page_lists lists(blocked(threads.owners()).extents(many), threads);
+  chunk_queue queue(lists, threads, schedule::local_first(1));
+  const auto first = queue.next(threads.workers()[0]);
+  const auto second = queue.next(threads.workers()[0]);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->first, 0U);
   EXPECT_EQ(second->first, first->last);
@@ -262,25 +262,25 @@ TEST(Schedule, AMemoryOfManyPagesIsHandedOutInChunksThatCanBeCounted) {
 }
 
 TEST(PageListCache, ListsAreMadeOnceForANumber) {
-  const roster who = team(2, 1);
+  const thread_map threads = team(2, 1);
   detail::page_list_cache cache;
   const auto here = bound(node_id{0}).extents(100);
   const auto there = bound(node_id{1}).extents(50);
-  const auto made = cache.of(1, here, who);
+  const auto made = cache.of(1, here, threads);
   EXPECT_EQ(made->pages(0), 100U);
-  EXPECT_EQ(cache.of(1, here, who), made);
-  const auto other = cache.of(2, there, who);
+  EXPECT_EQ(cache.of(1, here, threads), made);
+  const auto other = cache.of(2, there, threads);
   EXPECT_EQ(other->pages(1), 50U);
-  EXPECT_EQ(cache.of(1, here, who), made);
-  EXPECT_NE(cache.of(0, here, who), cache.of(0, here, who)) << "0 is nobody's number";
+  EXPECT_EQ(cache.of(1, here, threads), made);
+  EXPECT_NE(cache.of(0, here, threads), cache.of(0, here, threads)) << "0 is nobody's number";
 }
 
 TEST(PageListCache, OldListsGoWhoeverHoldsThemKeepsThem) {
-  const roster who = team(1, 1);
+  const thread_map threads = team(1, 1);
   detail::page_list_cache cache;
-  const auto first = cache.of(1, bound(node_id{0}).extents(1), who);
+  const auto first = cache.of(1, bound(node_id{0}).extents(1), threads);
   for (std::size_t number = 2; number < 100; ++number) {
-    EXPECT_EQ(cache.of(number, bound(node_id{0}).extents(number), who)->pages(0), number);
+    EXPECT_EQ(cache.of(number, bound(node_id{0}).extents(number), threads)->pages(0), number);
   }
   EXPECT_EQ(first.use_count(), 1);
   EXPECT_EQ(first->pages(0), 1U);

@@ -28,7 +28,7 @@ TEST(OneTbb, TasksFillARegionBlockByBlock) {
         std::iota(values + part.begin(), values + part.end(), part.begin());
       },
       tbb::static_partitioner());
-  EXPECT_EQ(memory.where().resident, memory.placed().pages);
+  EXPECT_EQ(memory.residency().resident, memory.placed().pages);
   EXPECT_EQ(std::accumulate(values, values + n, 0LL), static_cast<long long>(n) * (n - 1) / 2);
 }
 
@@ -37,7 +37,7 @@ TEST(OneTbb, TasksMakeAndDropRegionsOfTheirOwn) {
   tbb::parallel_for(0, 64, [&](int) {
     const region memory(64 << 10, bound(any_node()));
     memory.data()[0] = std::byte{1};
-    made += memory.where().resident >= 1 ? 1 : 0;
+    made += memory.residency().resident >= 1 ? 1 : 0;
   });
   EXPECT_EQ(made.load(), 64);
 }

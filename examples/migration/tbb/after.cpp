@@ -20,7 +20,7 @@ int main() {
   teams.fill(level, 1.0);
 
   NODEWISE_MARKER_USE();
-  nodewise::tally done;
+  nodewise::loop_statistics done;
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     done += teams.for_each_owned(
         level,

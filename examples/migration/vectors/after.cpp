@@ -54,7 +54,7 @@ class plate {
 int main() {
   constexpr std::size_t rows = 1280, columns = 1024;
   nodewise::openmp_teams teams;
-  const auto held = teams.runtime().hold();
+  const auto held = teams.runtime().keep_bound();
   plate hot(rows, columns, teams.blocked());
   for (std::size_t cell = 0; cell < rows * columns; ++cell) {
     hot.add_heat(cell % columns == columns / 2 ? 0.5 : 0.0);

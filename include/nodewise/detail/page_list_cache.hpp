@@ -9,8 +9,8 @@
 #include <span>
 
 #include <nodewise/export.hpp>
-#include <nodewise/roster.hpp>
 #include <nodewise/schedule.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0::detail {
 
@@ -21,21 +21,21 @@ concept numbered_placement = requires(const A& a) {
 };
 
 /// The page lists of the arrays that loops ran over last, so that a loop that is repeated does not
-/// look at every extent again: they are many where pages are dealt round. For one roster, and for
-/// one thread at a time.
+/// look at every extent again: they are many where pages are dealt round. For one thread_map, and
+/// for one thread at a time.
 class NODEWISE_API page_list_cache {
  public:
   template <class A>
-  [[nodiscard]] std::shared_ptr<const page_lists> of(const A& array, const roster& who) {
+  [[nodiscard]] std::shared_ptr<const page_lists> of(const A& array, const thread_map& threads) {
     if constexpr (numbered_placement<A>) {
-      return of(array.placement_number(), array.extents(), who);
+      return of(array.placement_number(), array.extents(), threads);
     } else {
-      return std::make_shared<const page_lists>(array.extents(), who);
+      return std::make_shared<const page_lists>(array.extents(), threads);
     }
   }
   /// `number` 0 is nobody's.
   [[nodiscard]] std::shared_ptr<const page_lists>
-  of(std::uint64_t number, std::span<const extent> pages, const roster& who);
+  of(std::uint64_t number, std::span<const extent> pages, const thread_map& threads);
 
  private:
   struct entry {

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/export.hpp>
-#include <nodewise/interference.hpp>
 #include <nodewise/region.hpp>
-#include <nodewise/roster.hpp>
+#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0::detail {
 
-/// Where the values of a roster are: each node's on pages of its own.
+/// Where the values of a thread_map are: each node's on pages of its own.
 struct slot_plan {
   std::vector<std::size_t> offsets; ///< bytes, by worker or by team
   std::vector<extent> extents;      ///< one a team
@@ -23,14 +23,16 @@ struct slot_plan {
 };
 
 /// A slot for each worker, so far apart that their lines do not meet.
-[[nodiscard]] NODEWISE_API slot_plan slots_of_workers(const roster& who, std::size_t value_bytes);
+[[nodiscard]] NODEWISE_API slot_plan slots_of_workers(const thread_map& threads,
+                                                      std::size_t value_bytes);
 /// A slot for each team.
-[[nodiscard]] NODEWISE_API slot_plan slots_of_teams(const roster& who, std::size_t value_bytes);
+[[nodiscard]] NODEWISE_API slot_plan slots_of_teams(const thread_map& threads,
+                                                    std::size_t value_bytes);
 
 /// Values in slots, made one after the other and destroyed backwards. Movable.
 template <class T>
 class slots {
-  static_assert(alignof(T) <= interference_bytes, "slots begin at multiples of 128 bytes");
+  static_assert(alignof(T) <= cache_aligned_bytes, "slots begin at multiples of 128 bytes");
 
  public:
   template <class... Args>

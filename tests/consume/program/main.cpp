@@ -16,7 +16,7 @@ int main() {
   }
   const nodewise::region memory(64 << 20, nodewise::blocked(owners));
   std::memset(memory.data(), 1, memory.size_bytes());
-  const nodewise::residency where = memory.where();
+  const nodewise::residency where = memory.residency();
   std::printf("nodewise %s: %zu pages on %zu nodes, %zu where they were asked for\n",
               nodewise::library_version(), where.pages, owners.size(), where.on_owner);
   return where.on_owner == where.resident ? 0 : 1;

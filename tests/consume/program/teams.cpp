@@ -20,11 +20,10 @@ bool sums_up(const nodewise::topology& machine) {
   nodewise::array<double> a(n, teams.blocked());
   teams.fill(a, 0.5);
   const double sum = teams.reduce_owned(
-      a, 0.0,
-      [](std::span<double> part) { return std::accumulate(part.begin(), part.end(), 0.0); },
+      a, 0.0, [](std::span<double> part) { return std::accumulate(part.begin(), part.end(), 0.0); },
       std::plus<>());
   std::printf("%s\n", a.strip().c_str());
-  return sum == n / 2 && a.where().locality().value_or(1) == 1;
+  return sum == n / 2 && a.residency().locality().value_or(1) == 1;
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "agent/hold.hpp"
+#include "agent/numa_pin.hpp"
 
 #include <atomic>
 #include <bit>
@@ -30,7 +30,7 @@ constexpr int nowhere = -1;
 
 constinit std::atomic<int> tid{0};
 constinit std::atomic<int> refused_errno{0};
-constinit std::atomic<bool> holds_any{false};
+constinit std::atomic<bool> pins_any{false};
 constinit std::atomic<int> waiting_pid{0}; ///< the process that has no thread yet, or 0
 
 struct scratch {
@@ -44,15 +44,15 @@ struct walk {
   scratch& memory;
   bool begun = false;
   std::size_t next = 0;    ///< page
-  std::size_t held = 0;    ///< pages
+  std::size_t pinned = 0;  ///< pages
   unsigned extents = 0;    ///< policies in force for these
-  int last_node = nowhere; ///< of the page before, if it is held
-  bool had_some = false;   ///< some of its pages were held before
+  int last_node = nowhere; ///< of the page before, if it is pinned
+  bool had_some = false;   ///< some of its pages were pinned before
   bool over = false;
   bool found_more = false;
 };
 
-/// The node of each page of a batch that is to be held, or `nowhere`. 0 or -errno.
+/// The node of each page of a batch that is to be pinned, or `nowhere`. 0 or -errno.
 long locate(scratch& s, const object& what, std::size_t first, std::size_t count) noexcept {
   char* const start = what.start + first * page_bytes();
   const long entries = sys::raw::read_pagemap(start, page_bytes(), s.entry, count);
@@ -111,7 +111,7 @@ bool take_extent(object& what, walk& at) noexcept {
 }
 
 /// Pages in a row on one node.
-void hold_run(object& what, std::size_t first, std::size_t count, int node, walk& at) noexcept {
+void pin_run(object& what, std::size_t first, std::size_t count, int node, walk& at) noexcept {
   char* const start = what.start + first * page_bytes();
   if (!is_free(start, at.had_some)) {
     at.last_node = nowhere;
@@ -121,7 +121,7 @@ void hold_run(object& what, std::size_t first, std::size_t count, int node, walk
     at.over = true;
     return;
   }
-  holds_any = true;
+  pins_any = true;
   const long answer = bind(start, count * page_bytes(), node);
   if (answer < 0) {
     refused_errno = static_cast<int>(-answer);
@@ -129,9 +129,9 @@ void hold_run(object& what, std::size_t first, std::size_t count, int node, walk
     return;
   }
   at.last_node = node;
-  at.held += count;
-  if (at.held > what.held.pages) {
-    what.held.pages = at.held;
+  at.pinned += count;
+  if (at.pinned > what.numa_pinned.pages) {
+    what.numa_pinned.pages = at.pinned;
     at.found_more = true;
   }
 }
@@ -139,21 +139,21 @@ void hold_run(object& what, std::size_t first, std::size_t count, int node, walk
 /// Where the last walk came to without a gap.
 void begin(const object& what, walk& at) noexcept {
   at.begun = true;
-  at.next = at.held = what.held.front;
-  at.extents = what.held.extents;
-  at.last_node = what.held.front == 0 ? nowhere : what.held.last_node;
+  at.next = at.pinned = what.numa_pinned.front;
+  at.extents = what.numa_pinned.extents;
+  at.last_node = what.numa_pinned.front == 0 ? nowhere : what.numa_pinned.last_node;
   at.had_some = what.extents != 0;
 }
 
-/// All of it is seen: what was held before and is gone since counts no more.
+/// All of it is seen: what was pinned before and is gone since counts no more.
 void conclude(object& what, walk& at) noexcept {
   release_extents(what.extents - at.extents);
   what.extents = at.extents;
-  what.held.pages = at.held;
+  what.numa_pinned.pages = at.pinned;
   at.over = true;
 }
 
-void hold_batch(object& what, void* with) noexcept {
+void pin_batch(object& what, void* with) noexcept {
   auto& at = *static_cast<walk*>(with);
   const std::size_t pages = what.mapped_bytes / page_bytes();
   if (what.gives_back) {
@@ -183,35 +183,35 @@ void hold_batch(object& what, void* with) noexcept {
     if (node == nowhere) {
       at.last_node = nowhere;
     } else {
-      hold_run(what, at.next + i, end - i, node, at);
+      pin_run(what, at.next + i, end - i, node, at);
     }
     i = end;
   }
   at.next += count;
-  if (!at.over && at.held == at.next) {
-    what.held.front = at.held;
-    what.held.extents = at.extents;
-    what.held.last_node = at.last_node;
+  if (!at.over && at.pinned == at.next) {
+    what.numa_pinned.front = at.pinned;
+    what.numa_pinned.extents = at.extents;
+    what.numa_pinned.last_node = at.last_node;
   }
   if (!at.over && at.next >= pages) {
     conclude(what, at);
   }
 }
 
-/// Whether pages were found that were not held before.
-bool hold_all(scratch& memory) noexcept {
+/// Whether pages were found that were not pinned before.
+bool pin_all(scratch& memory) noexcept {
   const int pid = static_cast<int>(sys::raw::call(SYS_getpid));
   bool found_more = false;
   const auto all = objects.snapshot(true);
   for (std::size_t i = 0; i < all.count && refused_errno == 0; ++i) {
     const object& what = all.objects[i];
-    const bool complete = what.held.pages * page_bytes() >= what.mapped_bytes;
+    const bool complete = what.numa_pinned.pages * page_bytes() >= what.mapped_bytes;
     if (what.pid != pid || what.kind == NODEWISE_AGENT_GROUP || complete || what.gives_back) {
       continue;
     }
     walk at{memory};
     while (!at.over && refused_errno == 0 &&
-           objects.change(what.start, what.sequence, hold_batch, &at)) {
+           objects.change(what.start, what.sequence, pin_batch, &at)) {
     }
     found_more = found_more || at.found_more;
   }
@@ -239,14 +239,14 @@ void wait_ns(std::uint64_t ns) noexcept {
   sys::raw::call(SYS_nanosleep, &pause, nullptr);
 }
 
-void hold_until_the_end(scratch& memory) noexcept {
+void pin_until_the_end(scratch& memory) noexcept {
   constexpr std::uint64_t shortest = 50'000'000;
   constexpr std::uint64_t longest = 200'000'000;
   constexpr std::uint64_t share = 10; // of a processor's time at most one part in so many
   std::uint64_t pause = shortest;
   while (refused_errno == 0 && !is_leader_gone()) {
     const std::uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    pause = hold_all(memory) ? shortest : pause * 2 < longest ? pause * 2 : longest;
+    pause = pin_all(memory) ? shortest : pause * 2 < longest ? pause * 2 : longest;
     const std::uint64_t least = (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * share;
     wait_ns(pause > least ? pause : least);
   }
@@ -254,18 +254,18 @@ void hold_until_the_end(scratch& memory) noexcept {
 
 void* run(void* /*nothing*/) noexcept {
   announce_helper();
-  (void)::prctl(PR_SET_NAME, "nodewise-hold");
+  (void)::prctl(PR_SET_NAME, "nodewise-pin");
   tid = static_cast<int>(sys::raw::call(SYS_gettid));
   if (const long refusal = leave_descriptors(); refusal < 0) { // or its files take numbers
     refused_errno = static_cast<int>(-refusal);
   }
-  tell_holder();
+  report_numa_pinner();
   void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {
     refused_errno = ENOMEM;
     return nullptr;
   }
-  hold_until_the_end(*static_cast<scratch*>(memory));
+  pin_until_the_end(*static_cast<scratch*>(memory));
   sys::raw::unmap(memory, sizeof(scratch));
   return nullptr;
 }
@@ -281,20 +281,20 @@ void let_go_for_good(object& what, void* /*nothing*/) noexcept {
 
 } // namespace
 
-void begin_holding(bool has_objects) noexcept {
+void begin_numa_pinning(bool has_objects) noexcept {
   tid = 0;
   refused_errno = 0;
   waiting_pid = 0;
-  if (!asked.hold || !asked.observe || !is_tracing()) {
+  if (!asked.numa_pin || !asked.observe || !is_tracing()) {
     return;
   }
   waiting_pid = static_cast<int>(sys::raw::call(SYS_getpid));
   if (has_objects) {
-    hold_also();
+    numa_pin_also();
   }
 }
 
-void hold_also() noexcept {
+void numa_pin_also() noexcept {
   int pid = waiting_pid;
   // A child of vfork() has this memory, too, and no thread must be made for it.
   if (pid == 0 || pid != static_cast<int>(sys::raw::call(SYS_getpid)) ||
@@ -313,14 +313,14 @@ void hold_also() noexcept {
   errno = kept;
 }
 
-void let_go_of_all() noexcept {
-  if (holds_any) {
+void numa_unpin_all() noexcept {
+  if (pins_any) {
     objects.change_all(let_go, nullptr);
-    holds_any = false;
+    pins_any = false;
   }
 }
 
-int node_held_on(const void* at) noexcept {
+int node_pinned_to(const void* at) noexcept {
   int mode = 0;
   unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
   const long answer =
@@ -336,7 +336,7 @@ int node_held_on(const void* at) noexcept {
   return nowhere;
 }
 
-holder_facts holder() noexcept {
+numa_pinner_facts numa_pinner() noexcept {
   return {tid, refused_errno};
 }
 
@@ -346,7 +346,7 @@ using namespace nodewise::agent;
 
 __attribute__((visibility("default"))) void nodewise_agent_gives_back(void* start,
                                                                       std::size_t bytes) noexcept {
-  if (asked.hold && bytes <= PTRDIFF_MAX) { // also what is not held: it may be about to be
+  if (asked.numa_pin && bytes <= PTRDIFF_MAX) { // also what is not pinned: it may be about to be
     char* const first = static_cast<char*>(start);
     objects.change_overlapping(first, first + bytes, let_go_for_good, nullptr);
   }

@@ -5,7 +5,7 @@
 
 namespace nodewise::inline v0 {
 
-std::string to_string(const tally& of) {
+std::string to_string(const loop_statistics& of) {
   const auto chunks = of.chunks_local + of.chunks_stolen;
   std::string text =
       std::to_string(chunks) + " chunks, " + std::to_string(of.chunks_stolen) + " stolen";

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <nodewise/roster.hpp>
+#include <nodewise/thread_map.hpp>
 
 #include <algorithm>
 #include <climits>
@@ -10,7 +10,7 @@
 
 namespace nodewise::inline v0 {
 
-roster::roster(const topology& where, const team_layout& layout)
+thread_map::thread_map(const topology& where, const team_layout& layout)
     : machine_(where.machine()), places_(layout.threads().begin(), layout.threads().end()) {
   const std::vector<node_id> owners = layout.owners();
   std::map<int, std::size_t> team_of;
@@ -42,11 +42,11 @@ roster::roster(const topology& where, const team_layout& layout)
   }
 }
 
-int roster::distance(node_id from, node_id to) const noexcept {
+int thread_map::distance(node_id from, node_id to) const noexcept {
   return machine_.distance(from, to).value_or(INT_MAX);
 }
 
-std::vector<std::size_t> roster::nearest_to(node_id node) const {
+std::vector<std::size_t> thread_map::nearest_to(node_id node) const {
   std::vector<std::size_t> nearest;
   int least = INT_MAX;
   for (std::size_t team = 0; team < teams_.size(); ++team) {
@@ -65,7 +65,7 @@ std::vector<std::size_t> roster::nearest_to(node_id node) const {
   return nearest;
 }
 
-std::vector<node_id> roster::owners() const {
+std::vector<node_id> thread_map::owners() const {
   std::vector<node_id> nodes;
   nodes.reserve(workers_.size());
   for (const worker& each : workers_) {

@@ -18,28 +18,28 @@
 
 extern "C" {
 /// For the library that stands in front of madvise() (agent/reads.cpp): the program gives pages
-/// back, and who touches them next decides where they are. They are not held again.
+/// back, and the next touch decides where they are. They are not bound again.
 void nodewise_agent_gives_back(void* start, std::size_t bytes) noexcept;
 }
 
 namespace nodewise::agent {
 
-/// From now on there is such a thread as soon as there is an object to look after: most programs
-/// that a script starts have none. In a forked child again, which has no such thread.
-/// `has_objects`: there is one already.
-void begin_holding(bool has_objects) noexcept;
-/// A new object has come.
-void hold_also() noexcept;
-/// Before a fork, with the table locked: parent and child copy what either writes to where it is
-/// written.
-void let_go_of_all() noexcept;
+/// Starts this thread as soon as there is an object to look after: most programs that a script
+/// starts have none. Call it again in a forked child, which has no such thread. `has_objects`:
+/// there is one already.
+void begin_numa_pinning(bool has_objects) noexcept;
+/// There is a new object.
+void numa_pin_also() noexcept;
+/// Call it before a fork, with the table locked: a page that parent or child writes after it is
+/// copied to the node of the writer.
+void numa_unpin_all() noexcept;
 
-struct holder_facts {
+struct numa_pinner_facts {
   int tid;           ///< 0: there is no such thread
-  int refused_errno; ///< why pages are not held any more, or 0
+  int refused_errno; ///< why pages are not bound any more, or 0
 };
-[[nodiscard]] holder_facts holder() noexcept;
-/// The node that the page at an address is held on, or -1.
-[[nodiscard]] int node_held_on(const void* at) noexcept;
+[[nodiscard]] numa_pinner_facts numa_pinner() noexcept;
+/// The node that the page at an address is bound to, or -1.
+[[nodiscard]] int node_pinned_to(const void* at) noexcept;
 
 } // namespace nodewise::agent

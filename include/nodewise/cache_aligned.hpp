@@ -1,0 +1,29 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Values of different threads on separate cache lines.
+#pragma once
+
+#include <cstddef>
+
+namespace nodewise::inline v0 {
+
+/// Threads that write at this distance from one another share no cache line: two lines of 64 bytes,
+/// because processors fetch a line's neighbour with it. A constant, while
+/// std::hardware_destructive_interference_size depends on the compiler's flags.
+inline constexpr std::size_t cache_aligned_bytes = 128;
+
+/// A value on cache lines of its own.
+template <class T>
+struct alignas(cache_aligned_bytes) cache_aligned {
+  T value{};
+};
+
+/// The old name of `cache_aligned_bytes`.
+[[deprecated("use cache_aligned_bytes")]] inline constexpr std::size_t interference_bytes =
+    cache_aligned_bytes;
+
+/// The old name of `cache_aligned`.
+template <class T>
+using padded [[deprecated("use cache_aligned")]] = cache_aligned<T>;
+
+} // namespace nodewise::inline v0

@@ -1,0 +1,74 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which thread works on which node: the threads of a layout as teams, one for each node. A value
+// that starts no threads, so that a loop's work can be computed for any machine.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <nodewise/export.hpp>
+#include <nodewise/id.hpp>
+#include <nodewise/id_set.hpp>
+#include <nodewise/team_layout.hpp>
+#include <nodewise/topology.hpp>
+
+namespace nodewise::inline v0 {
+
+/// A thread of a layout, as loops see it.
+struct worker {
+  std::size_t number = 0;  ///< thread k of the layout
+  std::size_t team = 0;    ///< position in `thread_map::teams`
+  std::size_t in_team = 0; ///< 0 .. workers of the team - 1
+  node_id node = unknown_node;
+
+  friend bool operator==(const worker&, const worker&) = default;
+};
+
+/// The workers of one node.
+struct node_team {
+  node_id node = unknown_node;
+  cpu_set cpus;                     ///< all that its workers may run on
+  std::vector<std::size_t> workers; ///< their numbers, ascending
+};
+
+/// The workers of a layout and the teams they make, one for each node that has workers.
+class NODEWISE_API thread_map {
+ public:
+  /// Teams are ascending by node. Throws `error` (usage) if a thread of the layout may run on
+  /// several nodes, because it has no home node then.
+  thread_map(const topology& where, const team_layout& layout);
+
+  /// By number.
+  [[nodiscard]] std::span<const worker> workers() const noexcept { return workers_; }
+  /// Ascending by node.
+  [[nodiscard]] std::span<const node_team> teams() const noexcept { return teams_; }
+  /// The places that the workers are bound to, in their order.
+  [[nodiscard]] std::span<const thread_place> places() const noexcept { return places_; }
+  /// The other teams in groups of equally near ones by the firmware's distances, nearest first;
+  /// one group where no distances are published.
+  [[nodiscard]] std::span<const std::vector<std::size_t>> others(std::size_t team) const noexcept {
+    return others_[team];
+  }
+  /// The teams nearest to a node: its own, or all that are equally near to a memory without
+  /// workers; all teams where no distance is known.
+  [[nodiscard]] std::vector<std::size_t> nearest_to(node_id node) const;
+  /// The node of each worker in order: the owners of a `blocked` distribution, whose blocks are the
+  /// workers' parts to within a page.
+  [[nodiscard]] std::vector<node_id> owners() const;
+
+ private:
+  [[nodiscard]] int distance(node_id from, node_id to) const noexcept;
+
+  machine machine_;
+  std::vector<worker> workers_;
+  std::vector<thread_place> places_;
+  std::vector<node_team> teams_;
+  std::vector<std::vector<std::vector<std::size_t>>> others_; ///< by team, by distance
+};
+
+/// The old name of `thread_map`.
+using roster [[deprecated("use thread_map")]] = thread_map;
+
+} // namespace nodewise::inline v0
