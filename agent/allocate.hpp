@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where a request goes: to the next allocator, to a group of its site, or to a mapping of its own.
+// Serves a request by the next allocator, by the group of its site, or by a mapping of its own.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace nodewise::agent {
 
-/// Requests below this are the next allocator's; the only thing that most requests pay for.
+/// Smaller requests go to the next allocator. This one comparison is all that most requests pay.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 [[gnu::visibility("hidden")]] extern constinit std::size_t small_bytes;
 
-/// Whether a request is for an object of its own, by its size. To be asked once: it may count.
+/// Whether a request is large enough for an object of its own. Call it once: it may count.
 [[nodiscard]] inline bool is_object(std::size_t bytes, const void* caller) noexcept {
   return bytes >= gate_bytes || (small_bytes < gate_bytes && may_stand_alone(bytes, caller));
 }
 
-/// For requests of at least `small_bytes`. Where even the kernel has no range left, the C library
-/// may still have memory, and sets errno.
+/// For requests of at least `small_bytes`. Falls back to the C library if the kernel has no range
+/// left; the C library then sets errno.
 [[nodiscard]] void* allocate_noticed(std::size_t bytes, const void* caller) noexcept;
 
 /// malloc().
@@ -41,7 +41,7 @@ namespace nodewise::agent {
 /// free() for an address that may be the agent's.
 void free_noticed(void* start, const next_allocator& through) noexcept;
 
-/// free(): all that most blocks pay for are two tests of their address.
+/// free(): two tests of the address are all that most blocks pay.
 [[gnu::always_inline]] inline void give_back(void* start, const next_allocator& through) noexcept {
   const bool begins_page = (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0;
   if (is_grouped(start) || begins_page) [[unlikely]] {

@@ -15,7 +15,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// Small records, but an object that comes and goes in a loop must not fill the disk.
+/// The records are small, but a loop that allocates and frees must not fill the disk.
 constexpr std::uint64_t max_allocations = 16384;
 constinit std::atomic<std::uint64_t> allocations{0};
 

@@ -13,10 +13,10 @@ namespace nodewise::agent {
 /// Time, thread and stack of an allocation that `caller` asked for. All 0 outside trace mode. Call
 /// it on the allocating thread.
 [[nodiscard]] allocation note_allocation(const void* caller) noexcept;
-/// Writes where the object is since `time_ns`, its size, its caller and its name.
+/// Records the object's address since `time_ns`, its size, its caller and its name.
 void log_allocation(const object& what, std::uint64_t time_ns) noexcept;
 [[nodiscard]] std::uint64_t allocations_left_out() noexcept;
-/// In a forked child, whose log is its own.
+/// Call it in a forked child, which has a log of its own.
 void forget_allocations() noexcept;
 
 } // namespace nodewise::agent

@@ -18,7 +18,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// One message, said byte by byte while it is put together.
+/// One message, sent byte by byte while it is composed.
 class message {
  public:
   explicit message(char what) noexcept {
@@ -29,7 +29,7 @@ class message {
   message(const message&) = delete;
   message& operator=(const message&) = delete;
 
-  /// As it is.
+  /// Text without encoding.
   message& plain(const char* text, std::size_t length) noexcept {
     for (std::size_t i = 0; i < length; ++i) {
       nodewise_marker_byte(text[i]);
@@ -50,7 +50,7 @@ class message {
   message& decimal(int value) noexcept { return number(static_cast<std::uint64_t>(value), 10); }
   message& hexadecimal(std::uint64_t value) noexcept { return number(value, 16); }
 
-  /// A name in which nothing is taken for a blank or an end; "-" for none.
+  /// A name whose special bytes are encoded as %XX; "-" for an empty one.
   message& name(const char* text, std::size_t length) noexcept {
     if (length == 0) {
       return plain("-");
@@ -72,7 +72,7 @@ class message {
   message& name(const char* text) noexcept { return name(text, std::strlen(text)); }
 };
 
-/// No two objects of a process or of those it came from by fork have the same one.
+/// Unique among the objects of a process and of its ancestors by fork.
 std::uint64_t number_of(const object& what) noexcept {
   return (static_cast<std::uint64_t>(what.pid) << 32U) | what.sequence;
 }
@@ -106,7 +106,7 @@ class mapping_line {
   [[nodiscard]] bool is_whole() const noexcept { return device_ != nullptr; }
   [[nodiscard]] bool has_name() const noexcept { return name_ != nullptr; }
   [[nodiscard]] bool is_of_file() const noexcept { return name_ != nullptr && *name_ == '/'; }
-  /// Without a name, and where the other one ends: what a module has no bytes of in its file.
+  /// Without a name, and at the end of the other one: a module's data with no bytes in its file.
   [[nodiscard]] bool is_zeroed_data_behind(const mapping_line& other) const noexcept {
     return !has_name() && other.is_of_file() &&
            length(other.dash_ + 1, other.rights_) == length(start_, dash_) &&
@@ -156,7 +156,7 @@ class mapping_line {
   const char* name_ = nullptr;
 };
 
-/// Announces the whole lines of `text`, and which of them are the data behind modules.
+/// Announces the complete lines of `text`, and names the zeroed data that follows a module.
 void announce_lines(const char* text, std::size_t bytes) noexcept {
   mapping_line before(text, text);
   std::size_t done = 0;
@@ -173,7 +173,7 @@ void announce_lines(const char* text, std::size_t bytes) noexcept {
   }
 }
 
-/// /proc/self/maps, as much of it as there is room for.
+/// The part of /proc/self/maps that fits into the given room.
 class mappings_text {
  public:
   explicit mappings_text(std::size_t room) noexcept
@@ -214,7 +214,7 @@ class mappings_text {
   std::size_t bytes_ = 0;
 };
 
-/// The counter knows the task that says something, so the calling one says what another one read.
+/// The counter identifies the task that sends, so the calling task sends what another one has read.
 void announce_mappings() noexcept {
   for (std::size_t room = std::size_t{64} << 10;; room *= 4) {
     const mappings_text all(room);

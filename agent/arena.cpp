@@ -11,14 +11,14 @@ namespace nodewise::agent {
 namespace {
 
 constexpr std::size_t commit_bytes = std::size_t{1} << 20;
-// How often to look whether a site frees its blocks soon: small ones come in hundreds, and large
-// ones would take much memory till then.
+// How often to check whether a site frees its blocks soon: by blocks for small ones, which come in
+// hundreds, and by bytes for large ones, which would take much memory until then.
 constexpr std::uint32_t blocks_a_look = 256;
 constexpr std::size_t bytes_a_look = std::size_t{256} << 10;
 constexpr std::uint64_t in_use = 0x6e6f646577697365; ///< any word that no freed block has
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// In front of each block. A block never changes its size.
+/// Precedes each block. A block never changes its size.
 struct header {
   std::uint64_t state; ///< in_use, or 0 when it is free
   std::uint64_t bytes; ///< that the program may use
@@ -81,7 +81,7 @@ void* arena::allocate(std::size_t bytes) noexcept {
   }
   number_pages(begin);
   for (std::size_t unit = begin / unit_bytes; unit <= (end - 1) / unit_bytes; ++unit) {
-    live_[unit].fetch_add(unit == begin / unit_bytes ? 1 : 2, relaxed); // and one as it fills up
+    live_[unit].fetch_add(unit == begin / unit_bytes ? 1 : 2, relaxed); // plus 1 while it fills up
   }
   for (std::size_t unit = begin / unit_bytes; unit < end / unit_bytes; ++unit) {
     drop(unit);
@@ -115,7 +115,7 @@ bool arena::release(void* block) noexcept {
   const auto begin = static_cast<std::size_t>(reinterpret_cast<char*>(head) - space_);
   const std::size_t end = begin + header_bytes + head->bytes;
   freed_.fetch_add(1, relaxed);
-  // The last to go takes the memory of the header with it.
+  // The last block of a unit that is freed also frees the memory of the header.
   for (std::size_t unit = begin / unit_bytes; unit <= (end - 1) / unit_bytes; ++unit) {
     drop(unit);
   }

@@ -5,18 +5,18 @@
 
 namespace nodewise::agent {
 
-/// The function of that name that a program would have without the agent: the next one in the order
-/// of the loader, else the C library's own. nullptr if there is none. Inline, because "next" means
-/// behind the library that asks.
+/// The function of this name that the program would use without the agent: the next one in the
+/// loader's order, else the C library's own. nullptr if there is none. Inline, because RTLD_NEXT
+/// searches the libraries after the one that calls dlsym().
 [[nodiscard]] inline void* find_behind(const char* name) noexcept {
   void* found = ::dlsym(RTLD_NEXT, name);
   if (found == nullptr) {
-    // Never closed: that would call our own dlclose(), which may be what is looked for.
+    // Not closed: this would call our own dlclose(), which may be the function we look for.
     void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     found = library == nullptr ? nullptr : ::dlsym(library, name);
   }
   if (found == nullptr) {
-    (void)::dlerror(); // the program must not see the error of our search
+    (void)::dlerror(); // clear the error of this search: the program must not see it
   }
   return found;
 }

@@ -8,7 +8,7 @@
 
 namespace nodewise::agent {
 
-/// Threads that were bound before they had begun to run: whoever starts one has its handle at once.
+/// Threads that were bound before they began to run: their creator has the handle at once.
 class bound_early {
  public:
   void add(pthread_t thread) noexcept { handle_[next_.fetch_add(1) % count] = thread; }

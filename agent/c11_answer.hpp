@@ -7,7 +7,7 @@
 
 namespace nodewise::agent {
 
-/// An errno of pthread_create() as thrd_create() tells it.
+/// Converts an errno of pthread_create() to a result of thrd_create().
 inline int c11_answer(int answer) noexcept {
   switch (answer) {
   case 0:

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/call_on_stack.hpp"
 
-// In assembly, because no compiler lets a function change its stack.
+// In assembly, because compilers do not support changing the stack in a function.
 asm(R"(
   .text
   .globl nodewise_call_on_stack

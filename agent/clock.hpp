@@ -6,7 +6,7 @@
 
 namespace nodewise::agent {
 
-/// CLOCK_MONOTONIC, which the observer's records have, too.
+/// CLOCK_MONOTONIC by default, as in the observer's records.
 [[nodiscard]] inline std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
   constexpr std::uint64_t second = 1000000000;
   timespec now{};
@@ -14,7 +14,7 @@ namespace nodewise::agent {
   return static_cast<std::uint64_t>(now.tv_sec) * second + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// The same, behind by some milliseconds, for a quarter of the time that asking takes.
+/// Up to some milliseconds behind now_ns(), at a quarter of its cost.
 [[nodiscard]] inline std::uint64_t about_now_ns() noexcept {
   return now_ns(CLOCK_MONOTONIC_COARSE);
 }

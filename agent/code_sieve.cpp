@@ -72,7 +72,7 @@ bool ends_call_of_aarch64(const unsigned char* back, std::size_t count) noexcept
 
 bool code_sieve::is_return(const char* address) noexcept {
   look_at(address);
-  // The address after a call that ends the code belongs to it, too.
+  // If the code ends with a call, the address after it counts as well.
   if (!readable_ || address <= code_begin_ || address > code_end_) {
     return false;
   }
@@ -93,7 +93,7 @@ void code_sieve::find(const char* address) noexcept {
   module_begin_ = module.start;
   module_end_ = module.end;
   readable_ = false;
-  code_begin_ = module.start; // unless the module tells better
+  code_begin_ = module.start; // unless the module lists its segments
   code_end_ = module.end;
   read_segments();
 }

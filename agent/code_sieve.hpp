@@ -1,24 +1,24 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which words of a stack are code, and which of these are returns.
+// Finds the words of a stack that are code addresses, and the return addresses among them.
 #pragma once
 
 #include <cstddef>
 
 namespace nodewise::agent {
 
-/// Tells the words that point into code, all return addresses among them, from those that point at
-/// data. It remembers the last module: neighbours on a stack often have the same one.
+/// Separates words that point into code, such as return addresses, from those that point at data.
+/// It remembers the last module, since neighbouring words on a stack often have the same one.
 class code_sieve {
  public:
-  /// In a module that says nothing of its segments any address counts as code.
+  /// In a module without a list of segments any address counts as code.
   [[nodiscard]] bool is_code(const char* address) noexcept {
     look_at(address);
     return address >= code_begin_ && address < code_end_;
   }
-  /// Whether the instruction before this address is a call: a function that it called would return
-  /// there. False where the code cannot be read. A word that a former call has left on the stack
-  /// passes, too; most others do not.
+  /// Whether the instruction before this address is a call, so that the address may be a return
+  /// address. False if the code cannot be read. Words that an earlier call left on the stack pass
+  /// as well; most other words do not.
   [[nodiscard]] bool is_return(const char* address) noexcept;
 
  private:
@@ -34,10 +34,10 @@ class code_sieve {
   const char* module_end_ = nullptr;
   const char* code_begin_ = nullptr;
   const char* code_end_ = nullptr;
-  bool readable_ = false; ///< the module says that its code can be read
+  bool readable_ = false; ///< the module's segment of code is readable
 };
 
-/// Whether the `count` bytes before `back` end with a call instruction.
+/// Whether the last of the `count` bytes before `back` are a call instruction.
 [[nodiscard]] bool ends_call_of_x86_64(const unsigned char* back, std::size_t count) noexcept;
 [[nodiscard]] bool ends_call_of_aarch64(const unsigned char* back, std::size_t count) noexcept;
 

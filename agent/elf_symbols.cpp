@@ -82,7 +82,7 @@ bool symbol_file::read_section(std::uint64_t index, ElfW(Shdr) & into) const noe
          read(header_.e_shoff + index * sizeof into, &into, sizeof into);
 }
 
-/// Of the two symbol tables the linker's own, which has everything, if it was not stripped off.
+/// Prefers the linker's symbol table, which has all symbols, unless it was stripped off.
 void symbol_file::find_symbols() noexcept {
   ElfW(Shdr) section;
   std::uint64_t count = header_.e_shnum;

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The data symbols of an ELF file. It is read by pread, not mapped: a file that is damaged, or cut
-// short while it is being read, ends the reading and not the program.
+// The data symbols of an ELF file. The file is read by pread and not mapped, so that a damaged
+// file, or one that is truncated meanwhile, ends the reading and not the program.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct data_symbol {
   std::uint64_t address; ///< as in the file, before it was loaded
   std::uint64_t bytes;
   bool is_public;   ///< global, neither local nor weak
-  const char* name; ///< cut to 1023 bytes; until the next one is asked for
+  const char* name; ///< cut to 1023 bytes; valid until the next call of next()
 };
 
 class symbol_file {
@@ -25,10 +25,10 @@ class symbol_file {
   symbol_file(const symbol_file&) = delete;
   symbol_file& operator=(const symbol_file&) = delete;
 
-  /// Whether it is an ELF file of this machine's kind with just these program headers: the file
-  /// that was loaded, and not a newer one of the same name.
+  /// Whether this is an ELF file for this machine with exactly these program headers. If so, it is
+  /// the file that was loaded, and not a newer one of the same name.
   [[nodiscard]] bool was_loaded_as(const ElfW(Phdr) * headers, std::size_t count) const noexcept;
-  /// Has a .symtab. Otherwise only what it exports is known.
+  /// Whether the file has a .symtab. Without one only exported symbols are known.
   [[nodiscard]] bool has_symtab() const noexcept { return has_symtab_; }
   /// The next defined data symbol of at least `least_bytes`, in the file's order. False at the end.
   [[nodiscard]] bool next(std::uint64_t least_bytes, data_symbol& into) noexcept;
@@ -55,10 +55,10 @@ class symbol_file {
   bool is_elf_ = false;
   bool has_symtab_ = false;
   ElfW(Ehdr) header_ {};
-  ElfW(Shdr) symbols_ {}; ///< sh_size 0: there are none
+  ElfW(Shdr) symbols_ {}; ///< sh_size 0: no symbols
   ElfW(Shdr) names_ {};
   buffers* buffer_ = nullptr;
-  std::uint64_t read_symbols_ = 0; ///< so many have been read into the buffer and used up
+  std::uint64_t read_symbols_ = 0; ///< symbols that were read into the buffer and used up
   std::size_t in_buffer_ = 0;
   std::size_t at_ = 0;
 };

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// exec and posix_spawn: a program whose dynamic linker would refuse the agent, or complain of it,
-// is started without it. Most of these functions may be called between vfork() and exec and in
-// signal handlers, so what they need is on the stack, and all they call is known in advance.
+// exec and posix_spawn: a program whose dynamic linker would reject the agent, or warn about it, is
+// started without it. Most of these functions may be called between vfork() and exec and in signal
+// handlers, so their data is on the stack, and the functions they call are looked up in advance.
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -61,7 +61,7 @@ bool is_preload(const char* variable) noexcept {
   return std::strncmp(variable, preload, sizeof preload - 1) == 0;
 }
 
-/// Whether a library of such a list is ours.
+/// Whether a library of the LD_PRELOAD list is ours.
 bool is_ours(const char* library, std::size_t length) noexcept {
   constexpr char ours[] = "libnodewise-";
   const void* const slash = ::memrchr(library, '/', length);
@@ -70,8 +70,8 @@ bool is_ours(const char* library, std::size_t length) noexcept {
   return left >= sizeof ours - 1 && std::memcmp(name, ours, sizeof ours - 1) == 0;
 }
 
-/// Copies the variable without our libraries, and returns the bytes that are left of it with the
-/// final 0; of a list that is empty now none.
+/// Copies the variable without our libraries. Returns the bytes of the copy with its final 0, or 0
+/// if the list is now empty.
 std::size_t copy_without_ours(const char* from, char* into) noexcept {
   constexpr std::size_t begin = sizeof preload - 1;
   std::memcpy(into, from, begin);
@@ -109,8 +109,8 @@ environment_size measure(words environment) noexcept {
   return size;
 }
 
-/// Calls `start` with the environment, without our libraries where they have to be left out. A
-/// program that fails to start leaves nothing behind.
+/// Calls `start` with the environment, without our libraries if the program cannot have them. A
+/// failed start leaves nothing behind.
 template <class CanHave, class Start>
 [[gnu::always_inline]] inline int start_in(words environment, const CanHave& can_have,
                                            const Start& start) noexcept {
@@ -146,7 +146,7 @@ bool is_executable(const char* path) noexcept {
          nodewise::sys::raw::call(SYS_faccessat, AT_FDCWD, path, X_OK) >= 0;
 }
 
-/// What execvp() would start: the first of that name in the folders of PATH.
+/// Checks the file that execvp() would start: the first of that name in the folders of PATH.
 [[gnu::noinline]] bool can_have_by_name(const char* name) noexcept {
   if (std::strchr(name, '/') != nullptr) {
     return can_have_agent(AT_FDCWD, name);
@@ -183,14 +183,14 @@ int execute_by_name(const char* name, words arguments, words environment) noexce
       [&](words all) { return next_execvpe.get()(name, arguments, all); });
 }
 
-/// Not NULL by the declaration of execl(), but programs call it so.
+/// Hides the argument from the compiler: execl() declares it as not null, but programs pass NULL.
 const char* or_null(const char* argument) noexcept {
   asm("" : "+r"(argument));
   return argument;
 }
 
-/// The arguments of execl() and its relatives as an array, on the caller's stack. `rest` is at what
-/// follows them.
+/// The arguments of execl() and its relatives as an array on the caller's stack. `rest` points to
+/// what follows them.
 #define NODEWISE_LISTED(arguments, rest)                                                           \
   std::size_t count = 0;                                                                           \
   std::va_list rest;                                                                               \

@@ -9,7 +9,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// The offset of the page that is the first to hold no block before the group's `block`.
+/// The offset of the first page in which no block before the group's `block` begins.
 std::size_t page_of_block(const object& group, std::size_t block) noexcept {
   std::size_t first = 0;
   std::size_t last = group.placed_bytes / page_bytes();
@@ -26,15 +26,15 @@ std::size_t page_of_block(const object& group, std::size_t block) noexcept {
   return first * page_bytes();
 }
 
-/// Where the last block of a run of owners ends. A loop over a group counts its blocks, a map was
-/// made from pages.
+/// The end of the last block of a run of owners. A group is dealt by its blocks, since loops count
+/// them, but a map was made from pages.
 std::size_t blocked_end(const object& what, std::size_t run) noexcept {
   const std::size_t slot = what.where->owners.run[run + 1].first_slot;
   const std::size_t slots = what.where->owners.slots;
   if (what.first_block != nullptr && what.where->kind != placement_kind::map) {
     return page_of_block(what, arithmetic::dealt(slot, what.blocks, slots).first);
   }
-  // A map's parts are relative, so that a map of many parts fits a short object, too.
+  // A map's parts are relative, so that a map of many parts also fits a short object.
   return arithmetic::nearest(what.placed_bytes, slot, slots * what.granule_bytes) *
          what.granule_bytes;
 }

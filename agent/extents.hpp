@@ -11,11 +11,11 @@ namespace nodewise::agent {
 
 struct extent {
   std::size_t begin;
-  std::size_t end; ///< half-open; the last one's is the object's mapped_bytes
+  std::size_t end; ///< half-open; of the last extent the object's mapped_bytes
   int node;
 };
 
-/// Goes through the extents of a blocked, mapped or cyclic object in ascending order; none is
+/// Iterates over the extents of a blocked, mapped or cyclic object in ascending order. No extent is
 /// empty.
 class extent_cursor {
  public:
@@ -23,12 +23,13 @@ class extent_cursor {
 
   /// False at the end.
   [[nodiscard]] bool next(extent& into) noexcept;
-  /// Extents of a blocked or mapped object, and more if it is small. Before the first of them.
+  /// An upper bound of the extents of a blocked or mapped object, exact unless the object is small.
+  /// Call it before next().
   [[nodiscard]] std::size_t count_steps() noexcept;
 
  private:
-  /// Runs of owners that make one extent: one, or several where the object is to be coarse; then
-  /// the longest decides.
+  /// The runs of owners that make one extent: one, or several if the object's placement is coarse.
+  /// Then the longest run decides the node.
   struct step {
     std::size_t last_run;
     int node;
@@ -38,14 +39,14 @@ class extent_cursor {
 
   const object& what_;
   extent at_;
-  std::size_t run_ = 0;   ///< of the owners, the one to come
-  std::size_t round_ = 0; ///< of cyclic
+  std::size_t run_ = 0;   ///< the next run of owners
+  std::size_t round_ = 0; ///< cyclic: the round
 };
 
-/// How many there are at most.
+/// The largest number of extents that the object can have.
 [[nodiscard]] std::size_t count_extents(const object& what) noexcept;
 
-/// Bytes of the shortest block but for rounding: what a huge page must fit into.
+/// Bytes of the shortest block before rounding. A huge page must fit into it.
 [[nodiscard]] std::size_t shortest_block_bytes(const object& what) noexcept;
 
 } // namespace nodewise::agent

@@ -1,10 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is in front of a large object that has its mapping to itself: a page, which ends with what
-// glibc has in front of a block that it has mapped. Code that goes past the agent (a library loaded
-// with RTLD_DEEPBIND, a pointer to the C library's own free) can then free the object, ask for its
-// size and let it grow: glibc unmaps the page and the object as it does with its own (mmapped
-// chunks, malloc.c of glibc 2.2 to 2.41). The agent is not told, and so compares the words.
+// The page in front of a large object that has its mapping to itself. It ends with the same words
+// that glibc puts in front of a block that it mapped (mmapped chunks, malloc.c of glibc 2.2 to
+// 2.41). So code that bypasses the agent (a library loaded with RTLD_DEEPBIND, a pointer to the C
+// library's own free) can free the object, ask for its size and grow it: glibc unmaps the page and
+// the object like a chunk of its own. The agent does not see this, and so compares the words.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace nodewise::agent {
 
-/// glibc's chunk header. The chunk begins with it, and it belongs to the block's size.
+/// glibc's chunk header. The chunk begins with it, and the chunk's size includes it.
 struct chunk_words {
-  std::size_t before; ///< of the mapping, before the chunk
-  std::size_t size;   ///< and flags in the lowest bits
+  std::size_t before; ///< bytes of the mapping before the chunk
+  std::size_t size;   ///< of the chunk, with flags in the lowest bits
 };
 
 inline chunk_words front_of(const object& what) noexcept {
@@ -32,12 +32,12 @@ inline void write_front(const object& what) noexcept {
   }
 }
 
-/// The words of no chunk: the C library ends a program that frees it.
+/// Writes words that no chunk has: the C library aborts a program that frees the object.
 inline void hide_front(const object& what) noexcept {
   reinterpret_cast<chunk_words*>(what.start)[-1] = {0, 0};
 }
 
-/// False if code that bypasses the agent has freed the object: its address may be another block's.
+/// False if code that bypasses the agent freed the object: another block may have its address.
 [[nodiscard]] inline bool has_its_front(const object& what) noexcept {
   if (what.front_bytes == 0) {
     return true;
@@ -47,7 +47,7 @@ inline void hide_front(const object& what) noexcept {
   return found.before == wanted.before && found.size == wanted.size;
 }
 
-/// The object with its front.
+/// The mapping of the object, with its front.
 inline char* mapping_of(const object& what) noexcept {
   return what.start - what.front_bytes;
 }

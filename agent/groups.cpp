@@ -31,16 +31,16 @@ constexpr std::size_t max_marks = 64;
 constexpr std::size_t opening_bytes = std::size_t{16} << 10;
 constexpr std::size_t least_object_bytes = std::size_t{128} << 10; ///< never a row
 constexpr std::uint32_t handful = 16; ///< fewer blocks are arrays of their own, not rows of one
-constexpr std::uint32_t most_foreign = 1U << 16; ///< counted; threads that ask at once would wait
+constexpr std::uint32_t most_foreign = 1U << 16; ///< counted: contended counting would be slow
 constexpr std::size_t least_part_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_arena_bytes = std::size_t{16} << 30; ///< address space, not memory
 constexpr std::size_t least_arena_bytes = std::size_t{64} << 20;
 
-/// A request between two blocks of a group that may have been for the index of the ones to come.
-/// The thread that makes the blocks writes it, while another one may place them.
+/// A request between two blocks of a group that may be an index of the blocks that follow. The
+/// group's thread writes it, while another one may place the blocks.
 struct mark {
   std::uint32_t number;           ///< of the block that follows
-  std::size_t offset;             ///< where it begins
+  std::size_t offset;             ///< of that block in the arena
   std::atomic<std::size_t> bytes; ///< of the request
   std::atomic<const void*> caller;
 };
@@ -48,24 +48,24 @@ struct mark {
 struct group {
   arena blocks;
   const void* caller;
-  rule_set above; ///< this and its allocation are every part's
+  rule_set above; ///< for every part, like `made_by`
   allocation made_by;
   std::atomic<std::uint32_t> foreign;     ///< requests of the site by other threads
-  std::size_t latest_bytes;               ///< of the last block that was asked for
+  std::size_t latest_bytes;               ///< of the last requested block
   std::atomic<std::size_t> settled_bytes; ///< placed up to here
   std::atomic<bool> reported;
   std::atomic<std::size_t> marks;
   mark marked[max_marks];
-  // Of who has the lock `settling`.
+  // Only for the thread that has the lock `settling`.
   std::size_t parts;
   object part[max_parts];
   bool told[max_parts]; ///< its part is in the report
 };
 
-/// A place in the program that asks for blocks.
+/// A place in the program that requests blocks.
 struct site {
   std::atomic<const void*> caller;
-  std::atomic<std::size_t> bytes; ///< so far; a lost update does no harm
+  std::atomic<std::size_t> bytes; ///< requested so far; a lost update does no harm
   std::atomic<group*> members;
   std::atomic<std::uint32_t> alone; ///< blocks that have a name of their own
 };
@@ -81,9 +81,9 @@ constinit bool arenas_refused = false;
 constinit std::size_t group_limit = max_groups;
 constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 constinit pthread_mutex_t settling = PTHREAD_MUTEX_INITIALIZER;
-constinit std::atomic<group*> latest{nullptr}; ///< that a block came from
+constinit std::atomic<group*> latest{nullptr}; ///< the last group that gave a block
 
-/// nullptr: all its places are other sites'.
+/// nullptr: other sites have all its places in the table.
 site* site_of(const void* caller) noexcept {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(caller));
   const std::uint64_t first = (address * 0x9e3779b97f4a7c15U) >> 52;
@@ -99,8 +99,8 @@ site* site_of(const void* caller) noexcept {
   return nullptr;
 }
 
-/// Address space for all arenas at once, so that free() can tell their blocks by one comparison.
-/// Not where address space is limited: the program may need it.
+/// Reserves address space for all arenas at once, so that free() recognises their blocks by one
+/// comparison. False if address space is limited: the program may need it.
 bool reserve_arenas() noexcept {
   if (arenas_bytes != 0) {
     return true;
@@ -109,7 +109,7 @@ bool reserve_arenas() noexcept {
   if (arenas_refused || ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) {
     return false;
   }
-  arenas_refused = true; // unless all goes well, and then nobody asks again
+  arenas_refused = true; // on success this is not read again
   all_groups =
       static_cast<group*>(sys::raw::map(sizeof(group) * max_groups, PROT_READ | PROT_WRITE, 0));
   if (all_groups == nullptr) {
@@ -129,9 +129,9 @@ bool reserve_arenas() noexcept {
   return false;
 }
 
-/// Where the first block of an arena begins. Arenas lie a large power of two apart: blocks that
-/// several of them hold at the same place would share one set of each cache and of the TLB, and a
-/// loop over a dozen such arrays would miss at every access.
+/// The offset of an arena's first block. The distance of arenas is a large power of two. Blocks at
+/// the same offset in several arenas would share one set of each cache and of the TLB, and a loop
+/// over a dozen such arrays would miss at every access.
 std::size_t begin_of_arena(std::size_t number) noexcept {
   constexpr std::size_t cache_lines = std::size_t{5} * 64; // odd: another line for each of 64
   return number * (page_bytes() + cache_lines);
@@ -157,7 +157,7 @@ group* open_group(const void* caller) noexcept {
   return &made;
 }
 
-/// The site's group when it is time for one. Only one thread makes it.
+/// Makes or finds the site's group. Only one thread makes it.
 group* group_for(site& from, const void* caller) noexcept {
   group* found = nullptr;
   if (::pthread_mutex_trylock(&opening) == 0) {
@@ -175,18 +175,17 @@ bool is_first_thread() noexcept {
   return sys::raw::call(SYS_gettid) == sys::raw::call(SYS_getpid);
 }
 
-/// By the bytes that a site has asked for, the last block included. An array's index is asked for
-/// at once, and one that grows is never half of all that its site has asked for. Of a site that a
-/// rule names, the first block already belongs to the group if it is as large as those that a
-/// profile puts in front of the others. Not if another thread than the first one asks: the rows
-/// may be made by that one, and a group has one thread.
+/// Decides by the bytes that a site has requested, including this block. The block may be at most
+/// half of them: this excludes an array's index, which is one request or doubles each time. If a
+/// rule names the site's group, the first block already belongs to it if it is as large as those
+/// that a profile puts in front of the others. Only if the first thread asks: another thread may
+/// make the rows, and a group has one thread.
 bool is_time_for_group(std::size_t so_far, std::size_t block, const void* caller) noexcept {
   return (so_far >= opening_bytes && block <= so_far / 2) ||
          (so_far == block && block >= least_alone_bytes && block < least_object_bytes &&
           names_group(asked, caller) && is_first_thread());
 }
-/// Then no group could be made of the site's blocks: there are too many sites, or too little
-/// memory.
+/// Whether a group for the site was already tried and failed: too many sites, or too little memory.
 bool was_tried(std::size_t before, std::size_t block) noexcept {
   return before >= 2 * opening_bytes && before >= 4 * block;
 }
@@ -195,14 +194,14 @@ group& group_of(const void* block) noexcept {
   return all_groups[(reinterpret_cast<std::uintptr_t>(block) - arenas_start) / arena_bytes];
 }
 
-/// An index of `blocks` has a pointer for each, or a small record with one: a vector is three
-/// words.
+/// An index of `blocks` blocks has for each a pointer, or a small record with one: a vector is
+/// three words.
 bool is_index(std::size_t bytes, std::size_t blocks) noexcept {
   constexpr std::size_t largest_record = 64;
   return bytes >= blocks * sizeof(void*) && bytes <= blocks * largest_record;
 }
 
-/// Blocks first..last of a group, half-open, and where they lie.
+/// Blocks first..last of a group, half-open, and their offsets.
 struct block_range {
   std::uint32_t first;
   std::uint32_t last;
@@ -210,7 +209,7 @@ struct block_range {
   std::size_t end;
 };
 
-/// Then it is placed only where a rule says so.
+/// Whether the part has too few blocks to be placed without a rule.
 bool is_handful(const object& part) noexcept {
   return part.rule < 0 && !asked.observe && part.blocks < handful;
 }
@@ -246,7 +245,7 @@ void place_part(group& of, std::size_t position, const block_range& range,
   of.parts = position < of.parts ? of.parts : position + 1;
   const bool left_alone = what.flags != 0;
   if (!choose(asked, what) || is_handful(what)) {
-    what.bytes = 0; // nobody asks for it
+    what.bytes = 0; // neither placed nor reported
     return;
   }
   if (left_alone) {
@@ -261,7 +260,7 @@ void place_part(group& of, std::size_t position, const block_range& range,
   }
 }
 
-/// Whether what was asked for at a mark is an index of the blocks from there to a later mark.
+/// Whether the request at a mark is an index of the blocks from there to a later mark.
 bool begins_array(const group& of, std::size_t position, std::size_t marks,
                   std::uint32_t last) noexcept {
   const mark& at = of.marked[position];
@@ -273,11 +272,11 @@ bool begins_array(const group& of, std::size_t position, std::size_t marks,
   return last > at.number && is_index(at.bytes, last - at.number);
 }
 
-/// Whether what was asked for at a mark is an index that grows as a vector does, by half or to
-/// twice its size whenever it is full: then no more blocks follow than there are already.
+/// Whether the request at a mark is an index that grows like a vector, by half or to twice its size
+/// whenever it is full. Then no more blocks follow than there are already.
 bool is_grown_index(const group& of, std::size_t position, std::size_t marks, std::uint32_t first,
                     std::uint32_t last) noexcept {
-  constexpr std::uint32_t unseen = 1024; // blocks that were asked for before the group was opened
+  constexpr std::uint32_t unseen = 1024; // blocks requested before the group was opened
   const mark& at = of.marked[position];
   const std::uint32_t next = position + 1 < marks ? of.marked[position + 1].number : last;
   if (next - at.number > at.number - first + unseen) {
@@ -294,11 +293,11 @@ bool is_grown_index(const group& of, std::size_t position, std::size_t marks, st
   return false;
 }
 
-/// The arrays that the group's blocks make: a new one begins where an index of it was asked for.
+/// Splits the group's blocks into arrays: a new one begins where its index was requested.
 template <class Each>
 void for_each_part(const group& of, Each each) noexcept {
   const std::size_t marks =
-      of.marks.load(std::memory_order_acquire); // first: all lie below the end
+      of.marks.load(std::memory_order_acquire); // loaded first: all marks lie below the end
   const std::size_t first_page = of.blocks.begin_bytes() / page_bytes();
   block_range now{0, of.blocks.blocks(), first_page * page_bytes(), of.blocks.used_bytes()};
   const block_range all = now;
@@ -329,7 +328,7 @@ void settle(group& of, bool with_threads) noexcept {
   of.reported = false;
 }
 
-/// With the lock `settling`: another thread may be placing parts.
+/// Needs the lock `settling`: another thread may be placing parts.
 void report(group& of) noexcept {
   if (of.reported.exchange(true)) {
     return;
@@ -346,8 +345,8 @@ void report(group& of) noexcept {
   }
 }
 
-/// False: another thread settles or reports, or this one does and was interrupted by a handler of
-/// the program's. Nobody waits, then: the next block that is freed, or the end, makes up for it.
+/// False if another thread settles or reports, or if this one does and a signal handler interrupted
+/// it. The caller does not wait: the next freed block, or the end of the process, does the work.
 bool try_settling() noexcept {
   return ::pthread_mutex_trylock(&settling) == 0;
 }
@@ -371,7 +370,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
   group* members = from.members.load(std::memory_order_acquire);
   if (members == nullptr) {
     const std::size_t before = from.bytes.load(relaxed);
-    if (was_tried(before, bytes)) { // many threads may ask here at once
+    if (was_tried(before, bytes)) { // avoids contention: many threads may come here at once
       return nullptr;
     }
     from.bytes.store(before + bytes, relaxed);
@@ -409,11 +408,11 @@ bool may_stand_alone(std::size_t bytes, const void* caller) noexcept {
 }
 
 void note_other_request(std::size_t bytes, const void* caller) noexcept {
-  if (bytes < handful * sizeof(void*)) { // no index of an array's rows
+  if (bytes < handful * sizeof(void*)) { // too small for an index of an array's rows
     return;
   }
   group* const last = latest.load(relaxed);
-  // What is as large as a block is one more of them, from another line of the program.
+  // A request of the same size as a block is one more block, from another line of the program.
   if (last == nullptr || !last->blocks.is_mine() || last->marks.load(relaxed) == max_marks ||
       bytes == last->latest_bytes) {
     return;
@@ -448,7 +447,7 @@ void shrink_arenas() noexcept {
   arenas_refused = true;
   if (arenas_bytes != 0 && !arenas_shrunk) {
     const std::size_t count = group_count.load(relaxed);
-    small_bytes = gate_bytes; // no site is asked for any more
+    small_bytes = gate_bytes; // small requests no longer look for a site
     for (std::size_t i = 0; i < count; ++i) {
       all_groups[i].blocks.shrink();
     }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The functions that a program finds here before those of its C library.
+// The agent's replacements for functions of the C library.
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -23,9 +23,9 @@ constinit std::size_t nodewise::agent::small_bytes = static_cast<std::size_t>(-1
 
 namespace {
 
-/// A mapping of its own or a block of a group; nullptr where the C library is to serve the request.
-/// A rule may ask for some of the blocks that are smaller than the threshold; the others may be a
-/// group's. Whatever is no block of a group may be the index of one.
+/// A mapping of its own or a block of a group; nullptr if the C library must serve the request. A
+/// rule may name some blocks below the threshold; the others may belong to a group. A request that
+/// no group serves may be the index of a group.
 void* take(std::size_t bytes, const void* caller, content wanted = content::any) noexcept {
   void* made = bytes >= gate_bytes ? allocate_large(bytes, 1, caller, wanted) : nullptr;
   const bool may_be_grouped = small_bytes < gate_bytes && bytes < asked.threshold_bytes;
@@ -66,12 +66,13 @@ void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void
   return made != nullptr ? made : next.memalign(alignment, bytes);
 }
 
-/// Alignments that are wrong are the next allocator's to refuse.
+/// False for an invalid alignment, which the next allocator refuses.
 bool is_large_request(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
   return is_power_of_two(alignment) && is_object(bytes, caller);
 }
 
-/// Into a new block, of whatever kind its size makes it; the old one is as it was if that fails.
+/// Copies into a new block of the kind that fits its size. If that fails, the old block is
+/// unchanged.
 void* copy_to_new(void* old, std::size_t had, std::size_t bytes, const void* caller) noexcept {
   void* const made = allocate(bytes, caller);
   if (made != nullptr) {
@@ -134,7 +135,7 @@ NODEWISE_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept 
   if (__builtin_mul_overflow(count, bytes, &all) || all < small_bytes) {
     return behind.calloc(count, bytes);
   }
-  // A group never gives a block out twice, so it is fresh from the kernel.
+  // A group never reuses a block, so its memory is fresh from the kernel.
   void* const made = take(all, NODEWISE_CALLER, content::zero);
   return made != nullptr ? made : behind.calloc(count, bytes);
 }
@@ -199,7 +200,7 @@ NODEWISE_INTERPOSED std::size_t malloc_usable_size(void* start) noexcept {
   return is_large_heap(start) ? usable_bytes(start) : behind.malloc_usable_size(start);
 }
 
-// exit() tells the agent by its destructor; these end a process without one.
+// On exit() the agent's destructor runs. These functions end a process without it.
 NODEWISE_INTERPOSED void _exit(int status) {
   leave(status);
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a function needs that a program finds here before its libraries' one of the same name.
+// Helpers for functions of the agent that replace a library's function of the same name.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace nodewise::agent {
 
-/// Stands for a function that no library has. It fails as the kernel does for an unknown system
-/// call: the agent never ends a program.
+/// Stands in for a function that no library has. It fails like an unknown system call, since the
+/// agent never ends a program.
 template <class Result, Result failure, class... Parameters>
 Result not_there(Parameters...) noexcept {
   errno = ENOSYS;
@@ -34,7 +34,7 @@ constexpr auto default_refusal(Result (*)(Parameters...)) noexcept -> Result (*)
   }
 }
 
-/// The function that the program would have without the agent, looked up when it is first needed.
+/// The function that the program would use without the agent, looked up at the first use.
 template <class Function>
 class next_function {
  public:

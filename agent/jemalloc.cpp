@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // jemalloc's own functions on blocks that a program got from malloc, which may be the agent's.
-// Their flags say where to free faster, and how to align: of no meaning for a mapping.
+// Their flags choose a faster free and an alignment, which have no meaning for a mapping.
 #include <cstddef>
 #include <cstdlib>
 
@@ -26,7 +26,7 @@ bool is_ours(const void* block) noexcept {
 }
 
 std::size_t size_of(const void* block) noexcept {
-  return ::malloc_usable_size(const_cast<void*>(block)); // ours, which knows all kinds
+  return ::malloc_usable_size(const_cast<void*>(block)); // ours, which handles all kinds
 }
 
 } // namespace
@@ -60,7 +60,7 @@ NODEWISE_INTERPOSED std::size_t sallocx(const void* block, int flags) noexcept {
   return theirs == nullptr || is_ours(block) ? size_of(block) : theirs(block, flags);
 }
 
-/// Grows in place or not at all; what it answers is the size there is.
+/// Grows in place or not at all; returns the resulting size.
 NODEWISE_INTERPOSED std::size_t xallocx(void* block, std::size_t bytes, std::size_t extra,
                                         int flags) noexcept {
   auto* const theirs = next_xallocx.find();

@@ -14,10 +14,10 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;
 constexpr auto release = std::memory_order_release;
 
-/// What placing an object leaves in its flags.
+/// The flags that placing an object may set and that allow keeping it.
 constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_BASE_PAGES;
 
-/// What a block and the object that is to have it must have in common.
+/// The flags that a block and its next object must have in common.
 constexpr unsigned kinds = NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT;
 
 bool is_aligned(const char* start, std::size_t alignment) noexcept {
@@ -26,9 +26,9 @@ bool is_aligned(const char* start, std::size_t alignment) noexcept {
 
 } // namespace
 
-/// Not where pages belong to the thread that touches them first, and not what came out differently
-/// than asked: the next time it may come out right. What has no policies, since there are too many
-/// already, is kept for as long as that lasts.
+/// Objects placed by first touch are not kept. Neither are objects whose placement differs from the
+/// request: the next attempt may succeed. Objects without policies, because the limit is reached,
+/// are kept as long as that lasts.
 bool kept_blocks::can_be_kept(const object& freed) noexcept {
   const bool no_policy = (freed.flags & (NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT)) != 0;
   const bool placed =
@@ -62,7 +62,7 @@ kept_blocks::slot kept_blocks::slot_of(const void* start) const noexcept {
   return none;
 }
 
-/// Of a kept block: its memory goes, and the slot is the caller's.
+/// Gives a kept block's memory back. The slot then belongs to the caller.
 bool kept_blocks::give_back(slot from) noexcept {
   state found = states_[from].load(relaxed);
   if (found == empty || found == busy ||
@@ -76,7 +76,7 @@ bool kept_blocks::give_back(slot from) noexcept {
   return true;
 }
 
-/// The same, and the slot is free.
+/// Like give_back(), and frees the slot.
 bool kept_blocks::drop(slot from) noexcept {
   const bool given_back = give_back(from);
   if (given_back) {
@@ -90,7 +90,7 @@ void kept_blocks::forget(slot claimed) noexcept {
   states_[claimed].store(empty, release);
 }
 
-/// A slot for a block at this address, which is the caller's then.
+/// A slot for a block at this address. It then belongs to the caller.
 kept_blocks::slot kept_blocks::free_way(const void* start) noexcept {
   const slot first = first_way(start);
   for (slot i = first; i < first + ways; ++i) {
@@ -114,7 +114,7 @@ std::atomic<kept_blocks::slot>& kept_blocks::hint(state key) noexcept {
 }
 
 /// Keeps the slot's object. A second free() of it reaches the C library, which finds a chunk of
-/// size 0 and ends the program, as it does without the agent.
+/// size 0 and aborts the program, as it does without the agent.
 void kept_blocks::put_back(slot claimed) noexcept {
   const object& what = objects_[claimed];
   const state key = key_of(what);
@@ -127,7 +127,7 @@ void kept_blocks::put_back(slot claimed) noexcept {
   }
 }
 
-/// Room for another block, of older ones if need be.
+/// Reserves room for another block. Drops the oldest blocks if necessary.
 bool kept_blocks::reserve(std::size_t bytes) noexcept {
   while (bytes_.fetch_add(bytes, relaxed) + bytes > most_bytes) {
     bytes_.fetch_sub(bytes, relaxed);
@@ -138,7 +138,7 @@ bool kept_blocks::reserve(std::size_t bytes) noexcept {
   return true;
 }
 
-/// For who looks at this process from outside; protocol.h explains it.
+/// For debuggers that read this process from outside; protocol.h explains it.
 void kept_blocks::show() const noexcept {
   nodewise_agent_view.lent = {reinterpret_cast<std::uintptr_t>(lent_),
                               reinterpret_cast<std::uintptr_t>(objects_), none};
@@ -228,7 +228,7 @@ kept_blocks::slot kept_blocks::claim(const void* start) noexcept {
                                                                                              : none;
 }
 
-/// Blocks that nobody has asked for while many new ones came.
+/// Gives back blocks that were not requested while many new ones were added.
 void kept_blocks::give_back_old() noexcept {
   const std::uint64_t now = come_.load(relaxed);
   if (bytes() == 0 || now % ways != 0) {
@@ -241,7 +241,7 @@ void kept_blocks::give_back_old() noexcept {
   }
 }
 
-/// False if none is kept.
+/// False if no block is kept.
 bool kept_blocks::give_back_oldest() noexcept {
   slot oldest = none;
   for (slot i = 0; i < none; ++i) {
@@ -251,7 +251,7 @@ bool kept_blocks::give_back_oldest() noexcept {
     }
   }
   if (oldest != none) {
-    (void)drop(oldest); // another thread may have been first: then there is room, too
+    (void)drop(oldest); // if another thread was first, there is room as well
   }
   return oldest != none;
 }
@@ -259,7 +259,7 @@ bool kept_blocks::give_back_oldest() noexcept {
 bool kept_blocks::give_back_all(shortage of) noexcept {
   bool any = false;
   for (slot i = 0; i < none && bytes() != 0; ++i) {
-    // Read without owning the slot: a block that is passed by for once does no harm.
+    // Read without owning the slot: skipping a block once does no harm.
     const bool wanted = of == shortage::memory || has_policies_[i].load(relaxed);
     any = (wanted && drop(i)) || any;
   }

@@ -13,67 +13,68 @@
 
 namespace nodewise::agent {
 
-/// A cache of blocks, and the table of those that were given out from it. No operation waits or
-/// makes a system call, but for those that give memory back to the kernel. A block stays in its
-/// slot, of which there are `ways` for an address, until its memory goes.
+/// A cache of blocks, and the table of the blocks that are lent from it. No operation waits. Only
+/// those that give memory back to the kernel make system calls. A block stays in its slot, one of
+/// `ways` slots for its address, until its memory is unmapped.
 ///
-/// What a thread or a signal handler does while another one is at work on a slot passes that slot
-/// by: all changes of its state are single exchanges.
+/// Each change of a slot's state is a single exchange. A thread or signal handler skips a slot that
+/// another one is changing.
 class kept_blocks {
  public:
   static constexpr std::size_t ways = 8;
   static constexpr std::size_t sets = 128;
-  /// Both as glibc: its heap keeps up to twice the largest block that it takes from there.
+  /// Both as in glibc, whose heap keeps up to twice the largest block that it serves.
   static constexpr std::size_t largest_block_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_bytes = 2 * largest_block_bytes;
-  /// A block goes back to the kernel when so many new ones have come since it was freed.
+  /// A block goes back to the kernel once this many blocks were added after it was freed.
   static constexpr std::uint64_t longest_kept = 256;
 
-  /// Of a block that is neither kept nor lent: the caller's alone.
+  /// The slot of a block that is neither kept nor lent: only the caller uses it.
   using slot = std::size_t;
   static constexpr slot none = ways * sets;
 
-  /// Whether a later request can have this object's memory as if it were new.
+  /// Whether a later request can use this object's memory like new memory.
   [[nodiscard]] static bool can_be_kept(const object& freed) noexcept;
-  /// Takes the freed object over. False if there is no slot or no room for it among blocks that are
-  /// lent: it is still the caller's.
+  /// Takes over the freed object. False if no slot or room is left because blocks are lent: the
+  /// caller still owns the object.
   [[nodiscard]] bool keep(const object& freed) noexcept;
 
-  /// A kept block for an object whose length and placement are chosen: gives it memory that is
-  /// placed, with whatever the program left in it. `none` if there is no such block.
+  /// Gives an object, whose length and placement are chosen, the placed memory of a kept block. The
+  /// memory has its old content. `none` if no block fits.
   [[nodiscard]] slot take(object& wanted, std::size_t alignment) noexcept;
-  /// The same, but only the block that this thread kept last for that length and placement: no
-  /// search.
+  /// Like `take`, but tries only the block that this thread kept last for that length and
+  /// placement, and does not search.
   [[nodiscard]] slot take_last(object& wanted, std::size_t alignment) noexcept;
-  /// Enters the object, which `take` gave memory to: from now on it is found by its address.
+  /// Enters the object that `take` gave memory to, so that it is found by its address.
   void lend(slot from, const object& made) noexcept;
 
   [[nodiscard]] bool is_lent(const void* start) const noexcept { return slot_of(start) != none; }
-  /// Copies the lent object that the caller owns. False if none is lent at this address.
+  /// Copies the lent object, which the caller owns. False if no object is lent at this address.
   [[nodiscard]] bool find(const void* start, object& into) const noexcept;
-  /// Ends the loan. `none` if there is none, or if another thread was first.
+  /// Ends the loan. `none` if there is no loan, or if another thread ended it first.
   [[nodiscard]] slot claim(const void* start) noexcept;
   [[nodiscard]] object& at(slot claimed) noexcept { return objects_[claimed]; }
-  /// The claimed object was freed, and is kept again.
+  /// Keeps the claimed object again after it was freed.
   void put_back(slot claimed) noexcept;
-  /// The claimed object is not the cache's any more.
+  /// Removes the claimed object from the cache.
   void forget(slot claimed) noexcept;
 
-  /// What the kernel or the agent has too little of.
+  /// The resource that is short.
   enum class shortage { memory, policies };
-  /// Gives kept blocks back to the kernel: all, or those that have policies. True if there were
-  /// some.
+  /// Gives all kept blocks, or those that have policies, back to the kernel. True if there were
+  /// any.
   bool give_back_all(shortage of) noexcept;
-  /// Of all blocks in slots, kept or lent.
+  /// Bytes of all blocks in slots, kept or lent.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return bytes_.load(std::memory_order_relaxed);
   }
 
-  /// A copy of each lent object. One that is freed or made meanwhile may be torn.
+  /// Calls `each` with a copy of each lent object. If an object is freed or made meanwhile, its
+  /// copy may be inconsistent.
   template <class Each>
   void for_each_lent(Each each) const noexcept {
     if (come_.load(std::memory_order_relaxed) == 0) {
-      return; // the table was never used, and looking would bring it into memory
+      return; // never used: a read would bring the table into memory
     }
     for (slot i = 0; i < none; ++i) {
       const std::uintptr_t lent = lent_[i].load(std::memory_order_acquire);
@@ -88,7 +89,7 @@ class kept_blocks {
   }
 
  private:
-  using state = std::uint64_t; ///< `empty`, `busy` (lent, too), or the key that it is kept under
+  using state = std::uint64_t; ///< `empty`, `busy` (also: lent), or the key of a kept block
   static constexpr state empty = 0;
   static constexpr state busy = 1;
 
@@ -105,17 +106,17 @@ class kept_blocks {
   void give_back_old() noexcept;
   void show() const noexcept;
 
-  /// Of this key and thread. Threads that shared one would in turn overwrite it and search all
-  /// slots.
+  /// The hint of this key and thread. Threads that share a hint overwrite it in turn, and then
+  /// search all slots.
   [[nodiscard]] std::atomic<slot>& hint(state key) noexcept;
 
   static constexpr std::size_t hints = 256;
   std::atomic<slot> hint_[hints] = {}; ///< where the thread last kept a block with this key
   std::atomic<std::size_t> bytes_{0};
-  std::atomic<std::uint64_t> come_{0};                      ///< blocks that were ever taken over
+  std::atomic<std::uint64_t> come_{0};                      ///< blocks that were ever added
   alignas(64) std::atomic<std::uintptr_t> lent_[none] = {}; ///< the object's address, or 0
   std::atomic<state> states_[none] = {};
-  std::atomic<std::uint64_t> freed_at_[none] = {}; ///< by `come_`
+  std::atomic<std::uint64_t> freed_at_[none] = {}; ///< `come_` at that time
   std::atomic<bool> has_policies_[none] = {};
   object objects_[none] = {};
 };

@@ -23,8 +23,8 @@ constinit object_table objects;
 
 namespace {
 
-/// In a block of the next allocator, at the first page that begins there: free() knows large
-/// objects by that.
+/// Puts the object into a block of the next allocator, at the block's first page boundary: free()
+/// recognises large objects by their page alignment.
 bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
   const std::size_t unit = alignment > page_bytes() ? alignment : page_bytes();
   if (what.bytes > PTRDIFF_MAX - unit) {
@@ -37,7 +37,8 @@ bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
   return what.block != nullptr;
 }
 
-/// An object that others have freed may have been where the kernel maps a new one.
+/// Removes a stale loan: code outside the agent may have freed an object where the kernel now maps
+/// a new one.
 void drop_loan(const void* start) noexcept {
   const kept_blocks::slot stale = kept_memory.claim(start);
   if (stale != kept_blocks::none) {
@@ -70,7 +71,7 @@ bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
 
 void give_memory_back(object& what) noexcept {
   if (what.block != nullptr) {
-    reset(what); // whoever has it next touches it first
+    reset(what); // the memory's next user places it by first touch
     behind.free(what.block);
     return;
   }
@@ -82,8 +83,8 @@ bool needs_policies(const object& what) noexcept {
   return what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
 }
 
-/// Makes an object of a block that is kept. A profile shows the program's own use of memory, so it
-/// keeps none.
+/// Makes an object of a kept block. A profile shows the program's own use of memory, so it keeps no
+/// blocks.
 bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept {
   kept_blocks::slot from = kept_memory.take_last(made, alignment);
   if (from == kept_blocks::none && policies_are_short() && needs_policies(made)) {
@@ -107,7 +108,7 @@ bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept 
   return true;
 }
 
-/// Ends the loan of an object and enters it as one of the table's. False if there is no room.
+/// Ends the loan of an object and moves it to the table. False if there is no room.
 bool take_from_kept(void* start) noexcept {
   object lent;
   if (!kept_memory.find(start, lent)) {
@@ -124,7 +125,7 @@ bool find_large(const void* start, object& what) noexcept {
   return kept_memory.find(start, what) || objects.find(start, what);
 }
 
-/// Finds memory for an object, places and enters it.
+/// Allocates memory for an object, places it and enters it in the table.
 void* make(std::size_t bytes, std::size_t alignment, const void* caller, content wanted) noexcept {
   object made = unplaced(NODEWISE_AGENT_HEAP, bytes, caller);
   made.above = rules_above(asked, caller);
@@ -146,15 +147,15 @@ void* make(std::size_t bytes, std::size_t alignment, const void* caller, content
   return made.start;
 }
 
-/// What the program may use.
+/// The bytes that the program may use.
 std::size_t room_in(const object& what) noexcept {
   return what.block != nullptr ? what.bytes : round_up(what.bytes, page_bytes());
 }
 
-/// To `bytes`, as the next allocator thinks best. Its block may begin elsewhere in a page then.
+/// Resizes by the next allocator's realloc(). The block may then start elsewhere in a page.
 bool resize_borrowed(object& what, std::size_t bytes) noexcept {
   const auto before = static_cast<std::size_t>(what.start - what.block);
-  if (before >= page_bytes()) { // aligned to more: it may not be when it has moved
+  if (before >= page_bytes()) { // a larger alignment, which a move may break
     return false;
   }
   auto* const moved = static_cast<char*>(behind.realloc(what.block, bytes + page_bytes()));
@@ -171,8 +172,8 @@ bool resize_borrowed(object& what, std::size_t bytes) noexcept {
   return true;
 }
 
-/// Lets the object shrink or grow where it is, or move as a whole. It must be out of the table: the
-/// kernel may give its old address to somebody else at once. False if it is as it was.
+/// Shrinks or grows the object in place, or moves it as a whole. It must not be in the table: the
+/// kernel may give its old address to another mapping at once. False if it is unchanged.
 bool remap(object& what, std::size_t bytes) noexcept {
   if (what.block != nullptr) {
     reset(what);
@@ -257,7 +258,7 @@ bool is_large_heap(const void* start) noexcept {
 
 namespace {
 
-/// False if code that bypasses the agent has freed the object: its address may be another block's.
+/// False if code that bypasses the agent freed the object: another block may have its address.
 bool release_lent(kept_blocks::slot claimed) noexcept {
   object& what = kept_memory.at(claimed);
   if (!has_its_front(what)) {
@@ -281,7 +282,7 @@ bool release_large(void* start) noexcept {
   if (!objects.take(start, what)) {
     return false;
   }
-  if (what.kind != NODEWISE_AGENT_HEAP) { // the program frees what malloc has not given
+  if (what.kind != NODEWISE_AGENT_HEAP) { // the program frees memory that is not from malloc
     (void)objects.insert(what);
     return false;
   }

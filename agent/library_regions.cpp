@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the Nodewise library in the program. The library places it, and a witness reports it.
-// It ends with munmap(), as the program's own mappings do.
+// Memory of the Nodewise library in the program. The library places it, and the agent reports it in
+// observe mode. It ends with munmap(), like the program's own mappings.
 #include <cerrno>
 
 #include "agent/interposed.hpp"

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A program that limits its own address space: what the agent has reserved of it counts, too.
+// A program may limit its own address space. The agent's reserved address space counts as well, so
+// the agent gives it back.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ template <class Resource, class Limit>
 void make_room_for(Resource resource, const Limit* limit) noexcept {
   if (static_cast<int>(resource) == RLIMIT_AS && limit != nullptr &&
       limit->rlim_cur != RLIM_INFINITY) {
-    if (limit->rlim_cur < arenas_bytes) { // else it was computed from what the process has now
+    if (limit->rlim_cur < arenas_bytes) { // else the limit was computed from the present usage
       shrink_arenas();
     }
     (void)kept_memory.give_back_all(kept_blocks::shortage::memory);

@@ -30,7 +30,7 @@ void* no_mmap(void*, std::size_t, int, int, int, off_t) noexcept {
   errno = ENOSYS;
   return MAP_FAILED;
 }
-/// The kernel itself: the agent's own objects grow by it, too.
+/// Calls the kernel directly, so that the agent's own objects can grow as well.
 void* no_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
   std::va_list rest;
   va_start(rest, flags);
@@ -46,8 +46,8 @@ constinit next_function<mremap_function> next_mremap{"mremap", no_mremap};
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool in_next_mremap = false;
 
-/// The next one may be another library's, and its system call comes to the agent's syscall() then
-/// (gperftools' tcmalloc).
+/// The next mremap() may be another library's, which calls the agent's syscall() (gperftools'
+/// tcmalloc).
 void* call_next_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                        ...) noexcept {
   std::va_list rest;
@@ -60,8 +60,8 @@ void* call_next_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int 
   return moved;
 }
 
-/// Memory that is reserved for later (no rights, MAP_NORESERVE), that grows by itself, that is
-/// shared, or that has page sizes of its own, is not ours to place.
+/// The agent does not place memory that is reserved for later (no access rights, MAP_NORESERVE),
+/// grows by itself, is shared, or has page sizes of its own.
 bool is_plain_memory(int protection, int flags) noexcept {
   constexpr int wanted = MAP_PRIVATE | MAP_ANONYMOUS;
   constexpr int strange = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_NORESERVE | MAP_GROWSDOWN |
@@ -82,7 +82,7 @@ bool is_allocator(const void* caller) noexcept {
   return false;
 }
 
-/// The program takes a part of what we placed, or all of it, for something else.
+/// The program reuses a placed mapping, or a part of it, for something else.
 void forget(const void* start, std::size_t bytes) noexcept {
   const char* const first = static_cast<const char*>(start);
   object what;
@@ -92,12 +92,12 @@ void forget(const void* start, std::size_t bytes) noexcept {
       what.flags |= NODEWISE_AGENT_PARTLY_GONE;
     }
     report_freed(what);
-    reset(what); // the rest must not keep policies that nobody counts
+    reset(what); // the rest must not keep policies that are not counted
   }
 }
 
 void enter(void* start, std::size_t bytes, int flags, const void* caller) noexcept {
-  forget(start, bytes); // what was there, and went without munmap()
+  forget(start, bytes); // an earlier mapping that ended without munmap()
   object made = unplaced(NODEWISE_AGENT_MAP, bytes, caller);
   made.start = static_cast<char*>(start);
   made.above = rules_above(asked, caller);
@@ -133,10 +133,9 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
   return start;
 }
 
-/// The kernel moves and grows one mapping only. Policies of ours, of an object that the program has
-/// cut since, may have made several of what the program knows as one. In a forked child they stay
-/// several without policies, too, as each has its own record of the pages that it shares with the
-/// parent.
+/// The kernel moves and grows only a single mapping. Our policies may have split one mapping of the
+/// program into several, if the program has cut the object since. In a forked child they stay split
+/// even without policies, as each has its own record of the pages that it shares with the parent.
 void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                    void* address) noexcept {
   void* const moved = call_next_mremap(old, old_bytes, bytes, flags, address);
@@ -150,7 +149,7 @@ void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flag
              : remap_pieces(call_next_mremap, old, old_bytes, bytes, flags, address);
 }
 
-/// Grows, shrinks or moves one of ours as a whole.
+/// Grows, shrinks or moves one of our objects as a whole.
 void* remap_placed(object& what, std::size_t bytes, int flags, void* address) noexcept {
   reset(what);
   void* const moved = remap_joined(what.start, what.mapped_bytes, bytes, flags, address);
@@ -186,7 +185,7 @@ void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int fl
       (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
     return remap_placed(what, bytes, flags, address);
   }
-  // A part of one of ours: it must be one mapping again for the kernel to move it.
+  // A part of one of our objects must be one mapping again before the kernel can move it.
   while (
       objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
     what.flags |= NODEWISE_AGENT_PARTLY_GONE;

@@ -20,8 +20,8 @@ namespace nodewise::agent {
 
 namespace {
 
-/// What tells one file from another. The time of creation, where the file system has it, because a
-/// new file often gets the inode number of one that was just deleted.
+/// Identifies a file. The time of creation, if the file system has it, is needed because a new file
+/// often gets the inode number of one that was just deleted.
 struct file_identity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -50,7 +50,7 @@ file_identity identity_of(int file) noexcept {
   return made;
 }
 
-/// If nobody reads the pipe any more, the message is lost: SIGPIPE must not end a program that has
+/// If the pipe has no reader any more, the message is lost: SIGPIPE must not end a program that has
 /// written nothing itself.
 void write_line(const char* line, std::size_t bytes) noexcept {
   sigset_t pipe;

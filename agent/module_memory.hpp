@@ -11,7 +11,7 @@
 
 namespace nodewise::agent {
 
-/// Memory for what is known of one module, all given back at once.
+/// Memory for the data about one module, which is freed as a whole.
 class module_memory {
  public:
   /// nullptr if there is none.

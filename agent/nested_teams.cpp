@@ -22,17 +22,17 @@ constinit std::atomic<level_function*> get_level{nullptr};
 constinit std::atomic<at_level_function*> get_ancestor{nullptr};
 constinit std::atomic<at_level_function*> get_size{nullptr};
 
-/// How many threads the calling thread has started for the inner team that it begins now.
+/// Threads that the calling thread has started so far for the inner team that it begins now.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t started = 0;
 
-/// A program may have several such libraries, and unload one.
+/// Checks the module: a program may have several such libraries, and unload one.
 template <class Function>
 bool is_of(Function* function, const char* module) noexcept {
   return function != nullptr && module != nullptr &&
          module_of(std::bit_cast<const void*>(function)).start == module;
 }
 
-/// Of the module that begins there; else nullptr.
+/// The function in the module that begins at `module`; nullptr if it is in another one.
 template <class Function>
 Function* find(const char* module, const void* caller, const char* name) noexcept {
   auto* found = std::bit_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -63,12 +63,12 @@ inner_position next_inner_position(const void* code) noexcept {
   if (level_now == nullptr) {
     return made;
   }
-  // Who starts a thread with code of a library is in it: it stays loaded meanwhile.
+  // The calling thread is in the library whose code it starts, so the library stays loaded.
   const char* const from = module_of(code).start;
   if (!is_of(level_now, from) || !is_of(size_at, from) || !is_of(ancestor_at, from)) {
     return made;
   }
-  // The team is begun already, with the calling thread as its first.
+  // The team exists already, with the calling thread as its first thread.
   const int levels = level_now();
   if (levels < 2 || levels > NODEWISE_AGENT_TEAM_LEVELS) {
     return made;
@@ -84,7 +84,7 @@ inner_position next_inner_position(const void* code) noexcept {
         made.number * static_cast<std::uint32_t>(size) + static_cast<std::uint32_t>(ancestor);
   }
   const std::uint32_t others = made.sizes[levels - 1] - 1;
-  if (started >= others) { // of a larger team, which this thread was not able to complete
+  if (started >= others) { // left over from a larger team that this thread could not complete
     started = 0;
   }
   ++started;

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the threads of nested parallel regions stand. libgomp starts the threads of an inner team
-// anew for each region, so that the order of their start in the process says nothing; but while it
-// starts them, its own functions say which team is begun and by whom.
+// The positions of the threads of nested parallel regions. libgomp starts new threads for an inner
+// team in each region, so the order in which the process starts them has no meaning. But while
+// libgomp starts them, its own functions report which team begins and which thread begins it.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace nodewise::agent {
 /// The position of a thread in teams within teams.
 struct inner_position {
   std::uint32_t number = 0;                             ///< among the threads of all inner teams
-  std::uint32_t sizes[NODEWISE_AGENT_TEAM_LEVELS] = {}; ///< outermost first, then 0; none: no inner
+  std::uint32_t sizes[NODEWISE_AGENT_TEAM_LEVELS] = {}; ///< outermost first, then 0; all 0: none
 };
 
-/// Enters it into a thread's record.
+/// Writes the position into a thread's record.
 inline void tell_inner(const inner_position& of, nodewise_agent_thread& into) noexcept {
   into.inner_number = of.number;
   for (int level = 0; level < NODEWISE_AGENT_TEAM_LEVELS; ++level) {
@@ -25,11 +25,11 @@ inline void tell_inner(const inner_position& of, nodewise_agent_thread& into) no
   }
 }
 
-/// Finds libgomp's functions where a program enters a parallel region for the first time.
-/// `door`: the function of the library that is entered; `caller`: who enters it. Takes the loader's
-/// lock.
+/// Finds libgomp's functions when a program enters a parallel region for the first time.
+/// `door`: the library's function that the program calls; `caller`: the code that calls it. Takes
+/// the loader's lock.
 void learn_openmp_library(const void* door, const void* caller) noexcept;
-/// Of the thread that the calling thread starts now, which begins with `code`.
+/// The position of the thread that the calling thread starts now, which begins with `code`.
 [[nodiscard]] inner_position next_inner_position(const void* code) noexcept;
 
 } // namespace nodewise::agent

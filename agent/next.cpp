@@ -19,8 +19,8 @@ namespace {
 
 constinit std::atomic<bool> resolving{false};
 
-/// A function of another allocator in front of us: the program's own, or one preloaded before. In a
-/// program linked without PIE it may be a stub of the program's that leads here.
+/// The function of another allocator in front of us: the program's own, or one preloaded earlier.
+/// In a program linked without PIE, the address may be a stub of the program that leads here.
 void* in_front(const char* name) noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, name);
   if (first == nullptr || module_base(first) == module_base(&resolving)) {
@@ -34,8 +34,8 @@ void* in_front(const char* name) noexcept {
   return known && symbol != nullptr && symbol->st_shndx != SHN_UNDEF ? first : nullptr;
 }
 
-/// A block must go back to where it came from, so what that allocator has not got and we have, as
-/// reallocarray, must use its functions.
+/// A block must go back to its own allocator. So functions that only we have, such as reallocarray,
+/// must use that allocator's functions.
 template <class Function>
 void find(Function& into, const char* name, bool with_front) noexcept {
   void* const first = with_front ? in_front(name) : nullptr;
@@ -45,8 +45,9 @@ void find(Function& into, const char* name, bool with_front) noexcept {
   }
 }
 
-/// Where nothing is behind the agent, or is not found yet, each block is a mapping of its own,
-/// which free() and realloc() know like any large object. What is freed here came from nowhere.
+/// If there is no allocator behind the agent, or it is not found yet, each block is a mapping of
+/// its own, which free() and realloc() handle like any large object. A block freed here is unknown
+/// and is ignored.
 constexpr next_allocator nothing = {
     [](std::size_t bytes) { return allocate_unplaced(bytes, 1); },
     [](std::size_t count, std::size_t bytes) -> void* {
@@ -75,14 +76,14 @@ next_allocator find_all(bool with_front) noexcept {
   find(found.memalign, "memalign", with_front);
   find(found.malloc_usable_size, "malloc_usable_size", with_front);
   find(found.malloc, "malloc", with_front);
-  // Another allocator's function knows nothing of these blocks: then realloc() stays with them.
+  // Another allocator's function does not know these blocks: then realloc() never copies them.
   const void* const sizes = module_base(reinterpret_cast<void*>(found.malloc_usable_size));
   found.knows_sizes =
       sizes != nullptr && sizes == module_base(reinterpret_cast<void*>(found.malloc));
   return found;
 }
 
-/// False while the search itself is under way: dlsym may allocate, and gets its blocks of
+/// False while the search itself is under way: dlsym may allocate, and gets its blocks from
 /// `nothing`.
 bool resolve() noexcept {
   if (resolving.exchange(true)) {
@@ -109,7 +110,7 @@ void* first_realloc(void* old, std::size_t bytes) {
   return resolve() ? Through.realloc(old, bytes) : nullptr;
 }
 
-/// Whatever is freed before the first allocation came from nowhere.
+/// A block freed before the first allocation is unknown.
 template <next_allocator& Through>
 void first_free(void* start) {
   if (resolve()) {
@@ -138,7 +139,7 @@ std::size_t first_malloc_usable_size(void* start) {
   return resolve() ? Through.malloc_usable_size(start) : 0;
 }
 
-/// Of one table: until its functions are known these find them, and pass on through the same table.
+/// The stand-ins of one table: they find its functions, and then call them through the same table.
 template <next_allocator& Through>
 constexpr next_allocator unresolved = {
     first_malloc<Through>,         first_calloc<Through>,

@@ -1,13 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The allocator that the program would have without the agent: glibc's, or another preloaded one.
+// The allocator that the program would use without the agent: glibc's, or another preloaded one.
 #pragma once
 
 #include <cstddef>
 
 namespace nodewise::agent {
 
-/// Functions of the same names. Until the first call they are stand-ins that find the real ones.
+/// The allocator's functions. Until the first call they are stand-ins that find the real ones.
 struct next_allocator {
   void* (*malloc)(std::size_t);
   void* (*calloc)(std::size_t, std::size_t);
@@ -17,13 +17,14 @@ struct next_allocator {
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
   std::size_t (*malloc_usable_size)(void*);
-  bool knows_sizes = true; ///< malloc_usable_size is the same allocator's
+  bool knows_sizes = true; ///< malloc_usable_size belongs to the same allocator
 };
 
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 [[gnu::visibility("hidden")]] extern constinit next_allocator next;
-/// What comes after the agent, whoever is in front: where a call goes on that came to the agent
-/// under its own name. A wrapper in front of it would otherwise call itself for ever.
+/// The allocator after the agent in the loader's order. A call that reached the agent under the
+/// function's own name goes on here. A wrapper in front of the agent would otherwise call itself
+/// for ever.
 [[gnu::visibility("hidden")]] extern constinit next_allocator behind;
 
 } // namespace nodewise::agent

@@ -19,7 +19,7 @@ constinit std::atomic<bool> no_operators_behind{false};
 
 namespace {
 
-/// The standard libraries' operators, and those of allocators that define malloc, too.
+/// Whether the operator is a standard library's, or an allocator's that also defines malloc.
 bool takes_from_malloc(const void* function) noexcept {
   const module_of module(function);
   for (const char* const name : {"libstdc++", "libc++", "libc++abi", "libjemalloc", "libtcmalloc",
@@ -31,10 +31,10 @@ bool takes_from_malloc(const void* function) noexcept {
   return false;
 }
 
-/// What a module finds by itself. Written once, so that it is read without a lock.
+/// The operators that a module finds by itself. Written once, so that reads need no lock.
 struct plugin {
   std::atomic<const char*> module; ///< its start, or nullptr: not written
-  unsigned long long unloaded;     ///< its address may be another module's after the next of these
+  unsigned long long unloaded;     ///< after the next unload its address may be another module's
   void* operators[operator_count];
 };
 
@@ -42,7 +42,7 @@ constexpr std::size_t plugin_count = 128;
 constinit plugin plugins[plugin_count] = {};
 constinit pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
-/// Where the module is, or a place for it; nullptr if there is none left.
+/// The module's entry, or a free one for it; nullptr if there is no room.
 plugin* place_of(const char* module, unsigned long long unloaded) noexcept {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(module));
   std::size_t at = (address * 0x9e3779b97f4a7c15U) >> 57;
@@ -56,7 +56,7 @@ plugin* place_of(const char* module, unsigned long long unloaded) noexcept {
   return nullptr;
 }
 
-/// Searches the module and what it needs.
+/// Searches the module and the libraries that it needs.
 void search(const void* caller, void* (&found)[operator_count]) noexcept {
   Dl_info facts{};
   if (::dladdr(caller, &facts) == 0) {
@@ -74,7 +74,7 @@ void search(const void* caller, void* (&found)[operator_count]) noexcept {
 
 void add(const char* module, unsigned long long unloaded,
          void* const (&operators)[operator_count]) noexcept {
-  // Without settings nobody counts the modules that go.
+  // Without settings, unloaded modules are not counted.
   if (asked.threshold_bytes == 0 || module == nullptr || ::pthread_mutex_trylock(&adding) != 0) {
     return;
   }
@@ -104,7 +104,7 @@ bool look_at_operators() noexcept {
   no_operators_behind.store(!any, std::memory_order_relaxed);
   malloc_operators.store(all ? 1 : 0, std::memory_order_relaxed);
   if (!any) {
-    (void)::dlerror(); // what we looked for in vain is not the program's affair
+    (void)::dlerror(); // clear the error of our failed search
   }
   return all;
 }
@@ -120,7 +120,7 @@ void* operator_of_plugin(std::size_t which, const void* caller) noexcept {
   void* found[operator_count] = {};
   search(caller, found);
   if (found[which] == nullptr) {
-    // A call in tail position returns into another module: a destructor's last delete into libc.
+    // A tail call returns into another module: a destructor's last delete returns into libc.
     void* const anywhere = find_seen_from(caller, operator_names[which]);
     if (anywhere != nullptr) {
       search(anywhere, found);
@@ -128,7 +128,7 @@ void* operator_of_plugin(std::size_t which, const void* caller) noexcept {
     }
   }
   add(module, unloaded, found);
-  // The library's operators call each other. Once they are known, so are its calls of ours.
+  // The library's operators call each other, and these calls reach ours: enter the library too.
   add(module_of(found[which]).start, unloaded, found);
   errno = kept;
   return found[which];

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// C++'s operators new and delete behind the agent's.
+// The C++ operators new and delete that the agent's operators replace.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace nodewise::agent {
 
-/// Their mangled names: _Zn is new, _Zd delete, w and a are for one object and for an array, m is
-/// std::size_t on 64-bit systems.
+/// Mangled names of the operators: _Zn is new, _Zd delete; w and l are for one object, a for an
+/// array; m is std::size_t on 64-bit systems.
 inline constexpr const char* operator_names[] = {
     "_Znwm",
     "_Znam",
@@ -37,34 +37,33 @@ inline constexpr const char* operator_names[] = {
 inline constexpr std::size_t operator_count = sizeof operator_names / sizeof *operator_names;
 
 // NOLINTBEGIN(bugprone-dynamic-static-initializers): constinit
-/// 1 yes, 0 no, -1 not looked at yet
+/// 1: yes, 0: no, -1: not known yet.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<int> malloc_operators;
-/// The program has none: whoever calls them is a plug-in with a library of its own.
+/// The program has no operators: a caller of them is a plug-in with a library of its own.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<bool> no_operators_behind;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 [[nodiscard]] bool look_at_operators() noexcept;
 
-/// Whether all operators of the program are a library's that takes their memory from malloc and
-/// gives it back to free. Then ours do the same. If a single one is somebody's own, all must go the
-/// library's way: its operators call each other (new[] calls new, sized delete calls delete), and
-/// so come to the one that was replaced.
+/// Whether all operators of the program belong to a library that uses malloc and free. Then ours do
+/// the same. If the program replaces a single one, all must go through the library: its operators
+/// call each other (new[] calls new, sized delete calls delete), and so reach the replaced one.
 [[nodiscard]] inline bool operators_use_malloc() noexcept {
   const int known = malloc_operators.load(std::memory_order_relaxed);
   return known > 0 || (known < 0 && look_at_operators());
 }
 
-/// The operator `operator_names[which]` that the caller's module finds by itself, else that of any
-/// module, or nullptr. A program without C++ has none behind ours: there each plug-in brings its
-/// library along, which dlsym(RTLD_NEXT) does not search.
+/// The operator `operator_names[which]` that the caller's module would find, else that of any
+/// module, or nullptr. A program without C++ has no operators of its own: each plug-in loads its
+/// own library, which dlsym(RTLD_NEXT) does not search.
 [[nodiscard]] void* operator_of_plugin(std::size_t which, const void* caller) noexcept;
 
-/// The operator that a caller would have without the agent.
+/// The operator that a caller would use without the agent.
 template <class Function>
 class next_operator {
  public:
   explicit consteval next_operator(const char* name) noexcept : next_(name), which_(find(name)) {}
 
-  /// nullptr where no module has one: then only malloc can have made the block, or make it.
+  /// nullptr if no module has one. Then the block can only come from malloc.
   [[nodiscard, gnu::noinline]] Function* get(const void* caller) noexcept {
     Function* found = plugins_only_.load(std::memory_order_relaxed) ||
                               no_operators_behind.load(std::memory_order_relaxed)

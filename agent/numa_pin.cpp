@@ -23,7 +23,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// What the table is locked for at a time: some hundred microseconds.
+/// Pages handled under one lock of the table, which takes some hundred microseconds.
 constexpr std::size_t batch_pages = 1024;
 constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
 constexpr int nowhere = -1;
@@ -39,20 +39,20 @@ struct scratch {
   int where[batch_pages];
 };
 
-/// On the way through one object.
+/// The state of the walk through one object.
 struct walk {
   scratch& memory;
   bool begun = false;
   std::size_t next = 0;    ///< page
   std::size_t pinned = 0;  ///< pages
-  unsigned extents = 0;    ///< policies in force for these
+  unsigned extents = 0;    ///< policies in force for the pinned pages
   int last_node = nowhere; ///< of the page before, if it is pinned
   bool had_some = false;   ///< some of its pages were pinned before
   bool over = false;
   bool found_more = false;
 };
 
-/// The node of each page of a batch that is to be pinned, or `nowhere`. 0 or -errno.
+/// Finds for each page of a batch the node to pin it to, or `nowhere`. Returns 0 or -errno.
 long locate(scratch& s, const object& what, std::size_t first, std::size_t count) noexcept {
   char* const start = what.start + first * page_bytes();
   const long entries = sys::raw::read_pagemap(start, page_bytes(), s.entry, count);
@@ -80,7 +80,7 @@ long locate(scratch& s, const object& what, std::size_t first, std::size_t count
   return answer;
 }
 
-/// Whether the memory has the policy that it has without anybody's doing, or ours.
+/// Whether the memory has the default policy, or ours.
 bool is_free(const char* at, bool may_be_ours) noexcept {
   int mode = 0;
   unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits];
@@ -98,7 +98,7 @@ long bind(char* start, std::size_t bytes, int node) noexcept {
   return sys::raw::mbind(start, bytes, sys::policy::bind_and_balance, mask, at / word_bits + 1, 0);
 }
 
-/// Another policy for the object, unless those that there may be are used up.
+/// Reserves one more policy for the object. False if the limit of policies is reached.
 bool take_extent(object& what, walk& at) noexcept {
   if (at.extents == what.extents) {
     if (!reserve_extents(1)) {
@@ -110,7 +110,7 @@ bool take_extent(object& what, walk& at) noexcept {
   return true;
 }
 
-/// Pages in a row on one node.
+/// Pins consecutive pages on one node.
 void pin_run(object& what, std::size_t first, std::size_t count, int node, walk& at) noexcept {
   char* const start = what.start + first * page_bytes();
   if (!is_free(start, at.had_some)) {
@@ -136,7 +136,7 @@ void pin_run(object& what, std::size_t first, std::size_t count, int node, walk&
   }
 }
 
-/// Where the last walk came to without a gap.
+/// Starts at the first gap of the last walk.
 void begin(const object& what, walk& at) noexcept {
   at.begun = true;
   at.next = at.pinned = what.numa_pinned.front;
@@ -145,7 +145,7 @@ void begin(const object& what, walk& at) noexcept {
   at.had_some = what.extents != 0;
 }
 
-/// All of it is seen: what was pinned before and is gone since counts no more.
+/// The walk is complete: pages that were pinned before and are gone now no longer count.
 void conclude(object& what, walk& at) noexcept {
   release_extents(what.extents - at.extents);
   what.extents = at.extents;
@@ -162,7 +162,7 @@ void pin_batch(object& what, void* with) noexcept {
   }
   if (!at.begun) {
     begin(what, at);
-  } else if (what.extents < at.extents) { // let go of for a fork since the last batch
+  } else if (what.extents < at.extents) { // unpinned for a fork since the last batch
     at.over = at.found_more = true;
     return;
   }
@@ -198,7 +198,7 @@ void pin_batch(object& what, void* with) noexcept {
   }
 }
 
-/// Whether pages were found that were not pinned before.
+/// Returns whether there were pages that were not pinned before.
 bool pin_all(scratch& memory) noexcept {
   const int pid = static_cast<int>(sys::raw::call(SYS_getpid));
   bool found_more = false;
@@ -219,7 +219,8 @@ bool pin_all(scratch& memory) noexcept {
   return found_more;
 }
 
-/// A process whose first thread has ended goes on until its last one has: that must not be ours.
+/// A process whose first thread has ended runs until its last thread ends. Our thread must not keep
+/// it alive.
 bool is_leader_gone() noexcept {
   char text[512] = {};
   const long file =
@@ -242,7 +243,7 @@ void wait_ns(std::uint64_t ns) noexcept {
 void pin_until_the_end(scratch& memory) noexcept {
   constexpr std::uint64_t shortest = 50'000'000;
   constexpr std::uint64_t longest = 200'000'000;
-  constexpr std::uint64_t share = 10; // of a processor's time at most one part in so many
+  constexpr std::uint64_t share = 10; // at most 1/10 of a processor's time
   std::uint64_t pause = shortest;
   while (refused_errno == 0 && !is_leader_gone()) {
     const std::uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -256,7 +257,7 @@ void* run(void* /*nothing*/) noexcept {
   announce_helper();
   (void)::prctl(PR_SET_NAME, "nodewise-pin");
   tid = static_cast<int>(sys::raw::call(SYS_gettid));
-  if (const long refusal = leave_descriptors(); refusal < 0) { // or its files take numbers
+  if (const long refusal = leave_descriptors(); refusal < 0) { // its files would take numbers
     refused_errno = static_cast<int>(-refusal);
   }
   report_numa_pinner();
@@ -296,7 +297,7 @@ void begin_numa_pinning(bool has_objects) noexcept {
 
 void numa_pin_also() noexcept {
   int pid = waiting_pid;
-  // A child of vfork() has this memory, too, and no thread must be made for it.
+  // A child of vfork() shares this memory, and must not get a thread.
   if (pid == 0 || pid != static_cast<int>(sys::raw::call(SYS_getpid)) ||
       !waiting_pid.compare_exchange_strong(pid, 0)) {
     return;
@@ -306,7 +307,7 @@ void numa_pin_also() noexcept {
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's threads
-  if (const int refusal = start_helper(run)) {   // the thread itself may have met another one
+  if (const int refusal = start_helper(run)) {   // the thread may also set a refusal of its own
     refused_errno = refusal;
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -346,7 +347,7 @@ using namespace nodewise::agent;
 
 __attribute__((visibility("default"))) void nodewise_agent_gives_back(void* start,
                                                                       std::size_t bytes) noexcept {
-  if (asked.numa_pin && bytes <= PTRDIFF_MAX) { // also what is not pinned: it may be about to be
+  if (asked.numa_pin && bytes <= PTRDIFF_MAX) { // also unpinned pages, which may soon be pinned
     char* const first = static_cast<char*>(start);
     objects.change_overlapping(first, first + bytes, let_go_for_good, nullptr);
   }

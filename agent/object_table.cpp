@@ -30,7 +30,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// Of the program's own, which munmap() ends.
+/// Whether it is one of the program's own mappings, which munmap() ends.
 bool is_mapping(const object& what) noexcept {
   return what.kind == NODEWISE_AGENT_MAP || what.kind == NODEWISE_AGENT_REGION;
 }
@@ -57,7 +57,7 @@ class guard {
 
  private:
   object_table& table_;
-  sigset_t before_; ///< a handler that maps memory would wait for the thread it interrupted
+  sigset_t before_; ///< signals are blocked: a handler that maps memory would deadlock
 };
 
 void* map_zeroed(std::size_t bytes) noexcept {
@@ -73,7 +73,7 @@ std::size_t object_table::slots::home(key address) const noexcept {
 }
 
 std::size_t object_table::slots::position(key address) const noexcept {
-  // Bounded, since a reader without the lock may follow keys that are being moved along.
+  // Bounded, since keys may move while a reader without the lock follows them.
   std::size_t at = home(address);
   for (std::size_t step = 0; step < count; ++step, at = after(at)) {
     const key found = keys[at].load(relaxed);
@@ -102,7 +102,7 @@ void object_table::slots::move(std::size_t from, std::size_t to) noexcept {
   keys[to].store(keys[from].load(relaxed), relaxed);
 }
 
-/// Closes the gap by moving back what was pushed past it, so that no marks of removed keys pile up.
+/// Closes the gap by moving later entries back, so that no marks of removed keys accumulate.
 void object_table::slots::remove(std::size_t at) noexcept {
   std::size_t gap = at;
   std::size_t next = after(at);
@@ -132,7 +132,7 @@ object_table::slots* object_table::map_slots(std::size_t count) noexcept {
   return made;
 }
 
-/// At most half of the slots are taken, or all but one where there is no memory for more.
+/// Keeps at least half of the slots empty, or one if there is no memory for a larger table.
 bool object_table::make_room() noexcept {
   slots* const old = slots_.load(relaxed);
   if (old != nullptr && (live_ + 1) * 2 <= old->count) {
@@ -186,7 +186,7 @@ std::size_t object_table::locked_position(const void* start) const noexcept {
 
 bool object_table::insert(const object& value) noexcept {
   const guard held(*this);
-  // The kernel has given the address out anew, so what is known of it is of the past.
+  // The kernel has reused the address, so the old entry is stale.
   const slots* const all = slots_.load(relaxed);
   const std::size_t stale = all == nullptr ? 0 : locked_position(value.start);
   if (all != nullptr && stale != all->count) {

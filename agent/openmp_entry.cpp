@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The doors into parallel regions of OpenMP: libgomp's, and those of LLVM's libomp and its kin. A
-// pool's threads exist when a region starts, so that only the door tells. The program needs no
-// OpenMP library for that: whoever calls a door has one.
+// The entry functions of OpenMP's parallel regions: libgomp's, and those of LLVM's libomp and its
+// relatives. The threads of a pool already exist when a region starts, so only the entry shows the
+// start. The agent needs no OpenMP library: the caller of an entry has one.
 #include <atomic>
 #include <cstdlib>
 
@@ -56,14 +56,15 @@ constexpr std::size_t entries = sizeof names / sizeof names[0];
 
 using target = std::atomic<void*>;
 
-/// Where the program would have gone, if its library is for all modules to see.
+/// The functions that the program would call without the agent, if its library is in the global
+/// scope.
 constinit target global[entries]{};
 
-/// A module that came with an OpenMP library of its own, as a plug-in does: others cannot see it.
+/// A module with an OpenMP library of its own, such as a plug-in: other modules cannot see it.
 struct calling_module {
   calling_module* next;
   const char* start;
-  std::atomic<unsigned long long> unloaded; ///< how many had gone when the targets were looked up
+  std::atomic<unsigned long long> unloaded; ///< number of unloaded modules at the last look-up
   target local[entries];
 };
 constinit std::atomic<calling_module*> callers{nullptr};
@@ -89,21 +90,21 @@ calling_module* module_calling(const char* start) noexcept {
 
 void* find_for(const void* caller, const char* name) noexcept {
   void* const found = find_seen_from(caller, name);
-  if (found == nullptr) { // without the agent the loader had ended the program here, and so
+  if (found == nullptr) { // without the agent, the loader would end the program here
     say("nodewise: symbol lookup error: no OpenMP library is loaded\n");
     ::_exit(127);
   }
   return found;
 }
 
-/// The targets that this module knows; nullptr without memory for them.
+/// The targets of this module; nullptr if there is no memory for them.
 target* targets_of(const void* caller) noexcept {
   calling_module* const module = module_calling(module_of(caller).start);
   if (module == nullptr) {
     return nullptr;
   }
   const unsigned long long unloaded = unloaded_modules();
-  if (module->unloaded.exchange(unloaded) != unloaded) { // perhaps another module is there now
+  if (module->unloaded.exchange(unloaded) != unloaded) { // another module may be there now
     for (target& each : module->local) {
       each.store(nullptr, std::memory_order_relaxed);
     }
@@ -133,7 +134,7 @@ void* look_up(std::size_t entry, const void* caller) noexcept {
 
 } // namespace
 
-/// Called by the entries below. Returns where the call goes on.
+/// Called by the entries below. Returns the function that continues the call.
 extern "C" [[gnu::visibility("hidden"), gnu::used]] void*
 nodewise_agent_enter_openmp(std::size_t entry, const void* caller) noexcept {
   prepare_for_threads();
@@ -143,7 +144,7 @@ nodewise_agent_enter_openmp(std::size_t entry, const void* caller) noexcept {
 
 } // namespace nodewise::agent
 
-// The entries take any arguments, also of a variadic function, and pass them on as they came.
+// The entries take any arguments, including variadic ones, and pass them on unchanged.
 #define NODEWISE_ENTRY_BEGIN(name)                                                                 \
   ".globl " #name "\n"                                                                             \
   ".type " #name ", %function\n" #name ":\n"                                                       \

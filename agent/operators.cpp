@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// C++'s operators new and delete, by their mangled names: in front of the standard library's, so
-// that the site of an allocation is who wrote `new`, not the library. Whoever brings an operator of
-// its own keeps it.
+// The C++ operators new and delete, by their mangled names. They replace the standard library's, so
+// that the site of an allocation is the code with `new`, and not the library. A program with an
+// operator of its own keeps it.
 #include <cstddef>
 #include <new>
 
@@ -27,7 +27,7 @@ using delete_sized_aligned_function = void(void*, std::size_t, std::align_val_t)
 using delete_nothrow_function = void(void*, const std::nothrow_t&);
 using delete_aligned_nothrow_function = void(void*, std::align_val_t, const std::nothrow_t&);
 
-/// malloc's way, and where that fails the operator's own: it calls the new handler and throws.
+/// Allocates like malloc, and falls back to the operator, which calls the new handler and throws.
 template <class Function, class... Rest>
 [[gnu::noinline]] void* make_noticed(next_operator<Function>& next_one, std::size_t bytes,
                                      const void* caller, Rest... rest) {
@@ -41,7 +41,7 @@ template <class Function, class... Rest>
   return theirs != nullptr ? theirs(bytes, rest...) : allocate(bytes == 0 ? 1 : bytes, caller);
 }
 
-/// The same for most blocks: inlined, and with nothing to keep but their size.
+/// The fast path for most blocks: inlined, and only the size must survive the call.
 template <class Function, class... Rest>
 [[gnu::always_inline]] inline void* make(next_operator<Function>& next_one, std::size_t bytes,
                                          const void* caller, Rest... rest) {

@@ -40,9 +40,9 @@ int run(void* what) {
   return 0;
 }
 
-/// As posix_spawn() does it: the calling thread stands still until the process has ended, so that
-/// both can use the same thread-local variables. It has no exit signal, and only wait4() with
-/// __WCLONE sees it: the program's wait() does not. False if the kernel refuses.
+/// Like posix_spawn(): the calling thread is suspended until the process has ended, so that both
+/// can use the same thread-local variables. The process has no exit signal, so only wait4() with
+/// __WCLONE sees it and the program's wait() does not. False if the kernel refuses.
 bool run_beside(job& what, char* stack) noexcept {
   const int pid = ::clone(run, stack + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
   if (pid > 0) {
@@ -60,13 +60,13 @@ bool is_single_threaded() noexcept {
 
 void with_own_descriptors(void (*work)(void*), void* with) noexcept {
   const int kept = errno;
-  // Where no other thread runs, nobody misses a number.
+  // If no other thread runs, no thread can open a file meanwhile.
   void* const stack = begun.load(std::memory_order_relaxed) && !is_single_threaded()
                           ? sys::raw::map(stack_bytes, PROT_READ | PROT_WRITE, MAP_STACK)
                           : nullptr;
   bool done = false;
   if (stack != nullptr) {
-    // All of them, those of the C library too: the program's handlers must not run over there.
+    // Blocks all signals, including the C library's: the program's handlers must not run in `work`.
     const std::uint64_t all = UINT64_MAX;
     std::uint64_t before = 0;
     sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, kernel_set_bytes);
@@ -85,7 +85,7 @@ void begin_own_descriptors() noexcept {
   begun.store(true, std::memory_order_relaxed);
 }
 
-// An empty table and not a copy: a copy would keep the program's pipes open for good.
+// The table is empty, since a copy would keep the program's pipes open for good.
 long leave_descriptors() noexcept {
 #ifdef SYS_close_range
   constexpr unsigned unshare = 2; // CLOSE_RANGE_UNSHARE, Linux 5.9

@@ -2,29 +2,29 @@
 //
 // Opening files without taking descriptor numbers from the program. The kernel gives out the lowest
 // free number, so a program may close 0 and rely on the next open() to return it. If the agent
-// opens a file in between, in another thread, the program gets another number. A descriptor that is
-// kept for good does not help: it shows in /proc/self/fd, and closefrom() closes it.
+// opens a file in between, in another thread, the program gets another number. A permanent
+// descriptor does not help: it shows in /proc/self/fd, and closefrom() closes it.
 //
-// Who opens files once the program runs:
+// Parts that open files once the program runs:
 //   elf_symbols     a module that dlopen() brought     with_own_descriptors
 //   residency       pagemap, if move_pages is refused  with_own_descriptors
 //   threads_report  /proc/PID/task, at the end         with_own_descriptors
 //   announce        /proc/self/maps, at the end        with_own_descriptors
 //   placement       facts of the system, in trace mode with_own_descriptors (process)
 //   pieces          /proc/self/maps, before mremap     with_own_descriptors
-//   preloadable     programs that are to be started    with_own_descriptors
+//   preloadable     programs about to be started       with_own_descriptors
 //   numa_pin        pagemap and stat, from time to time: its thread has a table of its own
 // Records are written through a mapping (record_file.hpp), whose file the constructor opens. The
-// agent's dlopen() calls find what is loaded and open nothing. tests/architecture/opens_test.py
-// holds every file of the agent that opens files against this table.
+// agent's dlopen() calls find loaded libraries and open no file. tests/architecture/opens_test.py
+// checks every file of the agent that opens files against this table.
 #pragma once
 
 namespace nodewise::agent {
 
-/// Calls `work(with)` in a process that shares the memory with this one and has its own copy of the
-/// descriptor table, and waits for its end: about 0.1 ms. In there gettid(), getpid() and
-/// /proc/self are that process's. The calling thread does the work itself where the kernel refuses
-/// to make the process, where there is no other thread, and until begin_own_descriptors(). Takes no
+/// Calls `work(with)` in a process that shares this one's memory and has its own copy of the
+/// descriptor table, and waits for its end: about 0.1 ms. In `work`, gettid(), getpid() and
+/// /proc/self are that process's. The calling thread does the work itself if the kernel refuses to
+/// make the process, if there is no other thread, and before begin_own_descriptors(). Takes no
 /// lock.
 void with_own_descriptors(void (*work)(void*), void* with) noexcept;
 
@@ -34,10 +34,11 @@ void with_own_descriptors(Work& work) noexcept {
   with_own_descriptors([](void* with) { (*static_cast<Work*>(with))(); }, &work);
 }
 
-/// The constructor is over. Before, nobody else runs, and a program starts faster without it.
+/// The constructor is over. Before that no other thread runs, and a program starts faster without
+/// the extra process.
 void begin_own_descriptors() noexcept;
 
-/// True where the C library knows of no other thread. Before 2.32 it does not tell.
+/// True if the C library knows of no other thread. glibc before 2.32 does not report this.
 [[nodiscard]] bool is_single_threaded() noexcept;
 
 /// Gives the calling thread, one of the agent's own, an empty descriptor table. 0 or -errno.

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-// Where the kernel put the first thread's stack pointer; the loader keeps it.
+// The initial stack pointer of the first thread, which the loader keeps.
 extern "C" void* __libc_stack_end;
 
 namespace nodewise::agent {
@@ -20,7 +20,7 @@ struct bounds {
   }
 };
 
-/// In the part of thread-local storage that is there from the thread's first instruction on.
+/// In the static part of thread-local storage, which exists from the thread's first instruction on.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bounds mine{};
 
 /// Written before there are other threads.
@@ -29,7 +29,7 @@ constinit bool keeps_bounds = false;
 } // namespace
 
 void note_main_stack() noexcept {
-  // Nothing else is mapped as far below the end as the stack may grow, or not in a gigabyte.
+  // The kernel maps nothing else within the stack's limit below its end, or within 1 GiB at most.
   constexpr rlim_t most = rlim_t{1} << 30;
   struct rlimit limit{};
   const bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0;

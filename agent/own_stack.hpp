@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The words of the calling thread's stack. Where its bounds are not known (a coroutine's stack, a
-// signal's, a thread that nobody saw begin) there are none, rather than a fault.
+// The words of the calling thread's stack. If its bounds are not known (the stack of a coroutine or
+// a signal, a thread whose start was not seen), there are no words, rather than a fault.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace nodewise::agent {
 
-/// By the first thread of the process, when it begins: from now on bounds are kept.
+/// For the first thread of the process, when it begins: from now on bounds are recorded.
 void note_main_stack() noexcept;
-/// By any other thread, before it does anything else. Nothing if no bounds are kept.
+/// For any other thread, before it does anything else. No effect if bounds are not recorded.
 void note_thread_stack() noexcept;
 
-/// Words in a row, ascending by address: from the inside out.
+/// Consecutive words, ascending by address: from the innermost frame outwards.
 class stack_words {
  public:
   stack_words() = default;
@@ -27,7 +27,7 @@ class stack_words {
   [[nodiscard]] std::size_t bytes() const noexcept {
     return static_cast<std::size_t>(last_ - first_) * sizeof *first_;
   }
-  /// Those behind the first that is `value`; all if none is.
+  /// The words after the first one that equals `value`; all if none does.
   [[nodiscard]] stack_words behind(const void* value) const noexcept;
 
  private:
@@ -35,18 +35,19 @@ class stack_words {
   const std::uintptr_t* last_ = nullptr;
 };
 
-/// From `from` on, at most `bytes` of them.
+/// The words from `from` on, at most `bytes` bytes.
 [[nodiscard]] stack_words own_stack(const void* from, std::size_t bytes) noexcept;
-/// The calling thread's whole stack, with its thread-local data if the C library made them in one
-/// piece; empty if it is not known.
+/// The calling thread's whole stack, and its thread-local data if the C library allocated both in
+/// one piece; empty if it is not known.
 [[nodiscard]] stack_words whole_stack() noexcept;
 /// The end of the calling thread's stack; 0 if it is not known or `from` is not on it.
 [[nodiscard]] std::uintptr_t own_stack_end(const void* from) noexcept;
 
-/// For functions that read such words: a sanitizer has what is between the variables for nobody's.
+/// For functions that read such words: a sanitizer forbids reads between the variables.
 #define NODEWISE_READS_STACK [[gnu::no_sanitize_address]]
 
-/// A word as the address it may be: some processors sign return addresses in their upper bits.
+/// Converts a word to the address that it may be: some processors sign return addresses in their
+/// upper bits.
 [[nodiscard]] inline const char* address_in(std::uintptr_t word) noexcept {
 #if defined(__aarch64__)
   constexpr unsigned address_bits = 48;

@@ -16,7 +16,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// The number at `at`, which moves behind it.
+/// Reads the number at `at` and moves `at` past it.
 std::uint64_t number_at(const char*& at, unsigned base) noexcept {
   std::uint64_t value = 0;
   for (;; ++at) {
@@ -71,9 +71,9 @@ class pieces {
     }
   }
 
-  /// They are all of the range, and could be one mapping.
+  /// Whether the mappings cover the whole range and could be one mapping.
   [[nodiscard]] bool alike() const noexcept { return alike_ && count_ != 0 && reached() == end_; }
-  /// The last one ends where the range does.
+  /// Whether the last mapping ends at the end of the range.
   [[nodiscard]] bool ends_a_mapping() const noexcept { return last_end_ == end_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::uintptr_t begin(std::size_t i) const noexcept {
@@ -87,7 +87,7 @@ class pieces {
   void read() noexcept {
     const int file = static_cast<int>(
         sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0));
-    char text[1024]; // some lines: of a path that is longer only the end is cut
+    char text[1024]; // room for some lines; only long paths are cut, at their ends
     std::size_t held = 0;
     bool in_path = false;
     for (long got = 1; file >= 0 && got > 0;) {
@@ -101,7 +101,7 @@ class pieces {
     }
   }
 
-  /// Moves what is left of the last line to the front, and returns its length.
+  /// Moves the rest of the last line to the front, and returns its length.
   std::size_t take_lines(char* text, std::size_t held, bool& in_path) noexcept {
     constexpr std::size_t longest_without_path = 128;
     char* line = text;
@@ -151,8 +151,8 @@ class pieces {
   std::size_t mapped_bytes_ = 0;
 };
 
-/// Moves all to `target`, the last one with room for `more` bytes. Where one cannot move, those
-/// before it are put back.
+/// Moves all mappings to `target`, the last one with room for `more` bytes. If one cannot move,
+/// those before it are moved back.
 bool move_all(mremap_function& remap, const pieces& all, char* target, std::size_t more,
               int flags) noexcept {
   const auto at = [&](std::size_t i) { return target + (all.begin(i) - all.begin(0)); };
@@ -180,7 +180,7 @@ void* remap_pieces(mremap_function& remap, void* old, std::size_t old_bytes, std
   const std::size_t now = round_up(bytes, page_bytes());
   const std::size_t before = round_up(old_bytes, page_bytes());
   const auto begin = reinterpret_cast<std::uintptr_t>(old);
-  // What is cut off the kernel has unmapped before it looked at the rest.
+  // The kernel has already unmapped the part that is cut off.
   const pieces all(begin, begin + (before < now ? before : now));
   if (!all.alike()) {
     errno = EFAULT;

@@ -26,8 +26,8 @@ const cpu_set_t* as_set(const cpu_mask& mask) noexcept {
   return reinterpret_cast<const cpu_set_t*>(mask.words);
 }
 
-/// The words of pthread_attr_t that lead to an affinity, as this C library lays them out. They are
-/// pointers to memory of the attributes' owner, so a copy of the attributes must not have them.
+/// The words of pthread_attr_t that lead to an affinity in this C library's layout. They point to
+/// memory of the attributes' owner, so a copy of the attributes must not have them.
 struct attribute_words {
   static constexpr std::size_t count = sizeof(pthread_attr_t) / sizeof(unsigned long);
   bool owned[count] = {};
@@ -65,8 +65,8 @@ static_assert(sizeof(pthread_attr_t) % sizeof(unsigned long) == 0);
 
 constinit attribute_words layout;
 
-/// Attributes without an affinity are answered with all bits set. One that somebody has set is
-/// shorter than this, and what is left of the answer is zero, or it is longer: EINVAL.
+/// For attributes without an affinity the C library returns all bits set. An affinity that was set
+/// is shorter than the buffer, and the rest is zero, or it is longer: EINVAL.
 bool has_affinity(const pthread_attr_t& attributes) noexcept {
   unsigned long words[max_cpus / word_bits + 1];
   const int answer =
@@ -82,7 +82,7 @@ bool has_affinity(const pthread_attr_t& attributes) noexcept {
   return false;
 }
 
-/// The signal mask hangs on the same pointer as the affinity.
+/// The signal mask is behind the same pointer as the affinity.
 int copy_signal_mask(const pthread_attr_t& from, pthread_attr_t& into) noexcept {
   sigset_t blocked;
   if (pthread_attr_getsigmask_np == nullptr || pthread_attr_setsigmask_np == nullptr ||

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A thread's place as an attribute, so that it is in force before the thread's first instruction.
+// A thread's place as a thread attribute, so that it is in force before the thread's first
+// instruction.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace nodewise::agent {
 
-/// More processors than any Linux is built for.
+/// At least the number of processors that any Linux kernel supports.
 inline constexpr std::size_t max_cpus = 8192;
 
 struct cpu_mask {
@@ -22,31 +23,30 @@ struct cpu_mask {
 /// The places that the launcher listed: "0-1|2-3,8".
 class place_list {
  public:
-  /// `text` outlives this; nullptr: no places. False if there is no memory for them.
+  /// `text` must outlive this object; nullptr: no places. False if there is no memory for them.
   [[nodiscard]] bool read(const char* text) noexcept;
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// Processors that do not exist anywhere are left out; the kernel refuses an empty mask.
+  /// Skips processors from `max_cpus` on. The kernel refuses an empty mask.
   void mask(std::size_t place, cpu_mask& into) const noexcept;
-  /// As the launcher wrote it; cut to what fits, and then it ends with "...".
+  /// The place as the launcher wrote it; cut to what fits, and then it ends with "...".
   void text(std::size_t place, char (&into)[NODEWISE_AGENT_NAME_BYTES]) const noexcept;
 
  private:
   [[nodiscard]] const char* begin_of(std::size_t place) const noexcept;
 
   const char* text_ = nullptr;
-  unsigned* offset_ = nullptr; ///< of each place in the text
+  unsigned* offset_ = nullptr; ///< of each place within the text
   std::size_t count_ = 0;
 };
 
 /// A mask as text: "0-3,8".
 void write_mask(const cpu_mask& mask, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept;
 
-/// Whether threads with these attributes go where the program wants. nullptr: the process's
-/// defaults.
+/// Whether these attributes already bind threads to processors. nullptr: the process's defaults.
 [[nodiscard]] bool have_affinity(const pthread_attr_t* attributes) noexcept;
 
-/// Somebody's thread attributes, which have no affinity yet, with one. The original keeps all that
-/// it owns.
+/// A copy of thread attributes without an affinity, with an affinity added. The original keeps all
+/// that it owns.
 class placed_attributes {
  public:
   /// `original` may be nullptr: the defaults of the process.
@@ -55,7 +55,7 @@ class placed_attributes {
   placed_attributes(const placed_attributes&) = delete;
   placed_attributes& operator=(const placed_attributes&) = delete;
 
-  /// 0, or why there are no such attributes.
+  /// 0, or the errno of why the copy could not be made.
   [[nodiscard]] int failure() const noexcept { return failure_; }
   [[nodiscard]] const pthread_attr_t* get() const noexcept { return &copy_; }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
 
-/// A number or a word from /proc or /sys; empty where there is none.
+/// A number or a word from /proc or /sys; empty if the file cannot be read.
 struct small_text {
   char text[128] = {};
 
@@ -36,13 +36,13 @@ struct small_text {
   }
 };
 
-/// Read once: in the constructor, earlier if another constructor makes a large object, in trace
-/// mode when they are first needed.
+/// Read once: in the constructor, or earlier if another constructor makes a large object. In trace
+/// mode they are read when they are first needed.
 class system_facts {
  public:
-  /// A huge page if the kernel uses them unasked, else 0.
+  /// The size of a huge page if the kernel uses huge pages unasked, else 0.
   [[nodiscard]] std::size_t huge_page_bytes() noexcept { return read(), huge_page_bytes_; }
-  /// Mappings that policies may make. Past vm.max_map_count the program's own malloc and mmap fail.
+  /// Mappings that policies may make. Above vm.max_map_count the program's malloc and mmap fail.
   [[nodiscard]] std::size_t extent_limit() noexcept { return read(), extent_limit_; }
 
   void read() noexcept {
@@ -137,8 +137,8 @@ long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
   return answer < 0 ? answer : 1;
 }
 
-/// A new interleave policy leaves pages that are on any of its nodes where they are. This deals out
-/// the pages that are in memory, as the policy deals out new ones.
+/// A new interleave policy does not migrate pages that are on any of its nodes. This interleaves
+/// the pages that are in memory, as the policy interleaves new ones.
 void interleave_present_pages(const object& what) noexcept {
   constexpr std::size_t at_once = 128;
   const owner_list& owners = what.where->owners;
@@ -152,13 +152,13 @@ void interleave_present_pages(const object& what) noexcept {
       page[i] = what.start + (first + i) * page_bytes();
       node[i] = owners.run[(first + i) % owners.runs].node;
     }
-    // A page that is not in memory, or is refused, stays as it is: the report shows where pages
-    // are.
+    // A page that is not in memory, or is refused, stays: the report shows where pages are.
     (void)sys::raw::move_pages(0, count, page, node, status, sys::move_own_pages);
   }
 }
 
-/// One policy an extent, the first one with the page in front. Returns how many, or -errno.
+/// Sets one policy for each extent, the first with the page in front. Returns the number of
+/// policies, or -errno.
 long bind_extents(const object& what, bool move) noexcept {
   long extents = 0;
   extent_cursor all(what);
@@ -174,8 +174,8 @@ long bind_extents(const object& what, bool move) noexcept {
   return extents;
 }
 
-/// Doubles the granules of a cyclic object, or the shortest parts of a map. False if that would
-/// leave an owner without a granule, or but one part.
+/// Doubles the granules of a cyclic object, or the shortest parts of a map. False if an owner would
+/// have no granule, or if only one part would be left.
 bool make_coarser(object& what) noexcept {
   const std::size_t slots = what.where->owners.slots;
   if (what.where->kind == placement_kind::map) {
@@ -196,8 +196,8 @@ std::size_t extents_left() noexcept {
   return most > used ? most - used : 0;
 }
 
-/// Granules and parts as fine as asked take a mapping each. Makes them coarser until all fit into
-/// half of what is left for policies; false if they cannot be.
+/// Each granule or part takes a mapping. Makes them coarser until all fit into half of the mappings
+/// that are left for policies. False if that is impossible.
 bool coarsen(object& what) noexcept {
   if (count_extents(what) > extents_left() / 2) {
     (void)kept_memory.give_back_all(kept_blocks::shortage::policies);
@@ -212,8 +212,8 @@ bool coarsen(object& what) noexcept {
   return true;
 }
 
-/// As asked, or small enough for 16 rounds over the owners; not above 2 MiB, which is as good as
-/// any.
+/// The requested granule, or one small enough for 16 rounds over the owners. At most 2 MiB, since
+/// larger ones are no better.
 std::size_t cyclic_granule(const object& what) noexcept {
   constexpr std::size_t largest = std::size_t{2} << 20;
   constexpr std::size_t rounds = 16;
@@ -230,13 +230,13 @@ std::size_t cyclic_granule(const object& what) noexcept {
   return granule;
 }
 
-/// What edges are rounded to before huge pages are thought of.
+/// The unit that edges are rounded to without huge pages.
 std::size_t granule_in_base_pages(const object& what) noexcept {
   return what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
 }
 
-/// Chooses the unit that edges are rounded to. A huge page never reaches across the end of a
-/// mapping, and extents are mappings, so base pages are exact with huge pages, too.
+/// Chooses the unit that edges are rounded to. A huge page never crosses the end of a mapping, and
+/// extents are mappings, so edges on base pages stay exact with huge pages.
 void choose_granule(object& what) noexcept {
   const std::size_t huge = facts.huge_page_bytes();
   what.granule_bytes = granule_in_base_pages(what);
@@ -275,7 +275,7 @@ void place_whole(object& what, placement_kind kind, bool move) noexcept {
   }
 }
 
-/// What has too many granules is interleaved, a map with too many parts is left alone.
+/// An object with too many granules is interleaved. A map with too many parts is not placed.
 void place_where_mappings_are_short(object& what, bool move) noexcept {
   what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_COARSER | NODEWISE_AGENT_BASE_PAGES);
   what.coarse_slots = 0;
@@ -305,7 +305,7 @@ void place_by_extents(object& what, bool move) noexcept {
   extents_in_use -= wanted - what.extents;
 }
 
-/// Before the first page is touched: a huge page would take the memory of several owners with it.
+/// Call it before the first touch: a huge page would contain the memory of several owners.
 void choose_page_size(const object& what, bool had_base_pages) noexcept {
   const bool has_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
   if (has_base_pages != had_base_pages) {
@@ -315,8 +315,8 @@ void choose_page_size(const object& what, bool had_base_pages) noexcept {
 }
 
 /// Lets the kernel make the mapping's record of its pages (anon_vma) while it is one mapping. Parts
-/// that have this record in common become one mapping again when their policies go. The page itself
-/// is not kept: it has no owner yet.
+/// that share this record become one mapping again when their policies are removed. The page itself
+/// is given back: it has no owner yet.
 void begin_page_record(const object& what) noexcept {
   *static_cast<volatile char*>(what.start) = 0;
   (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
@@ -365,11 +365,11 @@ std::size_t preferred_alignment(const object& what) noexcept {
 }
 
 char* map_behind_page(std::size_t bytes, std::size_t alignment) noexcept {
-  // The page also keeps arrays apart whose addresses would differ by a power of two, and which so
-  // would get in each other's way in some processors' first-level caches.
+  // The page also prevents arrays whose addresses differ by a power of two. They would conflict in
+  // the first-level caches of some processors.
   const std::size_t page = page_bytes();
   const std::size_t huge = facts.huge_page_bytes();
-  // A huge page that begins with the front would take the first pages of the object with it.
+  // A huge page that begins with the front would include the first pages of the object.
   const std::size_t slack = alignment > page ? alignment : huge != 0 ? page : 0;
   if (bytes > PTRDIFF_MAX - 2 * page || slack > PTRDIFF_MAX - 2 * page - bytes) {
     return nullptr;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Giving memory its policies, one an extent.
+// Gives memory its policies, one for each extent.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace nodewise::agent {
 
-/// Reads what placing depends on from /proc and /sys: in the constructor, so that later nobody
-/// opens these files (agent/own_descriptors.hpp).
+/// Reads the facts for placing from /proc and /sys. It runs in the constructor, so that no thread
+/// opens these files later (agent/own_descriptors.hpp).
 void read_system_facts() noexcept;
-/// How they are read later: where the files take no descriptor number from the program.
+/// Reads them later by `apart`, where the files take no descriptor number from the program.
 using call_apart = void(void (*work)(void*), void* with) noexcept;
 void read_system_facts_by(call_apart* apart) noexcept;
 
@@ -24,11 +24,11 @@ void read_system_facts_by(call_apart* apart) noexcept;
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// An object of this kind and length of whole pages, NODEWISE_AGENT_HEAP or another; nothing is
-/// known yet of where it is and who owns it.
+/// An object of this kind (NODEWISE_AGENT_HEAP or another) and a length of whole pages. Its address
+/// and its owners are not known yet.
 [[nodiscard]] object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept;
 
-/// What a new object's start should be aligned to: the huge page where its blocks are long enough
+/// The alignment that a new object's start should have: the huge page if its blocks are long enough
 /// for huge pages, else the page.
 [[nodiscard]] std::size_t preferred_alignment(const object& what) noexcept;
 
@@ -36,30 +36,30 @@ void read_system_facts_by(call_apart* apart) noexcept;
 /// nullptr if the kernel refuses.
 [[nodiscard]] char* map_behind_page(std::size_t bytes, std::size_t alignment) noexcept;
 
-/// What becomes of pages that are in memory already.
+/// Whether pages that are already in memory stay or migrate.
 enum class present_pages { stay, move };
 
-/// Gives the object's pages the placement that `what.where` says, for `placed_bytes`; what follows
-/// up to `mapped_bytes` belongs to the last owner. Fills in `granule_bytes`, `extents`, `flags` and
-/// `refused_errno`. Where the kernel refuses, the whole range keeps the program's own policy.
+/// Gives the first `placed_bytes` of the object the placement `what.where`. The rest up to
+/// `mapped_bytes` belongs to the last owner. Fills in `granule_bytes`, `extents`, `flags` and
+/// `refused_errno`. If the kernel refuses, the whole range keeps the program's own policy.
 ///
-/// Policies split a mapping. The kernel joins the pieces again, which a growing mremap needs, only
-/// if they have their anonymous pages in one place, so one page is touched before they are split.
+/// Policies split a mapping. A growing mremap needs the kernel to join the pieces again, which it
+/// does only if they share their anonymous pages. So one page is touched before the split.
 void place(object& what, present_pages present) noexcept;
 
-/// Takes the policies of the whole range back, so that it is one mapping again.
+/// Removes the policies of the whole range, so that it is one mapping again.
 void reset(object& what) noexcept;
-/// The same for memory that is no object, or none any more. False if the kernel refuses.
+/// The same for memory that is not an object, or is no longer one. False if the kernel refuses.
 bool forget_policies(void* start, std::size_t bytes) noexcept;
 
-/// Unmaps a part of the object, or all of it; its policies go with it.
+/// Unmaps a part of the object, or all of it, together with its policies.
 void unmap(char* start, std::size_t bytes) noexcept;
-/// Makes room for so many policies. False if the mappings that policies may make are used up.
+/// Reserves room for `count` policies. False if the mappings that policies may make are used up.
 [[nodiscard]] bool reserve_extents(std::size_t count) noexcept;
 /// Whether a new object is likely to find no room.
 [[nodiscard]] bool policies_are_short() noexcept;
 void release_extents(std::size_t count) noexcept;
-/// The object's policies are gone: others may have as many.
+/// The object's policies are gone: returns their room.
 void give_back_extents(object& what) noexcept;
 
 } // namespace nodewise::agent

@@ -19,7 +19,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// The dynamic linker of this process, with whose C library the agent works.
+/// The dynamic linker of this process. The agent works with its C library.
 struct identity {
   dev_t device;
   ino_t number;
@@ -41,7 +41,7 @@ class file {
     }
   }
 
-  /// Reads up to so many bytes, and returns how many.
+  /// Reads up to `bytes` bytes, and returns their number.
   [[nodiscard]] std::size_t read_some(std::uint64_t offset, void* into,
                                       std::size_t bytes) const noexcept {
     const long got = sys::raw::call(SYS_pread64, number_, into, bytes, static_cast<long>(offset));
@@ -66,7 +66,7 @@ bool begins_with(const char* text, const char* beginning) noexcept {
   return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
 }
 
-/// Libraries that refuse to work, or do not, behind another one that replaces malloc.
+/// Libraries that refuse to work, or fail, behind another one that replaces malloc.
 bool wants_to_be_first(const char* library) noexcept {
   for (const char* const name : {"libasan.so", "libhwasan.so", "libtsan.so", "liblsan.so",
                                  "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan"}) {
@@ -77,7 +77,7 @@ bool wants_to_be_first(const char* library) noexcept {
   return false;
 }
 
-/// An ELF file of this machine's kind.
+/// An ELF file for this machine.
 class program_file {
  public:
   program_file(const file& from, const ElfW(Ehdr) & header) noexcept
@@ -89,7 +89,7 @@ class program_file {
   }
 
  private:
-  /// The first segment of this type that has this address in it; any for address 0.
+  /// The first segment of this type that contains this address; address 0 matches any.
   [[nodiscard]] bool find(std::uint32_t type, std::uint64_t address,
                           ElfW(Phdr) & into) const noexcept {
     for (std::size_t i = 0; i < header_.e_phnum && header_.e_phentsize == sizeof into; ++i) {
@@ -146,8 +146,8 @@ class program_file {
   const ElfW(Ehdr) & header_;
 };
 
-/// "#!/usr/bin/env python3" names /usr/bin/env. What is no program and names none is a script of
-/// the shell's, to those functions that take it for one.
+/// "#!/usr/bin/env python3" names /usr/bin/env. Some functions run a file that is not a program and
+/// names no interpreter as a shell script.
 void find_interpreter(char (&line)[256], std::size_t bytes, const char*& interpreter) noexcept {
   line[bytes] = '\0';
   interpreter = "/bin/sh";
@@ -158,7 +158,7 @@ void find_interpreter(char (&line)[256], std::size_t bytes, const char*& interpr
   }
 }
 
-/// Whether what is open can have the agent; where another file decides, false and its path.
+/// Whether the open file can have the agent. If another file decides, returns false and its path.
 bool decide(const file& from, char (&start)[256], const char*& interpreter) noexcept {
   interpreter = nullptr;
   const std::size_t bytes = from.read_some(0, start, sizeof start - 1);
@@ -181,7 +181,7 @@ bool decide(const file& from, char (&start)[256], const char*& interpreter) noex
 }
 
 bool follow(bool answer, char (&start)[256], const char* interpreter) noexcept {
-  constexpr int most = 5; // the kernel follows as many
+  constexpr int most = 5; // the kernel follows as many interpreters
   for (int i = 0; interpreter != nullptr && i < most; ++i) {
     const file next(AT_FDCWD, interpreter);
     answer = decide(next, start, interpreter);

@@ -41,9 +41,9 @@ namespace nodewise::agent {
 
 namespace {
 
-/// A process that makes large objects in a loop is not to be drowned in its own report: so many are
-/// described when they are freed, and as many more of those that live to the end. A allocation is a
-/// small record, and all there is of an object that never ends.
+/// Limits the report of a process that makes large objects in a loop: this many objects are
+/// described when they are freed, and as many more of those that live to the end. An allocation is
+/// a small record, and the only record of an object that never ends.
 constexpr std::uint64_t max_records = 4096;
 
 using counter = std::atomic<std::uint64_t>;
@@ -51,14 +51,14 @@ using counter = std::atomic<std::uint64_t>;
 struct process_state {
   std::atomic<int> pid{0};
   std::atomic<int> finisher{0};      ///< the thread that writes the end of the report
-  std::atomic<int> ended{0};         ///< 1 when it has: threads that exit meanwhile wait for that
+  std::atomic<int> ended{0};         ///< 1 after that; threads that exit meanwhile wait for it
   std::atomic<bool> finished{false}; ///< the report is complete
   std::atomic<bool> foreign_malloc{false};
-  alignas(64) counter objects{0}; ///< all threads write to it, and read what is before
+  alignas(64) counter objects{0}; ///< all threads write to it, and read the members before it
   alignas(64) counter not_placed{0};
   counter refused{0};
   counter map_limited{0};
-  counter coarser{0}; ///< in larger granules than asked, or interleaved: the map limit
+  counter coarser{0}; ///< larger granules than requested, or interleaved: the map limit
   counter records{0};
   counter left_out{0};
   counter lost{0};
@@ -90,9 +90,9 @@ std::uint32_t clamped(std::uint64_t value) noexcept {
   return value < UINT32_MAX ? static_cast<std::uint32_t>(value) : UINT32_MAX;
 }
 
-/// Asking where the pages of a freed object are takes a tenth as long as touching them took. So
-/// trace mode asks for the first objects, and then as long as asking stays below 1 % of the
-/// program's time.
+/// To look up the pages of a freed object takes a tenth of the time of their first touch. So trace
+/// mode does it for the first objects, and then as long as it stays below 1 % of the program's
+/// time.
 bool may_ask(std::uint64_t time_ns) noexcept {
   constexpr std::uint64_t always = 64;
   return !asked.trace || state.records <= always || state.spent_ns * 100 < time_ns - state.begin_ns;
@@ -101,7 +101,7 @@ bool may_ask(std::uint64_t time_ns) noexcept {
 void report_live(bool wait) noexcept {
   std::uint64_t records = 0;
   const auto report_one = [&records](object& what) {
-    if (what.pid != state.pid) { // a fork's copy, or never counted
+    if (what.pid != state.pid) { // a copy in a forked child, or never counted
       return;
     }
     state.numa_pinned_pages += what.numa_pinned.pages;
@@ -148,8 +148,8 @@ void say_what_is_not_placed() noexcept {
   }
 }
 
-/// The settings, where the program cannot write over them as it may over its environment (which
-/// servers do to show a title in ps).
+/// Copies the settings, because the program may overwrite its environment (servers do so to show a
+/// title in ps).
 const char* keep(const char* text) noexcept {
   const std::size_t bytes = std::strlen(text) + 1;
   void* const kept = sys::raw::map(round_up(bytes, page_bytes()), PROT_READ | PROT_WRITE, 0);
@@ -157,7 +157,7 @@ const char* keep(const char* text) noexcept {
 }
 
 /// A program may define malloc itself, in front of any preloaded one. The address alone does not
-/// always tell: in a program linked without PIE it can be that of a stub which leads here.
+/// always show this: in a program linked without PIE it can be a stub that leads here.
 bool malloc_is_ours() noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, "malloc");
   void* const first_free = ::dlsym(RTLD_DEFAULT, "free");
@@ -199,9 +199,9 @@ void find_next_functions() noexcept {
   find_next_limits();
   find_next_jemalloc();
   if (!look_at_operators()) {
-    malloc_operators = -1; // a library that is loaded for all may bring them yet
+    malloc_operators = -1; // a library loaded later into the global scope may bring them
   }
-  (void)::dlerror(); // what was not found is not the program's affair
+  (void)::dlerror(); // clear the error of our failed search
 }
 
 void before_fork() noexcept {
@@ -214,7 +214,7 @@ void after_fork_in_parent() noexcept {
   unlock_groups();
 }
 
-/// The child's copies of the parent's objects are the parent's to report.
+/// The parent reports its objects, and the child does not report its copies of them.
 void after_fork_in_child() noexcept {
   announce_fork(::getpid(), state.pid);
   objects.unlock_after_fork();
@@ -227,10 +227,10 @@ void after_fork_in_child() noexcept {
   }
   begin_process();
   begin_numa_pinning(false);
-  state.ended = state.finisher.load(); // the thread that was to end it is the parent's
+  state.ended = state.finisher.load(); // the finishing thread is the parent's
 }
 
-/// Ends the policy that the launcher set for the program's first pages.
+/// Removes the policy that the launcher set for the program's first pages.
 void end_policy_of_start() noexcept {
   int mode = 0;
   if (sys::raw::get_mempolicy(&mode, nullptr, 0, nullptr, 0) == 0 &&
@@ -252,8 +252,8 @@ void end_policy_of_start() noexcept {
     say("nodewise: nothing is placed: the agent found %s in %s\n", wrong, NODEWISE_AGENT_VARIABLE);
     return;
   }
-  // Handlers of others that run while the locks are held may allocate: the lock of the table knows
-  // the thread that forks, and groups only try theirs.
+  // Other fork handlers may allocate while the locks are held. The table's lock knows the forking
+  // thread, and groups only try to take theirs.
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   page_mask = page_bytes() - 1;
   if (needs_stacks(asked) || asked.announce) {
@@ -262,15 +262,15 @@ void end_policy_of_start() noexcept {
   if (asked.trace) {
     objects.keep_ranges();
   }
-  // Finds the functions, if nobody has allocated yet. A tracer behind the agent looks for its own
-  // next ones when it is first called; inside a search that fails it would call itself for ever.
+  // Finds the functions, if no allocation did so before. A tracer behind the agent looks up its own
+  // next functions at its first call; inside a failing search it would call itself for ever.
   behind.free(behind.malloc(1));
   gate_bytes = small_bytes = least_bytes(asked);
-  // A leak checker knows the blocks of its own malloc only.
+  // A leak checker knows only the blocks of its own malloc.
   state.foreign_malloc =
       !malloc_is_ours() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr;
   if (state.foreign_malloc) {
-    // It would be asked to free what it has not got, and what is mapped may be its own.
+    // The program's malloc would have to free our blocks, and mappings may be its own.
     gate_bytes = small_bytes = SIZE_MAX;
     if (!asked.quiet) {
       say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
@@ -331,7 +331,7 @@ void count_made(object& what) noexcept {
     what.made_by = what.made_by.ns == 0 ? note_allocation(what.caller) : what.made_by;
     log_allocation(what, what.made_by.ns);
   }
-  // Said in advance: a program that becomes another one by exec has no chance to tell its objects.
+  // Recorded in advance: a program that becomes another one by exec cannot report its objects.
   if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
     count(write_made(what.pid));
   }
@@ -390,11 +390,11 @@ void tell_helper() noexcept {
 
 namespace {
 
-/// The program's stack may be a signal's of a few kilobytes. One thread at a time, the finisher,
-/// is on this one.
+/// The program's stack may be a signal stack of a few kilobytes. Only one thread at a time, the
+/// finisher, uses this one.
 alignas(16) constinit char exit_stack[std::size_t{128} << 10] = {};
 
-/// Reports what is left of this process.
+/// Writes the remaining records of this process.
 void write_end(void* wait) noexcept {
   announce_end();
   if (asked.report != nullptr) {
@@ -438,8 +438,8 @@ void write_end(void* wait) noexcept {
   sys::raw::call(SYS_futex, &state.ended, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// By a thread that exits while another one writes the end of the report. Not for ever: that thread
-/// may wait for a lock of this one.
+/// For a thread that exits while another one writes the end of the report. The wait is limited: the
+/// other thread may wait for a lock of this one.
 void wait_for_end() noexcept {
   constexpr std::uint64_t longest_ns = 5'000'000'000;
   const std::uint64_t begin = now_ns();
@@ -452,7 +452,7 @@ void wait_for_end() noexcept {
 } // namespace
 
 void finish(bool wait) noexcept {
-  // A child of vfork() is not this process, though it sees the same memory.
+  // A child of vfork() is another process, though it shares the memory.
   if (state.pid == 0 || state.pid != ::getpid()) {
     return;
   }
@@ -464,8 +464,8 @@ void finish(bool wait) noexcept {
     }
     return;
   }
-  // All signals, those of the C library among them: a handler on an alternate stack would begin at
-  // its end again, over the frames of a handler that exits, and could exit before the report ends.
+  // Blocks all signals, including the C library's. A handler on an alternate stack would start at
+  // its end, over the frames of a handler that exits, and could exit before the report ends.
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);

@@ -1,9 +1,9 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * What the launcher tells the preloaded agent, and what the agent tells back. Plain C without
- * dependencies.
+ * The settings that the launcher passes to the preloaded agent, and the records that the agent
+ * writes. Plain C without dependencies.
  *
- * There: the environment variable NODEWISE_AGENT, for example
+ * Settings: the environment variable NODEWISE_AGENT, for example
  *
  *     v3;threshold=1048576;group=256;owners=0*4,1*4;default=blocked;
  *     rule=kind=heap,least=8388608,code=solver+4660-4672:cyclic@65536@0*1,1*1;
@@ -12,22 +12,22 @@
  * in one line. The parts, in any order but the last:
  *
  *     threshold=BYTES    objects of at least this size are large; required
- *     group=BYTES        blocks of at least this size are put together by their site; without it
- *                        none
+ *     group=BYTES        blocks of at least this size are grouped by their site; without it no
+ *                        blocks are
  *     owners=RUNS        the node of each thread in order: NODE*COUNT,...
- *     default=PLACEMENT  of large objects that no rule fits; without it none
+ *     default=PLACEMENT  of large objects that no rule fits; without it they have none
  *     rule=CONDITION[,CONDITION...]:PLACEMENT
- *                        the first that fits decides
- *     pin=CPUS|CPUS...   the places of threads that the program itself starts: those that are there
+ *                        the first rule that fits decides
+ *     pin=CPUS|CPUS...   the places of threads that the program itself starts: those that run
  *                        together, in the order of their creation
- *     main               the main thread works beside them: it has the first place, they have the
- *                        next ones
- *     observe            place nothing; owners, if given, are what pages are counted by
+ *     main               the main thread works too: it has the first place, the other threads have
+ *                        the next ones
+ *     observe            place nothing; count pages by the owners, if given
  *     trace              record more of each object: when and on which stack it was allocated,
  *                        where each of its pages is, which system calls wrote into it
- *     numa-pin           with `trace`: the kernel's NUMA balancing samples pages but moves none
- *     quiet              say nothing on stderr
- *     announce           tell the lab's traffic counter of programs, threads and objects
+ *     numa-pin           with `trace`: the kernel's NUMA balancing samples pages but migrates none
+ *     quiet              write nothing to stderr
+ *     announce           report programs, threads and objects to the lab's traffic counter
  *                        (nodewise/marker.h)
  *     report=PATH        comes last and takes the rest of the text
  *
@@ -36,34 +36,34 @@
  *     none, local, bind@NODES, prefer@NODES, interleave@NODES
  *     blocked                       over the owners
  *     cyclic@GRANULE_BYTES@RUNS     granule 0: by the size of the object
- *     map@RUNS                      relative parts of their own: NODE*PARTS,...; of P parts part k
- *                                   begins at page pages*k/P
+ *     map@RUNS                      relative parts, each with its node: NODE*PARTS,...; of P parts
+ *                                   part k begins at page pages*k/P
  *
  * A CONDITION is one of
  *
  *     kind=heap|map|static|group    several: any of them
  *     least=BYTES, most=BYTES
  *     symbol=NAME                   of a static array
- *     code=MODULE+FIRST-LAST        who asked for the object; several: any of them
- *     above=MODULE+FIRST-LAST       who called that, directly or not; several: each of them, in
- *                                   this order from the inside out
- *     nth=FIRST-LAST                of the objects that all else fits, whether or not an earlier
- *                                   rule decides about them, these in the order of their making
+ *     code=MODULE+FIRST-LAST        the code that asked for the object; several: any of them
+ *     above=MODULE+FIRST-LAST       code that called that, directly or not; several: each of them,
+ *                                   in this order from the innermost frame outwards
+ *     nth=FIRST-LAST                of the objects that all other conditions fit, even if an
+ *                                   earlier rule decides about them, these in the order of creation
  *
- * FIRST-LAST is half-open. Code is told by the byte before a return address, which is in the call,
+ * FIRST-LAST is half-open. Code is given by the byte before a return address, which is in the call,
  * as offset from the module's first mapping. For `above` the agent does not unwind: it looks for
- * return addresses among the words of the stack, which follow a call instruction in a module's
- * code. In names %XX stands for a byte.
+ * return addresses among the words of the stack. A return address follows a call instruction in a
+ * module's code. In names %XX stands for a byte.
  *
- * Back: the report file, a head and records behind it. The launcher makes it, all zeros, and
- * reserves its blocks. The agent maps it when a program begins and writes through the mapping, so
- * that it needs no descriptor later. The file never grows: a record without room is lost, and
- * counted. A writer reserves its bytes by moving `used`, in one atomic operation, and stores the
- * magic number last: what has none was not finished when the process ended. A reader looks for the
- * next header whose checksum is right. Numbers are in the machine's byte order, as writer and
- * reader are on the same machine. Times are CLOCK_MONOTONIC in ns.
+ * Records: the report file has a head, followed by records. The launcher makes the file, all zeros,
+ * and reserves its blocks. The agent maps it when a program begins and writes through the mapping,
+ * so that it needs no descriptor later. The file never grows: a record without room is lost and
+ * counted. A writer reserves its bytes by moving `used` in one atomic operation, and stores the
+ * magic number last: a record without it was not finished when the process ended. A reader looks
+ * for the next header with a correct checksum. Numbers are in the machine's byte order, since
+ * writer and reader are on the same machine. Times are CLOCK_MONOTONIC in ns.
  *
- * And in the process itself the table of its objects, for a debugger's eye: see the view below.
+ * The process also has a table of its objects for debuggers: see the view below.
  */
 #ifndef NODEWISE_AGENT_PROTOCOL_H
 #define NODEWISE_AGENT_PROTOCOL_H
@@ -76,11 +76,11 @@
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
 #define NODEWISE_AGENT_RECORDS 5                  /* version of the records below */
 
-/* An environment string has at most 128 KiB: about as many runs as that can say. */
+/* An environment string has at most 128 KiB, which holds about this many runs. */
 #define NODEWISE_AGENT_MAX_RUNS 32768 /* of equal owners in a row, of all placements together */
 #define NODEWISE_AGENT_MAX_NODES 1024
 #define NODEWISE_AGENT_MAX_RULES 256
-#define NODEWISE_AGENT_MAX_CODE 2048 /* code ranges of all rules together; as many of `above` */
+#define NODEWISE_AGENT_MAX_CODE 2048 /* code ranges of all rules; also the limit for `above` */
 #define NODEWISE_AGENT_CELLS 64
 #define NODEWISE_AGENT_MAX_RESIDENT_RUNS 4096 /* of one object */
 #define NODEWISE_AGENT_REGISTERS 33           /* DWARF's numbers 0 to 32 */
@@ -95,14 +95,13 @@ enum nodewise_agent_kind {
   NODEWISE_AGENT_THREAD = 5, /* a thread, when the process ended; before that if it was pinned, with
                               * `trace` any that the program itself started or of inner teams */
   /* With `trace`: */
-  NODEWISE_AGENT_ALLOCATED =
-      6,                    /* a large object was made, or is elsewhere or of another size now */
-  NODEWISE_AGENT_STACK = 7, /* on which an object was made or written; before its first use */
-  NODEWISE_AGENT_WROTE = 8, /* system calls wrote into an object */
+  NODEWISE_AGENT_ALLOCATED = 6, /* a large object was made, has moved, or has changed its size */
+  NODEWISE_AGENT_STACK = 7,     /* on which an object was made or written; before its first use */
+  NODEWISE_AGENT_WROTE = 8,     /* system calls wrote into an object */
   NODEWISE_AGENT_NUMA_PINNED =
       9, /* with `numa-pin`: when the agent's thread begins, and when the process ends */
   NODEWISE_AGENT_HELPER = 10, /* a process of the agent's own begins, the header's tid: it opens
-                               * files, and is none of the program's; a header alone */
+                               * files and does not belong to the program; a header alone */
 };
 
 enum nodewise_agent_object_kind {
@@ -110,36 +109,36 @@ enum nodewise_agent_object_kind {
   NODEWISE_AGENT_MAP = 1,    /* the program's own mmap */
   NODEWISE_AGENT_STATIC = 2, /* a static array, found by its ELF symbol */
   NODEWISE_AGENT_GROUP = 3,  /* many small blocks of one site, in the order of their allocation */
-  NODEWISE_AGENT_REGION = 4, /* of the Nodewise library in the program, which places it itself */
+  NODEWISE_AGENT_REGION = 4, /* of the Nodewise library in the program, which places it */
 };
 
 enum nodewise_agent_flag {
   NODEWISE_AGENT_PLACED = 1,    /* the kernel took the whole distribution */
   NODEWISE_AGENT_MAP_LIMIT = 2, /* not placed: the mappings that policies may take are used up */
-  NODEWISE_AGENT_REDUCED = 4, /* move_pages was refused: pages asked one by one, perhaps not all */
-  NODEWISE_AGENT_LIVE_AT_END = 8,   /* never freed */
-  NODEWISE_AGENT_RESIZED = 16,      /* owners as for the size it had before it grew a little */
-  NODEWISE_AGENT_COARSER = 32,      /* in larger granules or parts than asked: the map limit */
-  NODEWISE_AGENT_INTERLEAVED = 64,  /* cyclic asked, the kernel's interleave given: the map limit */
-  NODEWISE_AGENT_BASE_PAGES = 128,  /* blocks under 8 huge pages: huge pages were switched off */
-  NODEWISE_AGENT_PARTLY_GONE = 256, /* the program unmapped or moved a part of it */
+  NODEWISE_AGENT_REDUCED = 4,   /* move_pages was refused: pages read one by one, perhaps not all */
+  NODEWISE_AGENT_LIVE_AT_END = 8,    /* never freed */
+  NODEWISE_AGENT_RESIZED = 16,       /* grew or shrank a little: owners as for the earlier size */
+  NODEWISE_AGENT_COARSER = 32,       /* larger granules or parts than requested: the map limit */
+  NODEWISE_AGENT_INTERLEAVED = 64,   /* the kernel's interleave, not cyclic: the map limit */
+  NODEWISE_AGENT_BASE_PAGES = 128,   /* blocks under 8 huge pages: huge pages were switched off */
+  NODEWISE_AGENT_PARTLY_GONE = 256,  /* the program unmapped or moved a part of it */
   NODEWISE_AGENT_MANY_THREADS = 512, /* a group that several threads allocate: left alone */
   NODEWISE_AGENT_NO_THREADS = 1024,  /* a group, and no thread was started after it: not placed */
   NODEWISE_AGENT_UNASKED = 2048,     /* no rule and no default fits it: only observed */
   NODEWISE_AGENT_NOT_ASKED = 8192,   /* trace: its pages were not looked up, to save time */
-  NODEWISE_AGENT_RUNS_CUT = 4096,    /* more runs of pages than the record can have: the first */
+  NODEWISE_AGENT_RUNS_CUT = 4096,    /* only the first runs of pages fit into the record */
 };
 
-/* What a cell of the strip shows where no node's number stands. */
+/* The values of a cell of the strip that are not a node. */
 enum nodewise_agent_cell {
   NODEWISE_AGENT_CELL_EMPTY = -1,   /* no page of the cell is in memory */
-  NODEWISE_AGENT_CELL_UNKNOWN = -2, /* pages in memory, nobody says where */
+  NODEWISE_AGENT_CELL_UNKNOWN = -2, /* pages in memory, but their nodes are unknown */
   NODEWISE_AGENT_CELL_MIXED = -3,   /* no node has more than half of its pages in memory */
 };
 
 /* The first bytes of the report file. */
 struct nodewise_agent_head {
-  uint64_t used; /* by this head and reserved by records; 0: no record yet */
+  uint64_t used; /* bytes of this head and of reserved records; 0: no record yet */
   uint64_t lost; /* records that had no room, of all processes */
   uint64_t reserved[6];
 };
@@ -158,7 +157,7 @@ struct nodewise_agent_start {
   struct nodewise_agent_header header;
   uint64_t page_bytes;
   uint64_t time_ns;
-  /* 1: the program defines malloc itself, the agent never sees a request */
+  /* 1: the program defines malloc itself, so the agent sees no requests */
   uint32_t foreign_malloc;
   int32_t parent;                            /* process */
   char program[NODEWISE_AGENT_NAME_BYTES];   /* the last part of argv[0] */
@@ -172,7 +171,7 @@ struct nodewise_agent_share {
   uint32_t reserved;
 };
 
-/* Pages in a row that are on one node, or nobody knows where: NODEWISE_AGENT_CELL_UNKNOWN. */
+/* Consecutive pages on one node, or on unknown nodes: NODEWISE_AGENT_CELL_UNKNOWN. */
 struct nodewise_agent_run {
   uint64_t first; /* counted from the object's start */
   uint32_t count;
@@ -180,25 +179,25 @@ struct nodewise_agent_run {
 };
 
 /* Followed by `shares` of struct nodewise_agent_share, ascending by node, and `runs` of struct
- * nodewise_agent_run, ascending. Pages are base pages. What `trace` adds is 0 without it. */
+ * nodewise_agent_run, ascending. Pages are base pages. The fields of `trace` are 0 without it. */
 struct nodewise_agent_object {
   struct nodewise_agent_header header;
-  uint64_t sequence; /* 0, 1, ... in the order of making, in one process */
+  uint64_t sequence; /* 0, 1, ... in the order of creation, in one process */
   uint64_t start;    /* address */
-  uint64_t bytes;    /* as asked for by the program */
+  uint64_t bytes;    /* as requested by the program */
   /* Edges of blocks are multiples of this: the base page or the huge page. */
   uint64_t granule_bytes;
   uint64_t pages;
   uint64_t resident;
   uint64_t on_owner;
-  uint64_t unknown; /* in memory, but the kernel would not say where */
+  uint64_t unknown; /* in memory, but the kernel did not report the node */
   /* The return address into the caller of malloc, from its module's start. */
   uint64_t caller_offset;
   char caller_module[NODEWISE_AGENT_NAME_BYTES]; /* the file's last part, "" if unknown */
   uint32_t refused_errno;                        /* why mbind did not place it, or 0 */
   uint32_t flags;
   uint32_t extents; /* policies in force for it */
-  uint32_t cells;   /* used of the strip below: as many as pages, if there are fewer */
+  uint32_t cells;   /* in use in the strip below: one for each page if there are fewer pages */
   int16_t strip[NODEWISE_AGENT_CELLS]; /* the node of most pages in each equal part of the object */
   uint32_t shares;
   uint32_t object_kind;                 /* enum nodewise_agent_object_kind */
@@ -212,7 +211,7 @@ struct nodewise_agent_object {
   uint64_t freed_ns;                    /* trace: freed, or the end of the process */
 };
 
-/* What is known of an object while it lives. */
+/* The facts about an object while it lives. */
 struct nodewise_agent_allocation {
   struct nodewise_agent_header header;
   uint64_t sequence;
@@ -228,32 +227,32 @@ struct nodewise_agent_allocation {
   uint32_t reserved;
 };
 
-/* Where an unwinder begins: registers at one instruction of the agent, and the stack from there
- * on. Followed by `bytes` of the stack. The thread is the header's. */
+/* The start for an unwinder: registers at one instruction of the agent, and the stack from there
+ * on. Followed by `bytes` of the stack. The header has the thread. */
 struct nodewise_agent_stack {
   struct nodewise_agent_header header;
   uint64_t time_ns;
   uint64_t end;    /* of the thread's stack: the copy may be shorter */
   uint64_t caller; /* address that the agent's function returns to */
-  uint64_t ip;     /* as all registers, absolute */
+  uint64_t ip;     /* absolute, as all registers */
   uint64_t sp;     /* where the copy begins */
-  uint64_t known;  /* bit n: registers[n] is there; at least those that functions preserve */
+  uint64_t known;  /* bit n: registers[n] is known; at least the callee-saved ones are */
   uint64_t registers[NODEWISE_AGENT_REGISTERS]; /* by their numbers in DWARF */
-  uint32_t number;                              /* above 0, of no other one of the process */
+  uint32_t number;                              /* above 0, unique in the process */
   uint32_t machine;                             /* EM_X86_64 or EM_AARCH64 */
   uint32_t bytes;
   uint32_t reserved;
 };
 
-/* Calls of one place and one thread that wrote into neighbouring bytes. Told when the thread goes
- * elsewhere or ends, or after a second: a process that is killed may not tell its last. */
+/* Calls by one place and one thread that wrote into neighbouring bytes. Written when the thread
+ * writes elsewhere or ends, or after a second: a killed process may lose its last record. */
 struct nodewise_agent_writes {
   struct nodewise_agent_header header;
   uint64_t sequence; /* of the object; NODEWISE_AGENT_NO_SEQUENCE for blocks of a group */
   uint64_t start;    /* of the object, or of the blocks' arena: an address */
   uint64_t first;    /* bytes from there on, half-open */
   uint64_t last;
-  uint64_t bytes; /* written in all: more than last - first where some were written again */
+  uint64_t bytes; /* written in all: more than last - first if some were written again */
   uint64_t calls;
   uint64_t first_ns; /* when the first call returned */
   uint64_t last_ns;
@@ -264,11 +263,12 @@ struct nodewise_agent_writes {
 };
 #define NODEWISE_AGENT_NO_SEQUENCE UINT64_MAX
 
-/* Pages that the kernel was kept from moving. The last record of a process counts. */
+/* Pages that were bound so that the kernel does not migrate them. The last record of a process
+ * counts. */
 struct nodewise_agent_numa_pinned {
   struct nodewise_agent_header header;
-  int32_t tid;            /* of the agent's own thread, which is none of the program's; or 0 */
-  uint32_t refused_errno; /* why pages were not bound from some time on, or 0 */
+  int32_t tid;            /* of the agent's own thread, which is not the program's; or 0 */
+  uint32_t refused_errno; /* why binding pages stopped, or 0 */
   uint64_t pages;         /* that were bound when their object ended */
 };
 
@@ -283,15 +283,15 @@ enum nodewise_agent_thread_flag {
 struct nodewise_agent_thread {
   struct nodewise_agent_header header;
   int32_t tid;
-  /* Among the threads that the program itself started, from 0 again when all before were joined;
-   * else -1 */
+  /* Number among the threads that the program itself started, from 0 again when all earlier ones
+   * were joined; else -1 */
   int32_t ordinal;
   uint32_t flags;
-  char name[16];                         /* as the kernel has it */
+  char name[16];                         /* as in the kernel */
   char cpus[NODEWISE_AGENT_NAME_BYTES];  /* where it may run: "0-3,8"; ends with "..." if cut off */
   char start[NODEWISE_AGENT_NAME_BYTES]; /* the module of its start routine, "" if unknown */
-  /* A thread of an inner team of OpenMP's: its number among the threads of all inner teams, and
-   * the sizes of the teams that it is in, outermost first. No sizes: it is none. */
+  /* A thread of an inner OpenMP team: its number among the threads of all inner teams, and the
+   * sizes of the teams that it is in, outermost first. No sizes: it is in no inner team. */
   uint32_t inner_number;
   uint32_t team_sizes[NODEWISE_AGENT_TEAM_LEVELS];
 };
@@ -308,41 +308,41 @@ struct nodewise_agent_end {
   uint64_t time_ns;
   uint64_t objects;              /* of at least the threshold, in all */
   uint64_t placed;               /* of these */
-  uint64_t refused;              /* not placed: mbind answered an errno */
+  uint64_t refused;              /* not placed: mbind failed with an errno */
   uint64_t map_limited;          /* not placed: too many mappings */
   uint64_t left_out;             /* objects without a record of their own: there were too many */
   uint64_t lost;                 /* records that the report file had no room for */
   uint64_t own_threads;          /* started by the program itself, not by a runtime */
-  uint64_t pinned;               /* of these, by the agent */
+  uint64_t pinned;               /* own threads that the agent pinned */
   uint64_t own_affinity;         /* threads that the program bound itself */
   uint64_t stripped;             /* modules with large static memory and no symbols: left alone */
-  uint64_t groups;               /* sites whose small blocks were put together */
-  uint64_t allocations_left_out; /* trace: records of each kind that were too many */
+  uint64_t groups;               /* sites whose small blocks were grouped */
+  uint64_t allocations_left_out; /* trace: records over the limit, for each kind */
   uint64_t stacks_left_out;
   uint64_t writes_left_out;
   uint32_t refused_errno; /* the first */
   uint32_t pin_errno;     /* the first refusal of a thread's place, or 0 */
   uint32_t rules;
-  uint32_t no_memory; /* records that were not made: the process had no memory for it */
+  uint32_t no_memory; /* records that were not made for lack of memory */
 };
 
-/* A table of objects. `keys` has `count` words, each 0 or an object's address; `objects` has as
- * many records, whose address is the key's unless the table changes meanwhile. */
+/* A table of objects. `keys` has `count` words, each 0 or an object's address. `objects` has as
+ * many records. Each has the address in its key unless the table changes meanwhile. */
 struct nodewise_agent_view_table {
   uint64_t keys;
   uint64_t objects;
   uint64_t count;
 };
 
-/* The data symbol `nodewise_agent_view`: the live objects, in two tables. Their records have
- * `object_bytes`, with 8-byte fields (the kind has 4 bytes) at the offsets given. `changes` is odd
- * while a thread writes to the first table. */
+/* The data symbol `nodewise_agent_view`: the live objects, in two tables. A record has
+ * `object_bytes` bytes, with 8-byte fields (the kind has 4 bytes) at the given offsets. `changes`
+ * is odd while a thread writes to the first table. */
 #define NODEWISE_AGENT_VIEW_MAGIC UINT32_C(0x5657574e) /* "NWWV" */
 struct nodewise_agent_view {
   uint32_t magic;
   uint32_t version; /* 2 */
   struct nodewise_agent_view_table all;
-  struct nodewise_agent_view_table lent; /* of memory that had another object before */
+  struct nodewise_agent_view_table lent; /* objects in reused memory */
   uint32_t object_bytes;
   uint32_t at_start;
   uint32_t at_bytes;

@@ -32,7 +32,7 @@ range_index::chunk& range_index::chunk_at(std::size_t position) const noexcept {
   return *order_[position].load(relaxed);
 }
 
-/// A reader that meets a writer must stay inside the chunk.
+/// Limits the count: a reader must stay inside the chunk while a writer changes it.
 std::size_t range_index::count_of(const chunk& in) noexcept {
   const std::size_t count = in.count.load(relaxed);
   return count < chunk_ranges ? count : chunk_ranges;
@@ -70,7 +70,7 @@ range_index::chunk* range_index::new_chunk() noexcept {
   return static_cast<chunk*>(sys::raw::map(sizeof(chunk), PROT_READ | PROT_WRITE, 0));
 }
 
-/// An empty chunk at this position of the order.
+/// Inserts an empty chunk at this position of the order.
 bool range_index::insert_chunk(std::size_t position) noexcept {
   const std::size_t chunks = chunks_.load(relaxed);
   if (chunks == most_chunks) {
@@ -90,7 +90,7 @@ bool range_index::insert_chunk(std::size_t position) noexcept {
   return true;
 }
 
-/// Moves the upper half of a chunk to a new one behind it.
+/// Moves the upper half of a chunk to a new chunk after it.
 bool range_index::split(std::size_t position) noexcept {
   if (!insert_chunk(position + 1)) {
     return false;
@@ -106,8 +106,8 @@ bool range_index::split(std::size_t position) noexcept {
   return true;
 }
 
-/// Where the two together would be half a chunk at most, so that removals do not leave many short
-/// chunks.
+/// Joins two chunks if both together fill at most half a chunk, so that removals do not leave many
+/// short chunks.
 void range_index::join_with_next(std::size_t position) noexcept {
   if (position + 1 >= chunks_.load(relaxed)) {
     return;
@@ -208,7 +208,7 @@ std::uintptr_t range_index::last_overlapping(std::uintptr_t begin,
   return in.ranges[after - 1].begin.load(relaxed);
 }
 
-/// What the index says, which is right if nobody has changed it meanwhile.
+/// Searches the index. The result is right if no thread changed the index meanwhile.
 void range_index::look(std::uintptr_t address, place& into) const noexcept {
   into.begin = 0;
   into.end = UINTPTR_MAX;

@@ -1,12 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A library of its own, preloaded behind the agent in trace mode: the functions of the C
-// library by which the kernel writes into a program's memory. Each does what it always does, then
-// the agent hears what was written. And madvise(), of which it hears before pages are given back.
+// A separate library, preloaded behind the agent in trace mode. It wraps the functions of the C
+// library by which the kernel writes into a program's memory. Each calls the real function, and
+// then reports to the agent what was written. madvise() reports before pages are given back.
 //
-// They are cancellation points: a thread may end inside the next function. So nothing is held while
-// it runs, and none of them is noexcept.
-#undef _FORTIFY_SOURCE // what it puts in place of these functions is here, too
+// They are cancellation points: a thread may end inside the next function. So they hold no lock
+// while it runs, and none of them is noexcept.
+#undef _FORTIFY_SOURCE // its replacements of these functions are defined here as well
 #include <cstddef>
 #include <cstdio>
 
@@ -39,7 +39,7 @@ void heard_parts(const iovec* parts, std::size_t count, ssize_t answer,
   }
 }
 
-/// Whole items; where the file ends a part of one more may have been written.
+/// Reports complete items. At the end of the file a part of one more may have been written.
 void heard_items(void* into, std::size_t each, std::size_t answer, const void* caller) noexcept {
   if (answer != 0) {
     nodewise_agent_wrote(into, each * answer, caller);
@@ -48,14 +48,13 @@ void heard_items(void* into, std::size_t each, std::size_t answer, const void* c
 
 } // namespace
 
-/// Looked up before the program begins: a signal's handler may read while the loader's lock is
-/// held.
+/// Looked up before the program begins: a signal handler may read while the loader's lock is held.
 #define NODEWISE_READER(result, name, parameters, arguments, hear)                                 \
   namespace {                                                                                      \
   constinit nodewise::agent::next_function<result parameters> next_##name{#name};                  \
   [[gnu::constructor]] void find_next_##name() noexcept {                                          \
     if (next_##name.find() == nullptr) {                                                           \
-      (void)::dlerror(); /* what is missing is not the program's affair */                         \
+      (void)::dlerror(); /* clear the error of our failed search */                                \
     }                                                                                              \
   }                                                                                                \
   }                                                                                                \
@@ -96,7 +95,7 @@ NODEWISE_READER(std::size_t, fread_unlocked,
                 (void* into, std::size_t each, std::size_t count, std::FILE* file),
                 (into, each, count, file), heard_items(into, each, answer, NODEWISE_CALLER))
 
-// What programs call that are built with _FORTIFY_SOURCE; `room` is all there is for the answer.
+// The functions that programs built with _FORTIFY_SOURCE call; `room` is the size of the buffer.
 NODEWISE_READER(ssize_t, __read_chk, (int file, void* into, std::size_t bytes, std::size_t room),
                 (file, into, bytes, room), heard(into, answer, NODEWISE_CALLER))
 NODEWISE_READER(ssize_t, __pread_chk,

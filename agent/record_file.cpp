@@ -22,8 +22,9 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// The start and the end of a process have the last eighth to themselves, so that a file which is
-/// full of objects still has each process and its totals, and none of the agent's own among them.
+/// The last eighth is reserved for the records of processes: starts, ends and the agent's own
+/// helpers. So a file full of objects still lists each process with its totals, and the agent's
+/// processes can be separated from the program's.
 constexpr std::size_t end_for(nodewise_agent_kind kind, std::size_t bytes) noexcept {
   const bool last =
       kind == NODEWISE_AGENT_START || kind == NODEWISE_AGENT_END || kind == NODEWISE_AGENT_HELPER;
@@ -41,7 +42,7 @@ bool record_file::map(const char* path) noexcept {
   }
   struct stat facts{};
   if (::fstat(static_cast<int>(file), &facts) == 0 && S_ISREG(facts.st_mode)) {
-    // With little address space the first part of it.
+    // If address space is short, map only the first part.
     for (auto bytes = static_cast<std::size_t>(facts.st_size);
          bytes >= least_bytes && start_ == nullptr; bytes /= 2) {
       const long answer =
@@ -56,7 +57,7 @@ bool record_file::map(const char* path) noexcept {
   return start_ != nullptr;
 }
 
-/// Room for so many bytes, which ends before `end`; nullptr if there is none.
+/// Reserves `bytes` bytes that end before `end`; nullptr if there is no room.
 char* record_file::reserve(std::size_t bytes, std::size_t end) noexcept {
   auto& head = *reinterpret_cast<nodewise_agent_head*>(start_);
   const std::atomic_ref<std::uint64_t> used(head.used);

@@ -18,10 +18,10 @@ namespace nodewise::agent {
 
 namespace {
 
-/// The record of an object with all the shares it can have, and the answers it is made of.
+/// The record of an object with room for all its shares and runs, and the data it is made from.
 struct object_record {
   nodewise_agent_object fixed;
-  /// The shares, and behind them the runs.
+  /// The shares, followed by the runs.
   char rest[NODEWISE_AGENT_MAX_NODES * sizeof(nodewise_agent_share) +
             NODEWISE_AGENT_MAX_RESIDENT_RUNS * sizeof(nodewise_agent_run)];
   std::size_t rest_bytes;

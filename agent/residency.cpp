@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t batch_pages = 4096;
 constexpr std::size_t max_single_questions = std::size_t{1} << 16;
 
-/// What is said of a page besides the number of a node.
+/// Results for a page that are not a node.
 constexpr int absent = NODEWISE_AGENT_CELL_EMPTY;
 constexpr int unlocated = NODEWISE_AGENT_CELL_UNKNOWN;
 
-/// What one question needs; too large for the stack of a thread that frees something.
+/// The buffers of one query; too large for the stack of a thread that frees an object.
 struct scratch {
   void* page[batch_pages];
   int where[batch_pages];
@@ -31,15 +31,15 @@ struct scratch {
   std::uint32_t of_cell[NODEWISE_AGENT_MAX_NODES];
 };
 
-/// move_pages was refused: get_mempolicy by address, which would bring an absent page into memory,
-/// so only for pages that mincore says are there, and every `stride`-th of them.
+/// Used if move_pages was refused. get_mempolicy by address would bring an absent page into memory,
+/// so it is called only for pages that mincore reports as present, and for every `stride`-th page.
 void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_t stride) noexcept {
   const bool known = ::mincore(s.page[0], count * page_bytes(), s.in_memory) == 0;
   long entries = 0;
   auto read = [&] { entries = sys::raw::read_pagemap(s.page[0], page_bytes(), s.entry, count); };
   with_own_descriptors(read);
   for (std::size_t i = 0; i < count; ++i) {
-    // The page of zeros, or one shared with a forked process, is on no node of ours.
+    // The zero page, or a page shared with a forked process, was not placed by this process.
     const bool shared = static_cast<long>(i) < entries && sys::raw::is_shared_page(s.entry[i]);
     int node = unlocated;
     if (known && (s.in_memory[i] & 1) == 0) {
@@ -53,8 +53,8 @@ void ask_one_by_one(scratch& s, std::size_t first, std::size_t count, std::size_
   }
 }
 
-/// The answer of move_pages for a page: its node or -errno. EFAULT is the shared zero page: read,
-/// but never written, so without memory of its own.
+/// Converts the status of move_pages for a page: its node or -errno. EFAULT means the shared zero
+/// page: the page was read but never written, and has no memory of its own.
 int meaning(int status) noexcept {
   if (status >= 0) {
     return status < NODEWISE_AGENT_MAX_NODES ? status : unlocated;
@@ -146,7 +146,7 @@ class strip_writer {
   int highest_ = -1;
 };
 
-/// Whether a page is where its placement wants it; asked for ascending pages.
+/// Whether a page is where its placement wants it; called for ascending pages.
 class owner_cursor {
  public:
   explicit owner_cursor(const object& what) noexcept : what_(what), extents_(what) {}
@@ -159,7 +159,7 @@ class owner_cursor {
     case placement_kind::none:
     case placement_kind::local:
     case placement_kind::interleave:
-      return false; // no page has a node of its own
+      return false; // pages have no particular node
     case placement_kind::bind:
     case placement_kind::prefer:
       return is_owner(node);
@@ -192,7 +192,7 @@ class owner_cursor {
   extent now_{0, 0, -1};
 };
 
-/// One more page, above all that were added before.
+/// Adds one more page, above all earlier ones.
 void add_to_runs(residency& into, std::size_t page, int node) noexcept {
   nodewise_agent_run* const last = into.runs == 0 ? nullptr : &into.run[into.runs - 1];
   if (last != nullptr && last->node == node && last->first + last->count == page &&

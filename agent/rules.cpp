@@ -13,15 +13,15 @@ namespace nodewise::agent {
 
 namespace {
 
-constexpr unsigned groups_alone = 1U << NODEWISE_AGENT_GROUP; // as a whole: blocks have any size
+constexpr unsigned groups_alone = 1U << NODEWISE_AGENT_GROUP; // their blocks have any size
 
-/// What the pages of an object are counted by that nobody placed.
+/// The pages of an object without a placement are counted by this one.
 constinit placement by_owners{placement_kind::blocked, 0, {}};
 
 constinit std::atomic<std::uint64_t> numbers[NODEWISE_AGENT_MAX_RULES] = {};
 
-/// A place in code, from its return address: the byte before that is in the call, while it may
-/// itself be on the next line already.
+/// A place in code, from its return address. The byte before that is in the call, while the address
+/// itself may already belong to the next line.
 struct code_place {
   module_of module;
   std::size_t offset;
@@ -51,7 +51,7 @@ bool has_caller(const settings& asked, const rule& which, const void* caller) no
   return false;
 }
 
-/// Looks for several rules' returns on one stack, each rule's one after the other.
+/// Looks for the `above` ranges of several rules on one stack, in order for each rule.
 class search_above {
  public:
   search_above(const settings& asked, const void* caller) noexcept : asked_(asked) {
@@ -68,7 +68,8 @@ class search_above {
   [[nodiscard]] bool is_over() const noexcept { return looking_count_ == 0; }
   [[nodiscard]] const rule_set& found() const noexcept { return found_; }
 
-  /// A word of the stack. That it is a return is looked at last: it takes reading the code.
+  /// Checks a word of the stack. Whether it is a return address is checked last, because this reads
+  /// the code.
   void meet(const char* word) noexcept {
     const code_place place(word);
     for (std::size_t i = 0; i < looking_count_;) {
@@ -86,7 +87,7 @@ class search_above {
   }
 
  private:
-  struct looking { // small: the stack may be
+  struct looking { // small, because the stack may be small
     std::uint16_t rule;
     std::uint16_t next; ///< of the settings' ranges
     std::uint16_t last;
@@ -99,9 +100,8 @@ class search_above {
   rule_set found_{};
 };
 
-/// A symbol as people write it in the source: compilers put an underscore behind Fortran's names,
-/// and a number behind those that are static in a function, or (Clang) the function in front of
-/// them.
+/// Compares a symbol with its name in the source. Compilers append an underscore to Fortran names,
+/// and a number to names that are static in a function, or (Clang) put the function before them.
 bool is_symbol(const char* encoded, const char* symbol) noexcept {
   constexpr char ends[] = ",:;";
   if (is_named(encoded, ends, symbol)) {
@@ -138,8 +138,8 @@ bool fits(const settings& asked, const rule& which, const object& what) noexcept
          has_caller(asked, which, what.caller);
 }
 
-/// Whether the rule at this position fits, its number included, which the object is given now if it
-/// has none of this rule.
+/// Whether the rule at this position fits, including its `nth`. Gives the object a number of this
+/// rule if it has none.
 bool fits_by_number(const settings& asked, std::size_t position, object& what) noexcept {
   const rule& which = asked.rules[position];
   if ((which.aboves != 0 && !what.above.has(position)) || !fits(asked, which, what)) {
@@ -191,7 +191,7 @@ NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* cal
     if (search.is_over()) {
       break;
     }
-    if (word > most_bytes) { // small numbers are no addresses
+    if (word > most_bytes) { // small numbers are not addresses
       search.meet(address_in(word));
     }
   }
@@ -208,7 +208,7 @@ bool choose(const settings& asked, object& what) noexcept {
   what.rule = -1;
   what.where = &asked.standard;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    // A rule that numbers its objects numbers also those that an earlier one has decided about.
+    // A rule with `nth` also numbers objects that an earlier rule has decided about.
     const bool open = what.rule < 0;
     if ((open || asked.rules[i].counts) && fits_by_number(asked, i, what) && open) {
       what.rule = static_cast<int>(i);

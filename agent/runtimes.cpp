@@ -7,7 +7,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// A name ends before the version, which begins with a '.', a '-' or a digit; with a '*' anything
+/// A name ends before the version, which begins with a '.', a '-' or a digit. After a '*' anything
 /// may follow.
 constexpr const char* runtimes[] = {
     // OpenMP and tasks
@@ -17,7 +17,7 @@ constexpr const char* runtimes[] = {
     "libnvomp",
     "libcraymp",
     "libtbb*",
-    // MPI and what it stands on
+    // MPI and its base libraries
     "libmpi*",
 
     "libpmi*",
@@ -42,13 +42,13 @@ constexpr const char* runtimes[] = {
     "libhsa-runtime*",
     "libze_*",
     "libOpenCL",
-    // numerics that start workers of their own
+    // numerical libraries that start workers of their own
     "libopenblas*",
     "libscipy_openblas*",
     "libblis*",
 };
 
-/// The C library and those of languages, whose static data is no array of the program's.
+/// The C library and those of languages: their static data is not the program's.
 constexpr const char* language_libraries[] = {
     "libc",       "ld",      "libm",     "libpthread",  "libdl",       "librt",
     "libstdc++*", "libc++*", "libgcc_s", "libgfortran", "libquadmath",

@@ -3,11 +3,11 @@
 
 namespace nodewise::agent {
 
-/// Whether a shared object is a runtime's or a communication library's, by the last part of its
-/// file's name. These start threads of their own and bind them themselves or want them unbound, and
-/// their static arrays are nobody's data: all that is left alone.
+/// Whether a shared object is a runtime or a communication library, by the last part of its path.
+/// The agent leaves these alone: they start threads that they bind themselves or want unbound, and
+/// their static arrays hold no data of the program.
 [[nodiscard]] bool is_runtime(const char* file) noexcept;
-/// Whether a shared object is the C library, the dynamic linker, or a language's own library.
+/// Whether a shared object is the C library, the dynamic linker, or the library of a language.
 [[nodiscard]] bool is_language_library(const char* file) noexcept;
 
 } // namespace nodewise::agent

@@ -47,7 +47,7 @@ int note_path(dl_phdr_info* module, std::size_t /*bytes*/, void* into) {
 void* find_seen_from(const void* caller, const char* name) noexcept {
   Dl_info module{};
   void* found = ::dladdr(caller, &module) != 0 ? find_in(module.dli_fname, name) : nullptr;
-  // The caller may see a library through whoever loaded it, which nobody can ask for.
+  // The caller may see a library through the module that loaded it, which cannot be queried.
   nth_path nth;
   for (std::size_t i = 0; found == nullptr; ++i) {
     nth.left = i;

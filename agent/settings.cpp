@@ -37,7 +37,7 @@ constexpr placement_name placement_names[] = {
     {"map@", placement_kind::map},
 };
 
-/// Moves `at` past `expected` if that stands there.
+/// Moves `at` past `expected` if the text continues with it.
 bool take(const char*& at, const char* expected) noexcept {
   const std::size_t length = std::strlen(expected);
   if (std::strncmp(at, expected, length) != 0) {
@@ -68,7 +68,7 @@ int hexadecimal(char letter) noexcept {
   return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
 }
 
-/// One byte of an encoded name; `at` moves past it.
+/// Decodes one byte of an encoded name and moves `at` past it.
 char decoded(const char*& at) noexcept {
   if (*at != '%') {
     return *at++;
@@ -82,12 +82,12 @@ char decoded(const char*& at) noexcept {
   return static_cast<char>(high * 16 + low);
 }
 
-/// All but the lists, which are as long as their counts say.
+/// Clears everything except the lists, whose lengths are in the counts.
 void forget(settings& what) noexcept {
   std::memset(&what, 0, offsetof(settings, rules));
 }
 
-/// A name up to one of `ends`, of at least one byte.
+/// Reads a name of at least one byte, up to one of `ends`.
 bool take_name(const char*& at, const char* ends, const char*& name) noexcept {
   name = at;
   at += std::strcspn(at, ends);
@@ -176,7 +176,7 @@ class reader {
     return take_number(at_, PTRDIFF_MAX, value) && value != 0;
   }
 
-  /// "0*4,1*4", "0"; without `counted` nodes alone.
+  /// Reads "0*4,1*4" or "0"; without `counted` only nodes are allowed.
   bool owners(owner_list& list, bool counted) noexcept {
     list = {into_.run + into_.run_count, 0, 0, 0};
     do {
@@ -293,7 +293,7 @@ class reader {
            first < last;
   }
 
-  /// One more range of code, of a rule that has `own` so far.
+  /// Reads one more range of code for a rule that has `own` ranges so far.
   bool code(code_range (&all)[NODEWISE_AGENT_MAX_CODE], std::size_t& count,
             std::size_t& own) noexcept {
     if (count == NODEWISE_AGENT_MAX_CODE) {
@@ -309,7 +309,7 @@ class reader {
     return true;
   }
 
-  /// Whoever is blocked has the threads as owners. False if there are none.
+  /// A blocked placement has the threads as owners. False if there are none.
   [[nodiscard]] bool give_owners(placement& where) const noexcept {
     if (where.kind == placement_kind::blocked) {
       where.owners = into_.owners;

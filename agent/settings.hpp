@@ -10,7 +10,7 @@ namespace nodewise::agent {
 
 /// Consecutive owners on one node.
 struct owner_run {
-  std::size_t first_slot; ///< how many owners come before
+  std::size_t first_slot; ///< number of owners before this run
   int node;
 };
 
@@ -18,25 +18,25 @@ struct owner_run {
 struct owner_list {
   const owner_run* run;
   std::size_t runs;
-  std::size_t slots;    ///< owners in all; 0 if nobody knows whose pages are whose
+  std::size_t slots;    ///< owners in all; 0 if the owners of pages are unknown
   std::size_t shortest; ///< owners of the shortest run
 };
 
 enum class placement_kind {
   none,       ///< the program's own policy
-  local,      ///< who touches first
+  local,      ///< first touch
   bind,       ///< one policy for the whole range, as the next two
   prefer,     ///<
   interleave, ///<
   blocked,    ///< one block an owner
   cyclic,     ///< granules dealt round over the owners
-  map,        ///< relative parts, one an owner of its own
+  map,        ///< relative parts, each with an owner of its own
 };
 
 struct placement {
   placement_kind kind;
   std::size_t granule_bytes; ///< of cyclic; 0: by the size of the object
-  owner_list owners;         ///< of bind, prefer and interleave: the nodes, once each
+  owner_list owners;         ///< for bind, prefer and interleave: the nodes, once each
 };
 
 /// An address in the program's code, by module. `module` is the file's last part, %-encoded, and
@@ -85,33 +85,33 @@ struct settings {
   placement standard; ///< of large objects that no rule fits
   const char* pin;    ///< places of the program's threads, separated by '|'; nullptr: left alone
   bool main_works;    ///< the first of them is the main thread's
-  bool observe;       ///< owners are who will use the pages: count by them, place nothing
+  bool observe;       ///< place nothing; count pages by the owners that will use them
   bool trace;         ///< record allocations, stacks and system calls that write
-  bool numa_pin; ///< with trace: pages stay where they are while the kernel samples who uses them
+  bool numa_pin;      ///< with trace: pages stay on their nodes while the kernel samples their use
   bool quiet;
   bool announce;      ///< to the traffic counter of a virtual machine
-  const char* report; ///< a path, or nullptr if nobody asked
+  const char* report; ///< a path, or nullptr for no report
   std::size_t rule_count;
   std::size_t code_count;
   std::size_t above_count;
   std::size_t run_count;
-  // Large, and of no meaning behind what is in use: never cleared. All that is before them is.
+  // Large, and never cleared: only entries in use have a meaning. All members above are cleared.
   rule rules[NODEWISE_AGENT_MAX_RULES];
   code_range code[NODEWISE_AGENT_MAX_CODE];
   code_range above[NODEWISE_AGENT_MAX_CODE];
   owner_run run[NODEWISE_AGENT_MAX_RUNS];
 };
 
-/// Whether anything depends on who called the caller.
+/// Whether the settings need the callers further up the stack.
 [[nodiscard]] inline bool needs_stacks(const settings& asked) noexcept {
   return asked.trace || asked.above_count != 0;
 }
 
-/// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or what is wrong;
-/// then `into` asks for nothing.
+/// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or a description
+/// of the error; then `into` requests nothing.
 [[nodiscard]] const char* parse(const char* text, settings& into) noexcept;
 
-/// Whether the plain `name` is what the %-encoded one says, which ends at one of `ends` or 0.
+/// Whether the plain `name` equals the %-encoded one, which ends at one of `ends` or 0.
 [[nodiscard]] bool is_named(const char* encoded, const char* ends, const char* name) noexcept;
 
 } // namespace nodewise::agent

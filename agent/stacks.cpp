@@ -26,13 +26,13 @@ constexpr std::size_t max_stacks = 1024;
 constexpr std::size_t slot_count = 2 * max_stacks;
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// By open addressing: the fingerprints of the stacks that were told. 0 in an empty slot; the
-/// position is the stack's number, less 1.
+/// The fingerprints of the recorded stacks, by open addressing. 0 in an empty slot; the position is
+/// the stack's number minus 1.
 constinit std::atomic<std::uint64_t> fingerprints[slot_count] = {};
 constinit std::atomic<std::size_t> told{0};
 constinit std::atomic<std::uint64_t> left_out{0};
 
-/// The same for the same place in the program, reached by the same calls. Never 0.
+/// Equal for the same place in the program if it is reached by the same calls. Never 0.
 std::uint64_t fingerprint_of(const stack_words& words, const void* caller,
                              std::size_t depth_bytes) noexcept {
   std::uint64_t sum = reinterpret_cast<std::uintptr_t>(caller) ^ depth_bytes << 40;
@@ -70,7 +70,7 @@ struct stack_record {
   char bytes[NODEWISE_AGENT_STACK_BYTES];
 };
 
-/// All registers that functions preserve, at one instruction of whoever this is inlined into.
+/// Reads all callee-saved registers, at one instruction of the function that this is inlined into.
 [[gnu::always_inline]] inline void read_registers(nodewise_agent_stack& into) noexcept {
 #if defined(__x86_64__)
   into.machine = EM_X86_64;
@@ -112,7 +112,7 @@ struct stack_record {
 #endif
 }
 
-/// A copy of the stack from here on. Not inlined: its frame is where the unwinder begins.
+/// Records a copy of the stack from here on. Not inlined: the unwinder begins at its frame.
 [[gnu::noinline]] void tell_stack(const void* caller, std::uint32_t number) noexcept {
   void* const memory = sys::raw::map(sizeof(stack_record), PROT_READ | PROT_WRITE, 0);
   if (memory == nullptr) {

@@ -27,7 +27,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// A module with large zero-initialised memory. It lives in its own memory.
+/// A module with large zero-initialised memory. The struct lives in its member `memory`.
 struct known_module {
   known_module* next;
   module_memory memory;
@@ -36,7 +36,7 @@ struct known_module {
   const char* path;
   char** start; ///< of the objects in it
   std::size_t count;
-  bool loaded; ///< still, as of this walk
+  bool loaded; ///< still loaded at this walk
 };
 
 /// An array that may be placed: the whole pages inside a symbol.
@@ -56,14 +56,14 @@ constinit std::atomic<unsigned long long> removals{0};
 
 constinit std::atomic<std::uint64_t> stripped{0};
 constinit std::atomic<bool> at_work{false};
-/// The last module that was there when the program began, which is never unloaded. Modules that are
-/// loaded later follow it. nullptr: not begun, or given up.
+/// The last module that was loaded when the program began. It is never unloaded, and modules that
+/// are loaded later follow it. nullptr: not begun, or given up.
 constinit std::atomic<link_map*> last_of_start{nullptr};
 constinit std::atomic<bool> begun{false};
 
 constinit next_function<int(void*)> next_dlclose{"dlclose"};
 
-/// A rule may name any of them.
+/// The smallest array to look at. A rule may name an array of any size.
 std::uint64_t least_static_bytes() noexcept {
   bool by_name = names_small_parts(asked);
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
@@ -105,8 +105,8 @@ void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base
 
 enum class known_as { array, several_arrays };
 
-/// Places one array and enters it among the objects. What may be several arrays is placed only
-/// where a rule says so.
+/// Places one array and enters it among the objects. A range that may be several arrays is placed
+/// only if a rule names it.
 void place_array(const candidate& array, known_module& in, known_as what) noexcept {
   object made{};
   made.kind = NODEWISE_AGENT_STATIC;
@@ -119,7 +119,7 @@ void place_array(const candidate& array, known_module& in, known_as what) noexce
       (what == known_as::several_arrays && made.rule < 0 && !asked.observe)) {
     return;
   }
-  made.bytes = made.mapped_bytes;   // the pages at its edges may be another array's, too
+  made.bytes = made.mapped_bytes;   // the pages at its edges may also hold another array
   place(made, present_pages::move); // constructors may have written to it
   count_made(made);
   if (!objects.insert(made)) {
@@ -129,7 +129,7 @@ void place_array(const candidate& array, known_module& in, known_as what) noexce
   in.start[in.count++] = made.start;
 }
 
-/// By address; of several names for one array the best comes first.
+/// Orders by address. Of several names for one array the best comes first.
 bool comes_before(const candidate* a, const candidate* b) noexcept {
   if (a->begin != b->begin) {
     return a->begin < b->begin;
@@ -147,7 +147,7 @@ bool comes_before(const candidate* a, const candidate* b) noexcept {
 
 constexpr std::size_t most_unnamed = 8;
 
-/// Of symbols for the same memory the largest counts. Returns how many bytes have a name.
+/// If several symbols name the same memory, the largest counts. Returns the bytes that have a name.
 std::uint64_t place_arrays(found_arrays& found, known_module& in) noexcept {
   auto** const all =
       static_cast<candidate**>(in.memory.take((found.count + 1) * sizeof(candidate*)));
@@ -173,7 +173,7 @@ std::uint64_t place_arrays(found_arrays& found, known_module& in) noexcept {
   return named;
 }
 
-/// What lies between the arrays that have a symbol, in a file that most symbols were stripped off.
+/// Places the memory between arrays that have a symbol, in a file with most symbols stripped off.
 void place_unnamed(const found_arrays& found, const zero_memory& zero, const char* module,
                    known_module& in) noexcept {
   constexpr std::uintptr_t least = std::uintptr_t{64} << 10;
@@ -207,7 +207,7 @@ bool is_own_module(const zero_memory& zero) noexcept {
   return zero.holds(reinterpret_cast<std::uintptr_t>(&modules), 1);
 }
 
-/// False if that is not the module's file.
+/// False if this is not the module's file.
 bool read_file(const char* path, const dl_phdr_info& module, const zero_memory& zero,
                module_memory& memory, found_arrays& into) noexcept {
   symbol_file file(path);
@@ -223,7 +223,7 @@ void read_module(const dl_phdr_info& module, const zero_memory& zero, known_modu
   found_arrays found;
   auto read = [&] {
     const bool program = *into.path == '\0';
-    // Of a program that is started as an argument of the loader, /proc/self/exe is the loader.
+    // If a program is started as an argument of the loader, /proc/self/exe is the loader.
     if (!read_file(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
         program) {
       (void)read_file(program_invocation_name, module, zero, into.memory, found);
@@ -271,7 +271,7 @@ int look_at(dl_phdr_info* module, std::size_t /*bytes*/, void* /*nothing*/) {
   return 0;
 }
 
-/// Memory that went with its module: somebody else may have the addresses by now.
+/// Removes the objects of an unloaded module: other memory may have the addresses by now.
 void drop(known_module& gone) noexcept {
   for (std::size_t i = 0; i < gone.count; ++i) {
     object what;
@@ -302,8 +302,8 @@ void drop_what_is_gone() noexcept {
   }
 }
 
-/// Called for the first module only: within it the loader's lock is held, and its list does not
-/// change.
+/// Called only for the first module: during the call the loader's lock is held, and its list does
+/// not change.
 int look_at_all(dl_phdr_info* first, std::size_t /*bytes*/, void* /*nothing*/) {
   if (first->dlpi_adds == adds && first->dlpi_subs == removals) {
     return 1;
@@ -320,7 +320,7 @@ int look_at_all(dl_phdr_info* first, std::size_t /*bytes*/, void* /*nothing*/) {
   return 1;
 }
 
-/// Keeps the module for good, in case a constructor had loaded it.
+/// Keeps the last module loaded for good, in case a constructor had loaded it.
 void watch_loader() noexcept {
   link_map* last = _r_debug.r_map;
   while (last != nullptr && last->l_next != nullptr) {
@@ -330,7 +330,7 @@ void watch_loader() noexcept {
     last_of_start = last;
     return;
   }
-  last_of_start = _r_debug.r_map; // has successors: then the loader is asked each time
+  last_of_start = _r_debug.r_map; // has successors, so the loader is queried each time
 }
 
 bool may_be_new() noexcept {
@@ -362,8 +362,8 @@ unsigned long long unloaded_modules() noexcept {
 }
 
 void forget_statics() noexcept {
-  // Another thread had the loader's lock when this process was forked, and is not here to give it
-  // back.
+  // At the fork another thread had the loader's lock. That thread does not exist here and never
+  // releases it.
   if (at_work) {
     last_of_start = nullptr;
   }
@@ -373,7 +373,7 @@ void forget_statics() noexcept {
 
 using namespace nodewise::agent;
 
-/// The objects of a module that goes must go before somebody else has its addresses.
+/// The objects of an unloaded module must be removed before other memory gets its addresses.
 NODEWISE_INTERPOSED int dlclose(void* handle) noexcept {
   const int answer = next_dlclose.get()(handle);
   if (last_of_start.load(std::memory_order_relaxed) != nullptr) {

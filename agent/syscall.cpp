@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// syscall(): the system calls that programs make without a function of the C library. Of all of
-// them mremap alone fails on memory that the agent has placed.
+// syscall(): the system calls that programs make without a function of the C library. Only mremap
+// fails on memory that the agent has placed.
 #include "agent/syscall.hpp"
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include "agent/behind.hpp"
 
 extern "C" {
-/// Until the next one is known, the kernel itself.
+/// The next syscall(). Until it is known, the kernel itself.
 __attribute__((visibility("hidden"))) long (*nodewise_next_syscall)(long, ...) noexcept =
     nodewise_ask_kernel;
 __attribute__((visibility("hidden"))) long nodewise_refused(long answer) noexcept;
@@ -33,8 +33,8 @@ namespace {
 
 } // namespace
 
-// In assembly, because a caller gives as many arguments as its system call has: a function in C++
-// that takes all of them could write into the caller's stack where the last one is not.
+// In assembly, because a caller passes only the arguments of its system call. A C++ function with
+// all arguments could write to the caller's stack at the place of an argument that was not passed.
 #define NODEWISE_TEXT(x) #x
 #define NODEWISE_NUMBER(x) NODEWISE_TEXT(x)
 #if defined(__x86_64__)

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-/// What mremap() and syscall(SYS_mremap, ...) do under the agent. The program's memory is one
-/// mapping to it, and several to the kernel where policies split it.
+/// The agent's mremap() and syscall(SYS_mremap, ...). Memory that is one mapping for the program is
+/// several for the kernel if policies split it.
 extern "C" __attribute__((visibility("hidden"))) void* nodewise_remap(void* old,
                                                                       std::size_t old_bytes,
                                                                       std::size_t bytes, int flags,

@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of threads that a program starts. A program that starts a team, joins it and starts
-// another one means the same places by them, so numbers begin again at 0 when everybody of a team
-// was joined. One thread after the other is no team: these are counted on, as are all where one is
-// detached, or joined in a way that the agent does not see.
+// The numbers of the threads that a program starts. A program that starts a team, joins it and
+// starts another one wants the same places for both. So numbers begin again at 0 when all threads
+// of a team were joined. Threads that run one after the other are not a team, and their numbers
+// continue. They also continue if a thread is detached, or joined unseen by the agent.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace nodewise::agent {
 
 class team_numbers {
  public:
-  /// `with_main`: the main thread is of the team, so that one thread makes one with it.
+  /// `with_main`: the main thread belongs to the team, so that one more thread makes a team.
   [[nodiscard]] std::uint32_t next(bool with_main) noexcept {
     std::uint64_t was = state_.load();
     while (true) {
@@ -27,7 +27,7 @@ class team_numbers {
       }
     }
   }
-  /// Its thread was never started; unless another has had the next number it is given again.
+  /// The number's thread was never started. The number is used again if it was the last one.
   void give_back(std::uint32_t number) noexcept {
     std::uint64_t was = state_.load();
     while (true) {
@@ -45,7 +45,8 @@ class team_numbers {
   static constexpr std::uint64_t one_thread = std::uint64_t{1} << 32;
   static constexpr std::uint64_t is_team = one_thread >> 1;
   static constexpr std::uint64_t numbers = is_team - 1;
-  /// The next number; whether two were there together; in the upper half how many were not joined.
+  /// Lowest bits: the next number. `is_team`: two threads ran together. Upper half: threads that
+  /// were not joined.
   std::atomic<std::uint64_t> state_{0};
 };
 

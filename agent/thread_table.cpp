@@ -24,8 +24,8 @@ constinit std::atomic<std::size_t> next_entry{0};
 constinit pthread_key_t at_thread_end = 0;
 constinit bool is_open = false;
 
-/// The key's value: which entry, and which of its threads, so that a forked child's only thread
-/// does not end one that the table no longer means. Never null.
+/// The key's value identifies the entry and the thread that took it, so that a forked child's only
+/// thread does not end a thread that the table no longer has. Never null.
 void* ticket_of(const known_thread& entry) noexcept {
   const auto at = static_cast<std::uintptr_t>(&entry - table);
   const std::uintptr_t turn = entry.mark.load(relaxed) / taken_once;
@@ -38,11 +38,11 @@ void set_state(known_thread& entry, thread_state state) noexcept {
                    std::memory_order_release);
 }
 
-/// So many in all: threads of inner teams are started anew for each region.
+/// The limit for all records: threads of inner teams are started anew for each region.
 constexpr std::uint32_t max_told = 16384;
 constinit std::atomic<std::uint32_t> told{0};
 
-/// At its end, as the table would not know it any more when the process ends.
+/// Records the thread at its end, as the table may not have it any more when the process ends.
 void tell_inner_thread(known_thread& entry) noexcept {
   if (!is_tracing() || !claim_record(entry) || told.fetch_add(1, relaxed) >= max_told) {
     return;
@@ -57,7 +57,7 @@ void tell_inner_thread(known_thread& entry) noexcept {
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
 }
 
-/// By the thread that ends. A runtime's is of no further interest.
+/// Called by the ending thread. A runtime's thread is of no further interest.
 void end_thread(void* ticket) noexcept {
   known_thread& entry =
       table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
@@ -94,7 +94,7 @@ void open_thread_table() noexcept {
 }
 
 void empty_thread_table() noexcept {
-  // Tickets of before are void: whoever takes an entry counts its turns on.
+  // Earlier tickets are void: taking an entry increases its count.
   for (std::size_t at = 0; at < used_entries(); ++at) {
     set_state(table[at], thread_state::none);
   }
@@ -168,7 +168,7 @@ known_thread* find_by_handle(pthread_t thread) noexcept {
 }
 
 bool note_joined(pthread_t thread) noexcept {
-  // From the latest on: who is joined has mostly been started not long ago.
+  // Begins with the latest entry: a joined thread was usually started not long ago.
   const std::size_t next = next_entry.load(relaxed);
   for (std::size_t back = 1; back <= used_entries(); ++back) {
     known_thread& entry = table[(next - back) % max_known_threads];
@@ -195,7 +195,7 @@ bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
   std::memcpy(into.name, entry.name, sizeof into.name);
   std::memcpy(into.start, entry.start_module, sizeof into.start);
   std::atomic_thread_fence(std::memory_order_acquire);
-  return entry.mark.load(relaxed) == before; // nobody has taken the entry meanwhile
+  return entry.mark.load(relaxed) == before; // the entry was not taken again meanwhile
 }
 
 } // namespace nodewise::agent

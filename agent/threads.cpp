@@ -58,7 +58,7 @@ using c11_joiner = int(thrd_t, int*);
 using thread_binder = int(pthread_t, std::size_t, const cpu_set_t*);
 using task_binder = int(pid_t, std::size_t, const cpu_set_t*);
 
-/// POSIX returns the error, C11 one number for all errors.
+/// POSIX returns the error; C11 returns one number for all errors.
 template <int error, class... Parameters>
 int no_threads(Parameters...) noexcept {
   return error;
@@ -72,12 +72,12 @@ constinit next_function<thread_binder> next_pthread_setaffinity{"pthread_setaffi
                                                                 no_threads<ENOSYS>};
 constinit next_function<task_binder> next_sched_setaffinity{"sched_setaffinity"};
 
-/// In a child of vfork() the table is the parent's.
+/// False in a child of vfork(), where the table is the parent's.
 bool is_this_process() noexcept {
   return facts.pid.load(relaxed) != 0 && facts.pid.load(relaxed) == ::getpid();
 }
 
-/// The file of the code at `address`, its last part; "" if nobody knows.
+/// The last part of the path of the file with the code at `address`; "" if unknown.
 const char* module_name(const void* address) noexcept {
   const module_of found(address);
   if (found.start != nullptr) {
@@ -88,7 +88,7 @@ const char* module_name(const void* address) noexcept {
                                                                       : "";
 }
 
-/// The program, or one of its libraries that is no runtime, has bound a thread.
+/// Notes that the program, or a library that is not a runtime, has bound a thread.
 void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
   if ((flags.fetch_or(NODEWISE_AGENT_OWN_AFFINITY) & NODEWISE_AGENT_OWN_AFFINITY) == 0) {
     ++facts.own_affinity;
@@ -97,7 +97,7 @@ void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
 
 constinit bound_early early;
 
-/// What a new thread does first.
+/// The first actions of a new thread.
 known_thread& enter(void* entry) noexcept {
   announce_thread(facts.pid.load(relaxed));
   note_thread_stack();
@@ -119,7 +119,7 @@ void* run_entered_c11(void* entry) {
   return std::bit_cast<void*>(static_cast<std::intptr_t>(mine.run_c11(mine.argument)));
 }
 
-/// A thread that somebody asked for.
+/// A requested thread.
 struct wanted_thread {
   pthread_t* into;
   const pthread_attr_t* attributes;
@@ -133,8 +133,8 @@ struct wanted_thread {
   }
 };
 
-/// C11's threads are the C library's POSIX threads, whose result is cut to an int where they are
-/// joined; so without an entry the function may be called through the other type.
+/// C11 threads are the C library's POSIX threads, and joining them cuts the result to an int. So
+/// without an entry the function may be called through the other type.
 int create(const wanted_thread& wanted, const pthread_attr_t* attributes,
            known_thread* entry) noexcept {
   auto& next = next_pthread_create.get();
@@ -153,13 +153,13 @@ void note_flags(known_thread* entry, std::uint32_t flags) noexcept {
   }
 }
 
-/// Behind the main thread's, if that works.
+/// The thread's place: after the main thread's if that works.
 std::size_t place_of(std::uint64_t ordinal) noexcept {
   return (ordinal + (facts.main_works ? 1 : 0)) % facts.places.count();
 }
 
-/// A main thread that works goes to its place when it gets company: not before, as what it asks the
-/// kernel about its processors decides how many threads it starts.
+/// A main thread that works is pinned when it starts the first thread. Before that it may ask the
+/// kernel for its processors to decide how many threads to start.
 void place_main() noexcept {
   if (!facts.main_works || facts.places.count() == 0 ||
       (facts.main_flags & (NODEWISE_AGENT_PINNED | NODEWISE_AGENT_OWN_AFFINITY)) != 0) {
@@ -176,7 +176,8 @@ void place_main() noexcept {
   facts.main_flags |= NODEWISE_AGENT_PINNED;
 }
 
-/// On its place if the kernel lets it; a refusal never costs the program its thread.
+/// Creates the thread on its place if the kernel allows it. If the kernel refuses, the thread
+/// starts without a place.
 int create_on_place(const wanted_thread& wanted, std::size_t place, known_thread* entry) noexcept {
   cpu_mask where;
   facts.places.mask(place, where);
@@ -184,11 +185,11 @@ int create_on_place(const wanted_thread& wanted, std::size_t place, known_thread
   int refusal = placed.failure();
   if (refusal == 0) {
     note_flags(entry, NODEWISE_AGENT_PINNED);
-    int cancellable = 0; // where the kernel refuses, the C library waits, and that can be cancelled
+    int cancellable = 0; // if the kernel refuses, the C library waits at a cancellation point
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
     refusal = create(wanted, placed.get(), entry);
     ::pthread_setcancelstate(cancellable, nullptr);
-    if (refusal == 0 || refusal == EAGAIN) { // EAGAIN: no more threads, wherever
+    if (refusal == 0 || refusal == EAGAIN) { // EAGAIN: no more threads on any place
       facts.pinned += refusal == 0 ? 1 : 0;
       return refusal;
     }
@@ -235,7 +236,7 @@ int start_known(const wanted_thread& wanted) noexcept {
   if (answer == 0) {
     facts.own_threads += own ? 1 : 0;
     facts.own_affinity += bound ? 1 : 0;
-    return 0; // *wanted.into may be gone: the thread may own it, and have ended
+    return 0; // *wanted.into may be gone: the thread may own it and have ended
   }
   if (entry != nullptr) {
     give_back(*entry);
@@ -258,7 +259,7 @@ void note_bound(pthread_t thread) noexcept {
   known_thread* entry = find_by_handle(thread);
   if (entry == nullptr) {
     early.add(thread);
-    entry = find_by_handle(thread); // it has begun meanwhile, and may have missed that
+    entry = find_by_handle(thread); // it may have begun meanwhile without seeing the binding
     if (entry != nullptr && !early.take(thread)) {
       return;
     }
@@ -278,7 +279,7 @@ int own_tid() noexcept {
   return static_cast<int>(sys::raw::call(SYS_gettid));
 }
 
-/// A thread or a process that is none of ours is nobody's business here.
+/// Ignores threads and processes that are not ours.
 void note_bound(int tid) noexcept {
   known_thread* const entry = find_by_tid(tid);
   if (entry != nullptr) {
@@ -291,7 +292,7 @@ void note_bound(int tid) noexcept {
 } // namespace
 
 void start_threads(const settings& asked) noexcept {
-  // Looked up while nobody else runs: dlsym waits for a dlopen, which may wait for a thread.
+  // Looked up while no other thread runs: dlsym waits for a dlopen, which may wait for a thread.
   (void)next_pthread_create.find();
   (void)next_pthread_join.find();
   (void)next_pthread_setaffinity.find();
@@ -376,7 +377,7 @@ NODEWISE_INTERPOSED int thrd_create(thrd_t* into, thrd_start_t run, void* argume
   return c11_answer(start_known({into, nullptr, nullptr, run, argument}));
 }
 
-// Where waiting may be cancelled, so these are not noexcept.
+// Waiting in these functions may be cancelled, so they are not noexcept.
 NODEWISE_INTERPOSED int pthread_join(pthread_t thread, void** result) {
   const int answer = next_pthread_join.get()(thread, result);
   if (answer == 0) {

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The records of threads. Only system calls, no lock and no allocation: the process may be ending
-// in a signal handler.
+// The records of threads. Uses only system calls, no lock and no allocation: the process may be
+// ending in a signal handler.
 #include <cstring>
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace nodewise::agent {
 
 namespace {
 
-/// "/proc/PID/task": not by /proc/self, which is another process where files are opened.
+/// "/proc/PID/task": not /proc/self, since another process opens the files.
 struct task_path {
   char text[64] = {};
 
@@ -48,7 +48,7 @@ struct task_path {
   std::size_t used_ = 0;
 };
 
-/// The threads of this process, as many as the table can know.
+/// The threads of this process, at most as many as the table has room for.
 class live_threads {
  public:
   explicit live_threads(int pid) noexcept
@@ -132,8 +132,8 @@ void read_cpus(int tid, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
   write_mask(mask, into);
 }
 
-/// Where there is no other thread. Most programs that a script starts have none, and /proc takes
-/// longer than all the rest of their end.
+/// Used if there is no other thread. Most programs that a script starts have none, and reading
+/// /proc takes longer than the rest of their end.
 void write_main(int pid) noexcept {
   nodewise_agent_thread record = {};
   record.tid = pid;
@@ -144,7 +144,7 @@ void write_main(int pid) noexcept {
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
 }
 
-/// False if it has ended.
+/// False if the thread has ended.
 bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   into.tid = tid;
   into.ordinal = -1;

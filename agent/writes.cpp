@@ -22,16 +22,16 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::uint64_t max_records = 16384;
 constexpr std::size_t max_threads = 1024;
-constexpr std::size_t max_open = 4; ///< places that a thread fills in turn
+constexpr std::size_t max_open = 4; ///< places that a thread writes to in turn
 constexpr std::uint64_t longest_ns = 1000000000;
 
-/// Bytes in a row that one place has written, not told yet.
+/// Consecutive bytes that one place has written and that have no record yet.
 struct series {
   bool is_open;
   const void* caller;
   std::uintptr_t start; ///< of the object
   std::uint64_t sequence;
-  std::size_t first; ///< bytes from there on
+  std::size_t first; ///< bytes from `start` on
   std::size_t last;
   std::uint64_t bytes;
   std::uint64_t calls;
@@ -40,8 +40,8 @@ struct series {
   std::uint32_t stack;
 };
 
-/// What one thread has written. Another one may tell it when the process ends, and its own signal
-/// handler may interrupt it, so whoever finds it busy leaves it alone.
+/// The writes of one thread. Another thread may record them when the process ends, and the thread's
+/// own signal handler may interrupt it. So a caller that finds `busy` set skips them.
 struct thread_writes {
   std::atomic<bool> taken;
   std::atomic_flag busy;
@@ -55,7 +55,7 @@ constinit std::atomic<std::uint64_t> records{0};
 constinit std::atomic<std::uint64_t> left_out{0};
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_writes* mine = nullptr;
-/// The last answer of the index.
+/// The last result of the index.
 [[gnu::tls_model("initial-exec")]] constinit thread_local range_index::place known{};
 
 class try_hold {
@@ -135,8 +135,8 @@ struct written {
   std::size_t last;
 };
 
-/// Whether the bytes are in the series or next to it. A page between them does not matter, since
-/// pages are what anybody asks for.
+/// Whether the bytes are in the series or next to it. A gap of a page does not matter, since the
+/// result is in pages.
 bool goes_on(const series& what, const written& now, const void* caller) noexcept {
   const std::size_t gap = page_bytes();
   return what.is_open && what.caller == caller && what.start == now.start &&
@@ -188,7 +188,7 @@ void note(const written& now, const void* caller) noexcept {
 /// False if the bytes begin in no object and in no group's arena.
 bool locate(const void* start, std::size_t bytes, written& into) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(start);
-  range_index::place found = known; // a signal handler may change what is known
+  range_index::place found = known; // a copy: a signal handler may change `known`
   if (is_grouped(start)) {
     found = {arena_of(start), UINTPTR_MAX, NODEWISE_AGENT_NO_SEQUENCE, true, 0};
   } else if (found.version != objects.ranges().version() || address < found.begin ||

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Static data that is zero at first, which is where arrays are.
+// Static data that is zero at first, such as static arrays.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace nodewise::agent {
 
-/// The part of a module's memory that is zero at first and no file's: what follows the file's bytes
-/// in a writable segment.
+/// The part of a module's memory that is zero at first and not from its file: the bytes after the
+/// file's bytes in a writable segment.
 struct zero_memory {
   static constexpr std::size_t most = 4;
   struct range {
@@ -51,7 +51,7 @@ struct zero_memory {
   }
 };
 
-/// "[static data of MODULE]", or "[static data of MODULE+0x1f000]" behind the first one of a
+/// "[static data of MODULE]", or "[static data of MODULE+0x1f000]" after the first range of a
 /// module.
 struct unnamed_data {
   char name[NODEWISE_AGENT_NAME_BYTES] = {};

@@ -22,7 +22,7 @@ std::vector<const verb*> shown_verbs() {
   return shown;
 }
 
-/// What is proposed as the value, with blanks between; `colon` stands for each colon.
+/// The words proposed as the value, separated by blanks; `colon` replaces each colon.
 std::string words_of(const flag& of, std::string_view colon = ":") {
   std::string text;
   for (const std::string& word : proposed_words(of)) {
@@ -46,7 +46,7 @@ bool takes_program(const verb& of) {
   return of.takes != operands::none && of.takes != operands::names;
 }
 
-/// Words joined by `between`, each made by `word_of`; empty ones are left out.
+/// Joins the words that `word_of` makes of the items with `between`; leaves out empty words.
 template <class Items>
 std::string joined(const Items& items, std::string_view between,
                    const std::function<std::string(decltype(*std::begin(items)))>& word_of) {
@@ -65,7 +65,7 @@ std::string names_of(const flag& of, std::string_view between) {
 
 // bash
 
-/// What follows an option that has a value: its choices, files, or nothing to propose.
+/// The values proposed after an option that takes one: its choices, files, or nothing.
 std::string bash_values(const verb& of) {
   std::string text;
   for (const flag* const f : of.flags) {
@@ -214,7 +214,7 @@ _nodewise_propose() {
 
 // zsh
 
-/// Help in brackets of an _arguments specification, which is in single quotes.
+/// Help text in the brackets of an _arguments specification, which is in single quotes.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char letter : text) {
@@ -246,7 +246,7 @@ std::string zsh_value(const flag& of) {
   if (takes_a_list(of)) {
     return ":" + name + ":_sequence compadd - " + words;
   }
-  // Behind a colon the word goes on.
+  // A word that ends in a colon continues, so no blank follows it.
   const std::string some =
       "compadd " + std::string(more_follows(of) ? "-S \"\" " : "") + "- " + words;
   return ":" + name + ":" +

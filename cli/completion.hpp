@@ -6,8 +6,8 @@
 
 namespace nodewise::cli {
 
-/// The completion script of a shell, from the tables that --help prints: "bash", "zsh" or "fish".
-/// Throws `error` (usage) for another.
+/// The completion script for a shell ("bash", "zsh" or "fish"), made from the tables that --help
+/// prints. Throws `error` (usage) for any other shell.
 [[nodiscard]] std::string completion_script(std::string_view shell);
 
 } // namespace nodewise::cli

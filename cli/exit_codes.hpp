@@ -8,7 +8,7 @@
 
 namespace nodewise::cli {
 
-/// How the command ends. `run` and `--on` end as the program they started did.
+/// The command's exit codes. `run` and `--on` end as the program that they start does.
 namespace exit_code {
 inline constexpr int ok = 0;
 inline constexpr int check_failed = 1;
@@ -24,14 +24,15 @@ inline constexpr int signal_base = 128;
 
 struct exit_code_row {
   int code;
-  std::string_view shown; ///< "128+N" is no number
+  std::string_view shown; ///< text, since "128+N" is not a number
   std::string_view meaning;
 };
 
 /// The table that `nodewise --help` and the manual print.
 inline constexpr std::array exit_codes = {
     exit_code_row{exit_code::ok, "0", "done"},
-    exit_code_row{exit_code::check_failed, "1", "a check that was asked for failed (--strict, lab check)"},
+    exit_code_row{exit_code::check_failed, "1",
+                  "a check that was asked for failed (--strict, lab check)"},
     exit_code_row{exit_code::usage, "2", "the command line makes no sense"},
     exit_code_row{exit_code::bad_input, "3", "a file cannot be read or is not what it should be"},
     exit_code_row{exit_code::refused, "4", "the operating system refused"},

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Every option of every verb, once; those that only `model` has are in model_flags.hpp. A verb
-// lists those it honours (verb_table.cpp), an invocation is asked by the same constants, so that a
-// misspelt option does not compile.
+// Defines every option of every verb once; the options of `model` alone are in model_flags.hpp.
+// Each verb lists the options it accepts (verb_table.cpp), and code queries an invocation by the
+// same constants, so a misspelt option does not compile.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 namespace nodewise::cli {
 
 enum class flag_kind {
-  toggle,         ///< there or not
-  value,          ///< one value; given twice, the last counts
-  optional_value, ///< there or not, perhaps with =VALUE behind it
+  toggle,         ///< present or absent
+  value,          ///< one value; if repeated, the last counts
+  optional_value, ///< present or absent, perhaps followed by =VALUE
   list,           ///< may be given several times, all count
 };
 
-// With a name, so that a flag may leave these out.
+// A named default, so that a flag may omit these fields.
 inline constexpr std::string_view no_text;
 
 struct flag {
@@ -25,12 +25,12 @@ struct flag {
   char letter = '\0';    ///< short form, or none
   flag_kind kind = flag_kind::toggle;
   std::string_view value = no_text;    ///< what the help calls the value: "NODES"
-  std::string_view choices = no_text;  ///< "auto|always|never"; empty where any text may be right
-  std::string_view standard = no_text; ///< what holds if it is not given, for the help
+  std::string_view choices = no_text;  ///< empty if the value is free text
+  std::string_view standard = no_text; ///< the default, for the help
   std::string_view group;
   std::string_view help;
-  std::string_view alias = no_text; ///< an older long form that is still taken
-  bool stands_alone = false;        ///< an answer instead of a program that is started
+  std::string_view alias = no_text; ///< an older long form, still accepted
+  bool stands_alone = false;        ///< prints an answer and starts no program
 };
 
 namespace group {
@@ -48,7 +48,7 @@ inline constexpr std::string_view advice = "What to do about it";
 
 namespace flags {
 
-// Common: the same meaning in every verb.
+// Common options: they mean the same in every verb.
 inline constexpr flag json{.name = "json",
                            .group = group::common,
                            .help = "print the result as JSON, with its schema and version"};
@@ -79,7 +79,7 @@ inline constexpr flag help{
 inline constexpr flag version{
     .name = "version", .group = group::common, .help = "print the version"};
 
-// `--on` and what describes the virtual machine.
+// `--on` and the options that describe the virtual machine.
 inline constexpr flag on{.name = "on",
                          .kind = flag_kind::value,
                          .value = "lab:MACHINE",
@@ -142,7 +142,7 @@ inline constexpr flag costs{
         "bandwidths and latencies of that machine: drawn, in the JSON, and memory attributes in "
         "hwloc's XML"};
 
-// run: numactl's words where numactl has one.
+// run: with numactl's option names where numactl has the option.
 inline constexpr flag cpunodebind{.name = "cpunodebind",
                                   .letter = 'N',
                                   .kind = flag_kind::value,
@@ -300,7 +300,8 @@ inline constexpr flag threshold{.name = "threshold",
                                 .standard = "1MiB",
                                 .group = group::memory,
                                 .help = "smaller mappings are left alone by --memory blocked"};
-/// Where `run` places threads and memory: what `lab check` passes on to it. It has another --all.
+/// The placement options of `run`, which `lab check` passes on to it. --all is not among them:
+/// `lab` has another --all.
 inline constexpr std::array run_placement = {&cpunodebind,
                                              &physcpubind,
                                              &bind,

@@ -19,7 +19,7 @@ int exit_code_for(const error& e, const invocation& given) {
   if (const auto* const stopped = dynamic_cast<const launch::not_started*>(&e)) {
     return stopped->exit_code();
   }
-  // With --on the program is in the virtual machine: here it has not started.
+  // With --on the program runs in the virtual machine: here it has not started.
   return given.has(flags::on) && e.kind() == error_kind::system ? exit_code::not_started
                                                                 : exit_code_of(e.kind());
 }

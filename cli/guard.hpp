@@ -7,8 +7,8 @@
 
 namespace nodewise::cli {
 
-/// Does the work of a command line; what it throws is printed on standard error and becomes the
-/// exit code. `given` may be filled by the work itself.
+/// Does the work of a command line. An exception is printed on standard error and becomes the exit
+/// code. `work` may itself fill in `given`.
 [[nodiscard]] int guard(const invocation& given, const std::function<int()>& work);
 
 } // namespace nodewise::cli

@@ -30,7 +30,7 @@ class page {
   void paragraph(std::string_view text, std::size_t indent) {
     line(std::string(indent, ' ') + report::wrap_indented(text, how_.width, indent));
   }
-  /// A term and its meaning in two columns, or below each other where the term is long.
+  /// A term and its meaning in two columns, or one below the other if the term is long.
   void entry(std::string_view term, std::string_view meaning, std::size_t term_width) {
     const std::size_t indent = 2 + term_width + 2;
     std::string head = "  " + paint(how_, tone::accent, term);
@@ -103,7 +103,7 @@ std::vector<flag_group> groups_of(const verb& of) {
     }
     at->members.push_back(f);
   }
-  // What every verb has comes last.
+  // The options that every verb has come last.
   const auto common = std::ranges::find(groups, group::common, &flag_group::name);
   if (common != groups.end()) {
     std::rotate(common, common + 1, groups.end());

@@ -15,7 +15,7 @@ namespace nodewise::cli {
 [[nodiscard]] std::string command_help(const report::style& how);
 /// `nodewise VERB --help`.
 [[nodiscard]] std::string verb_help(const verb& of, const report::style& how);
-/// For a command line without a verb.
+/// The help for a command line without a verb.
 [[nodiscard]] std::string short_help(const report::style& how);
 
 /// Flags in the order of the table, by group.

@@ -16,8 +16,8 @@
 
 namespace nodewise::cli {
 
-/// A parsed command line. Values are the texts as typed; the accessors that convert throw
-/// `nodewise::error` (usage) that names the option.
+/// A parsed command line. Values are stored as typed; the accessors that convert them throw
+/// `nodewise::error` (usage), which names the option.
 class invocation {
  public:
   struct option {
@@ -25,7 +25,7 @@ class invocation {
     std::string value; ///< empty for a toggle
   };
 
-  /// nullptr if no verb was given: then there is `--help` or `--version`.
+  /// nullptr if no verb was given, which needs `--help` or `--version`.
   const cli::verb* verb = nullptr;
   std::vector<option> options; ///< in the order they were typed
   std::vector<std::string> operands;
@@ -36,7 +36,7 @@ class invocation {
   [[nodiscard]] std::optional<std::string_view> text(const flag& which) const noexcept;
   /// Every text given for a `list` flag.
   [[nodiscard]] std::vector<std::string_view> texts(const flag& which) const;
-  /// A whole number within the limits, both included.
+  /// A whole number from `least` to `most`, both included.
   [[nodiscard]] std::optional<long long>
   number(const flag& which, long long least = 0,
          long long most = std::numeric_limits<long long>::max()) const;
@@ -48,10 +48,10 @@ class invocation {
   arguments_without(std::span<const flag* const> left_out) const;
 };
 
-/// "--membind", as errors name an option.
+/// "--membind": the name of an option in errors.
 [[nodiscard]] std::string option_name(const flag& which);
 
-/// `read()`, whose usage errors then name the option: "--membind: the list '0-'".
+/// Calls `read()` and adds the option to its usage errors: "--membind: the list '0-'".
 template <class Read>
 auto for_option(const flag& which, Read&& read) {
   try {
@@ -64,9 +64,9 @@ auto for_option(const flag& which, Read&& read) {
   }
 }
 
-/// Reads a command line (without the name of the command). Throws `nodewise::error` (usage) with
-/// the nearest name for a typing error. With --help or --version among the options, what else is
-/// missing is no error.
+/// Reads a command line (without the name of the command). Throws `nodewise::error` (usage), which
+/// proposes the nearest name for a typing error. With --help or --version among the options,
+/// missing parts are not an error.
 [[nodiscard]] invocation parse(std::span<const char* const> arguments);
 
 } // namespace nodewise::cli

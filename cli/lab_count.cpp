@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view to_standard_output = "-";
 
-/// An unnamed file that the runner inherits and writes by its number.
+/// An unnamed file that the runner inherits and writes through its descriptor number.
 class inherited_file {
  public:
   inherited_file() : descriptor_(::memfd_create("counts", 0)) {
@@ -50,7 +50,7 @@ class inherited_file {
       if (got < 0 && errno == EINTR) {
         continue;
       }
-      if (got <= 0) { // what is missing is found to be cut off
+      if (got <= 0) { // a partial file is later detected as cut off
         return text;
       }
       text.append(part.data(), static_cast<std::size_t>(got));
@@ -93,7 +93,7 @@ counted_run run_counted_after(const paths& from, std::vector<std::string> argume
 bool counted_run::lab_failed() const noexcept {
   const int code = end.exit_code();
   const bool of_runner = code >= exit_code::time_limit && code <= exit_code::not_found;
-  // By the command inside, which refused what it was asked before any program began.
+  // From the command inside, which rejected its arguments before any program started.
   const bool of_launcher = code >= exit_code::usage && code <= exit_code::refused;
   return counts.empty() && (of_runner || of_launcher);
 }
@@ -125,7 +125,7 @@ counted_run run_counted(const paths& from, std::vector<std::string> arguments, o
 }
 
 nlohmann::ordered_json guest_settings(const invocation& given, const traffic::counts& of) {
-  // What the runner sets where nothing is asked for: lab/nodewise_lab/cli.py.
+  // The defaults are those of the runner: lab/nodewise_lab/cli.py.
   return {{"kernel", "unavailable"},
           {"page_bytes", of.page_bytes},
           {"numa_balancing", given.text(flags::on_numa_balancing).value_or("0")},
@@ -143,7 +143,7 @@ void check_traffic_output(const invocation& given) {
 
 int tell_traffic(const counted_run& run, const machine& on, const invocation& given) {
   if (run.lab_failed()) {
-    return exit_code::ok; // which is not the end of this run
+    return exit_code::ok; // the run ends with the runner's status, not this one
   }
   const auto where = given.text(flags::on_counts);
   try {

@@ -22,8 +22,8 @@ namespace nodewise::cli {
 
 namespace {
 
-/// A plan is read inside the machine, which has these of its own. One that cannot be followed is
-/// refused before the machine starts.
+/// The plan is read inside the machine, which has its own /proc, /dev, /sys and /run. Refuses a
+/// plan that cannot be followed before the machine starts.
 void require_plan_there(const invocation& given, const flag& which) {
   const auto name = given.text(which);
   if (!name) {
@@ -55,7 +55,7 @@ std::string machine_file_for_runner(const machine& what) {
                 "it could not be handed over", "check the limits of memory and of open files",
                 errno_value);
   };
-  // Not closed by exec: the runner reads it by its number.
+  // Stays open across exec: the runner reads it through its descriptor number.
   const int file = ::memfd_create("machine.json", 0);
   if (file < 0) {
     refuse(errno);
@@ -76,7 +76,7 @@ std::vector<std::string> runner_options(const invocation& given) {
     }
   };
   (void)given.number(flags::on_timeout, 0,
-                     1'000'000); // refused here, where the option has its name
+                     1'000'000); // checked here, where errors name the option
   pass(flags::on_timeout, "--timeout");
   pass(flags::on_thp, "--thp");
   pass(flags::on_numa_balancing, "--numa-balancing");

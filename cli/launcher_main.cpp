@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// nodewise: a static executable that starts programs itself, because users wait for a launcher
-// every time, and leaves everything else to nodewise-tool.
+// nodewise: a static executable. It starts programs itself, because users wait for a launcher every
+// time, and leaves everything else to nodewise-tool.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -28,8 +28,8 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
               failed);
 }
 
-/// Only a plain run must begin within a millisecond. One that is supervised, or that needs line
-/// tables, hwloc or the file of a machine, is nodewise-tool's.
+/// Only a plain run must start within a millisecond. Runs that are supervised, or that need line
+/// tables, hwloc or a machine file, are left to nodewise-tool.
 bool is_plain_run(const invocation& given) {
   if (given.verb == nullptr || given.verb->name != "run") {
     return false;
@@ -41,11 +41,11 @@ bool is_plain_run(const invocation& given) {
       return false;
     }
   }
-  // Measured weights are in a file.
+  // Measured weights are read from a file.
   if (given.text(flags::memory).value_or("").starts_with("weighted:auto")) {
     return false;
   }
-  // "numa[hbm]" needs all that hwloc knows of the machine.
+  // "numa[hbm]" needs hwloc's knowledge of the machine.
   return std::ranges::none_of(given.options, [](const invocation::option& each) {
     return each.value.find('[') != std::string::npos;
   });

@@ -52,7 +52,7 @@ topology read_file(const fs::path& file) {
                   "grids such as lab:4x2, and lab:/path/to/machine.json");
 }
 
-/// What hwloc can read of what --input names.
+/// Converts what --input names to a source that hwloc can read.
 topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> what) {
   using namespace topology_detail;
   if (!what) {
@@ -79,7 +79,7 @@ topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> wh
 bool file_begins_with(const fs::path& file, char wanted) {
   std::ifstream in(file);
   char first = '\0';
-  return in >> first && first == wanted; // >> leaves white space out
+  return in >> first && first == wanted; // >> skips white space
 }
 
 std::vector<std::string> lab_machine_names(const paths& from) {

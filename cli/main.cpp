@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// nodewise-tool: every verb but the plain `run`, which the small executable `nodewise` does itself.
+// nodewise-tool: every verb except the plain `run`, which the small executable `nodewise` does.
 #include <array>
 #include <cerrno>
 #include <span>
@@ -57,8 +57,8 @@ int dispatch_verb(const invocation& given) {
   throw std::logic_error("a verb without a function");
 }
 
-/// A descriptor that is closed would be given to the next file that is opened, and results would be
-/// written into it. What is put in its place refuses them instead.
+/// If a standard descriptor is closed, the next opened file would get its number, and results would
+/// be written into that file. A placeholder that refuses writes prevents this.
 void occupy_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {

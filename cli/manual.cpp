@@ -13,8 +13,8 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Text that roff prints as it is: no line of it is taken for a request, a dash stays one that can
-/// be copied into a shell, and what is between backticks is bold.
+/// Escapes text so that roff prints it literally: no line is taken for a request, a dash stays one
+/// that can be copied into a shell, and text between backticks is bold.
 std::string roff(std::string_view text) {
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   bool bold = false;

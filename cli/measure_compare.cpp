@@ -20,12 +20,12 @@ using measure::record;
 using report::cell;
 using report::tone;
 
-/// What is to be said of a figure that both have.
+/// The verdict on a figure that both measurements have.
 enum class judgement { other_work, few_visits, disturbed, alike, better, worse, count };
 
 struct words {
   std::string_view in_row;
-  std::string_view below; ///< behind their number; empty for what rows say
+  std::string_view below; ///< follows their number; empty if the rows say it
 };
 constexpr std::array<words, static_cast<std::size_t>(judgement::count)> all_words = {{
     {"other buffers or threads", "with other buffers or threads: no change of the machine"},
@@ -59,7 +59,7 @@ judgement judge(const record& then, const record& now, const measure::change& fo
   return is_more == now.more_is_better() ? judgement::better : judgement::worse;
 }
 
-/// Figures that are known here and not there.
+/// The number of figures that are known in `here` but not in `there`.
 std::size_t known_only(const measurement& here, const measurement& there) {
   return static_cast<std::size_t>(std::ranges::count_if(here.records, [&](const record& each) {
     const record* const other = there.find(each.of, each.label);
@@ -67,7 +67,7 @@ std::size_t known_only(const measurement& here, const measurement& there) {
   }));
 }
 
-/// Names of hosts change, and a file may be of no host: this is said, not refused.
+/// Host names change, and a file may lack one: differences are reported, not refused.
 std::string about_hosts(const measurement& before, const measurement& after) {
   if (before.host == after.host && before.instruction_set == after.instruction_set &&
       before.workgroups == after.workgroups) {

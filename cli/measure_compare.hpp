@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What changed between two measurements, for people.
+// Shows as text what changed between two measurements.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace nodewise::cli {
 
-/// Figure by figure. Only what was measured in the same way, often enough and undisturbed is called
-/// better or worse.
+/// Compares figure by figure. Only figures measured in the same way, often enough and undisturbed
+/// are called better or worse.
 [[nodiscard]] std::string comparison_text(const measure::measurement& before,
                                           const measure::measurement& after,
                                           const report::style& how);

@@ -21,7 +21,7 @@ using measure::point;
 measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
   measure::memory_to_have found;
   for (const memory_node& node : on.machine().nodes) {
-    if (on.memory_nodes().size() == 1) { // then the kernel's own estimate is of this node
+    if (on.memory_nodes().size() == 1) { // then the kernel's estimate is for this node
       found.by_node.push_back(sys::read_available_memory(kernel));
       continue;
     }
@@ -50,7 +50,7 @@ std::vector<std::string> doubts(const topology& on, const measure::scope& what,
                                 const std::vector<point>& points, sys::kernel& kernel) {
   std::vector<std::string> all;
   const std::uint64_t enough = measure::enough_bytes(on);
-  const bool is_asked = what.bytes != 0 || what.experiments.empty(); // workgroups have their own
+  const bool is_asked = what.bytes != 0 || what.experiments.empty(); // workgroups set a size
   const std::uint64_t most = measure::most_bytes(on, what.memory);
   if (!is_asked && most < enough) {
     all.push_back(small_buffers(most, ", all that memory has to give,", enough));

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is to be said of a measurement before it begins.
+// Warnings about a measurement that are known before it begins.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace nodewise::cli {
 
-/// What this process may take now: of each node, and of its control group.
+/// The memory that this process may allocate now: on each node, and in its control group.
 [[nodiscard]] measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel);
 
-/// Why figures will not be those of the memory, though all can be measured.
+/// The reasons why the figures will not show memory performance, although all can be measured.
 [[nodiscard]] std::vector<std::string> doubts(const topology& on, const measure::scope& what,
                                               const std::vector<measure::point>& points,
                                               sys::kernel& kernel);
 
-/// What was asked for, and is not among the points.
+/// What was asked for but is missing from the points.
 [[nodiscard]] std::vector<std::string> left_out(const std::vector<measure::point>& points);
 
 } // namespace nodewise::cli

@@ -23,11 +23,11 @@ namespace {
 using measure::experiment;
 using measure::measurement;
 
-/// What others compute with, by how sure it is.
+/// The quality of the figures that other verbs use.
 struct quality {
   std::size_t figures = 0;
-  std::size_t sure = 0;      ///< with an interval of 95 %
-  std::size_t disturbed = 0; ///< while somebody else worked here
+  std::size_t sure = 0;      ///< with a 95 % interval
+  std::size_t disturbed = 0; ///< by other work on the machine
 
   explicit quality(const measurement& of) {
     for (const experiment each :
@@ -43,7 +43,7 @@ struct quality {
   }
 };
 
-/// The measurement in a file; nothing if it cannot be read, or is of another machine.
+/// Reads the measurement in a file; nothing if it cannot be read or is of another machine.
 std::optional<measurement> read_kept(const std::filesystem::path& file, const machine& on) {
   try {
     const nlohmann::ordered_json document = read_json_file(file, largest_machine_file);
@@ -113,7 +113,7 @@ std::string why_not_kept(const measurement& what, const topology& on,
   if (part.empty() && other.empty()) {
     return doubts.empty() ? std::string() : doubts.front();
   }
-  // Whoever wants it used all the same says so by naming a file.
+  // The user can still have it used by naming a file.
   return (part.empty() ? other + " is not what others compute with" : part) +
          "; -o FILE writes it, NODEWISE_MEASURED=FILE has it used";
 }
@@ -136,7 +136,8 @@ std::string keep(const measurement& what, const topology& on,
   if (what.all(experiment::bandwidth).empty() && what.all(experiment::latency).empty()) {
     return "";
   }
-  // Remote memory costs there what local memory costs; and the file could be the host's.
+  // In a virtual machine remote memory costs as much as local memory, and the file could be the
+  // host's.
   if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
     return "Not kept: the virtual machine " + std::string(lab) +
            " shows where pages are, not what they cost.\n";
@@ -169,7 +170,7 @@ std::string keep(const measurement& what, const topology& on,
     }
     return "Kept in " + file.string() +
            ": nodewise topo shows it, run --memory weighted:auto uses it.\n";
-  } catch (const error& e) { // there is no home
+  } catch (const error& e) { // no home directory
     return "Not kept: " + e.answered() + "; " + e.cure() + ".\n";
   }
 }

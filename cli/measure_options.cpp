@@ -23,7 +23,7 @@ namespace {
 using measure::experiment;
 using measure::point;
 
-/// The quick set is to end within half a minute, start and last point included.
+/// The quick set must end within half a minute, including the start and the last point.
 constexpr std::chrono::nanoseconds quick_time = std::chrono::seconds(26);
 constexpr std::chrono::nanoseconds full_time_per_point = std::chrono::seconds(3);
 
@@ -66,7 +66,7 @@ std::vector<experiment> chosen_experiments(const invocation& given) {
   return chosen;
 }
 
-/// likwid-bench has a kernel for each instruction set; here that is not to be chosen.
+/// likwid-bench has a kernel for each instruction set; nodewise does not offer that choice.
 [[noreturn]] void refuse_kernel(std::string_view word) {
   const std::string asked = option_name(flags::measured_kernel) + " " + std::string(word);
   for (std::size_t end = word.rfind('_'); end != std::string_view::npos && end != 0;
@@ -85,7 +85,7 @@ std::vector<experiment> chosen_experiments(const invocation& given) {
               near.empty() ? "see nodewise measure --help" : "did you mean " + near + "?");
 }
 
-/// An experiment that was asked for by name is not left out in silence.
+/// Throws if an experiment requested by name would be left out.
 void require_points(const std::vector<experiment>& asked, const std::vector<point>& points) {
   for (const experiment each : asked) {
     if (!std::ranges::count(points, each, &point::of)) {
@@ -102,7 +102,7 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
 
 std::vector<std::string_view> chosen_kernels(const invocation& given) {
   std::vector<std::string_view> chosen;
-  // Each once, whichever of its names it is asked for by: a label is of one figure.
+  // Each kernel once, whichever of its names is used: a label identifies one figure.
   const auto add = [&](std::string_view name) {
     if (!std::ranges::count(chosen, name)) {
       chosen.push_back(name);
@@ -154,8 +154,8 @@ std::optional<std::chrono::nanoseconds> asked_time(const invocation& given) {
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
-/// The threads of a workgroup on each of the nodes that they are on, with a part of the arrays in
-/// its memory, or all of them where the text says.
+/// Groups the threads of a workgroup by node. Each group's share of the arrays is in its node's
+/// memory, or wherever the text places the arrays.
 std::vector<measure::stream_group> groups_of(const spec::workgroup& asked,
                                              const measure::kernel& does, const topology& on) {
   std::vector<measure::stream_group> groups;
@@ -175,7 +175,7 @@ std::vector<measure::stream_group> groups_of(const spec::workgroup& asked,
   return groups;
 }
 
-/// Threads that share a processor take turns on it: such a figure is not of the memory.
+/// Threads that share a processor take turns on it, so the figure does not show memory performance.
 std::vector<std::string> shared_processors(const point& of) {
   cpu_set taken;
   cpu_set twice;
@@ -192,7 +192,7 @@ std::vector<std::string> shared_processors(const point& of) {
           "this process more processors"};
 }
 
-/// A point a kernel, all workgroups at the same time.
+/// One point for each kernel; all workgroups run at the same time.
 std::vector<point> workgroup_points(const invocation& given, const topology& on,
                                     const measure::scope& what) {
   std::vector<point> points;
@@ -251,7 +251,7 @@ void require_one_question(const invocation& given) {
   }
 }
 
-/// Weights are of bandwidths: of no other figures, and not after half a minute for nothing.
+/// Weights need measured bandwidths: refuses options without them before measuring anything.
 void require_bandwidths(const invocation& given) {
   const std::string weights = option_name(flags::weights);
   constexpr const char* answer = "weights are made of the bandwidths between nodes";
@@ -269,7 +269,7 @@ void require_bandwidths(const invocation& given) {
   }
 }
 
-/// What says how to measure is of no use where nothing is measured.
+/// Refuses options that say how to measure if nothing is measured.
 void require_nothing_to_measure(const invocation& given) {
   for (const flag* asks : {&flags::full, &flags::only, &flags::measured_kernel, &flags::workgroup,
                            &flags::point_time, &flags::buffer_size, &flags::buffer_pages}) {
@@ -280,7 +280,7 @@ void require_nothing_to_measure(const invocation& given) {
   }
 }
 
-/// A comparison is for people, and has no JSON.
+/// A comparison is text and has no JSON form.
 void require_readers(const invocation& given) {
   for (const flag* silent : {&flags::json, &flags::quiet}) {
     if (given.has(*silent)) {
@@ -291,7 +291,7 @@ void require_readers(const invocation& given) {
   }
 }
 
-/// Lines for a shell have standard output for themselves.
+/// The lines for a shell need standard output for themselves.
 void require_sense_of_weights(const invocation& given, bool measures) {
   const std::string weights = option_name(flags::weights);
   if (given.has(flags::compare)) {

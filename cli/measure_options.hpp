@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `nodewise measure` was asked for, as values of the room that does it.
+// The options of `nodewise measure`, converted to the values that src/measure takes.
 #pragma once
 
 #include <chrono>
@@ -19,15 +19,15 @@ struct measure_plan {
   std::string set; ///< "quick", "full", "chosen", "workgroups"
   std::vector<measure::point> points;
   std::chrono::nanoseconds time_per_point{};
-  std::vector<std::string> warnings; ///< of what is possible, and seldom meant; `doubts`, too
-  std::vector<std::string> doubts;   ///< why figures will not be those of the memory
+  std::vector<std::string> warnings; ///< for options that are valid but unusual; includes `doubts`
+  std::vector<std::string> doubts;   ///< why figures will not show memory performance
 };
 
-/// Throws `error` (usage) for options that cannot be meant together, and files that are too many or
-/// missing: what can be told before a file is read.
+/// Throws `error` (usage) for options that exclude each other and for too many or too few files:
+/// all that can be checked before a file is read.
 void require_sense(const invocation& given);
 
-/// Throws `error` (usage), naming the option.
+/// Throws `error` (usage), which names the option.
 [[nodiscard]] measure_plan plan_of(const invocation& given, const topology& on,
                                    sys::kernel& kernel);
 

@@ -82,8 +82,8 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
   return rows.to_string(how);
 }
 
-/// Of lines that are moved and not counted: those that stores read first, and the rest of lines of
-/// which a loop reads an element.
+/// The title for lines that are moved but not counted: lines that stores read first, and the rest
+/// of lines from which a loop reads one element.
 std::string_view moved_title(const std::vector<const record*>& records) {
   const bool in_part = std::ranges::any_of(records, [](const record* each) {
     const measure::kernel* const does = measure::find_kernel(each->kernel);
@@ -92,7 +92,7 @@ std::string_view moved_title(const std::vector<const record*>& records) {
   return in_part ? "in whole lines" : "with write-allocate";
 }
 
-/// One row a figure: what, median, interval, and what is to be said of it.
+/// One row for each figure: name, median, interval and remarks.
 std::string list(const std::vector<const record*>& records, const report::style& how) {
   const bool streams = std::ranges::any_of(
       records, [](const record* each) { return each->moved_per_counted > 1 && each->is_known(); });
@@ -125,7 +125,7 @@ std::string list(const std::vector<const record*>& records, const report::style&
   return rows.to_string(how);
 }
 
-/// Figures of one experiment that the same is to be said of.
+/// The figures of one experiment that share a remark.
 struct doubt {
   std::string what;
   std::vector<std::string> labels = {};
@@ -140,7 +140,7 @@ void add_label(std::vector<doubt>& doubts, const std::string& what, const std::s
   same->labels.push_back(label);
 }
 
-/// "node 0 -> node 1: "; how many and the first of them where all would be too long.
+/// "node 0 -> node 1: "; their number and the first ones if the full list is too long.
 std::string whose(const std::vector<std::string>& labels, std::size_t all) {
   constexpr std::size_t widest = 60;
   if (labels.size() == all) {
@@ -160,7 +160,7 @@ std::string whose(const std::vector<std::string>& labels, std::size_t all) {
                                       " (" + text + ", ...): ";
 }
 
-/// The most of each kind.
+/// The largest disturbance of each kind.
 measure::disturbance worst(const std::vector<const record*>& records) {
   measure::disturbance most;
   for (const record* each : records) {
@@ -174,7 +174,7 @@ measure::disturbance worst(const std::vector<const record*>& records) {
   return most;
 }
 
-/// What makes figures doubtful, each kind once with the figures that it is of.
+/// The reasons to doubt figures: each reason once, with its figures.
 std::string remarks(const std::vector<const record*>& records, const report::style& how) {
   const measure::disturbance most = worst(records);
   std::vector<doubt> doubts;
@@ -212,8 +212,8 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
   return text;
 }
 
-/// What all processors together draw from one memory, against what its own do: whether memory or
-/// processors are the limit.
+/// Compares the bandwidth of all processors from one memory with that of the memory's own
+/// processors, to see whether memory or processors are the limit.
 std::string verdict_of_contention(const measurement& what, const record& of,
                                   const report::style& how) {
   const auto own = std::ranges::find_if(what.records, [&](const record& each) {
@@ -251,7 +251,7 @@ std::string section(const measurement& what, experiment of, const report::style&
   return text + remarks(records, how) + "\n";
 }
 
-/// "none to half of it" where points differ.
+/// The share in huge pages, as a range where points differ.
 std::string huge_pages(const measurement& what) {
   std::optional<double> least;
   double most = 0;
@@ -285,7 +285,7 @@ std::string head(const measurement& what, const report::style& how) {
 } // namespace
 
 std::string format_figure(double value) {
-  // The longest text of either form is far below this; a length that is not is cut all the same.
+  // Both forms are far shorter than this buffer; a longer text would be cut off.
   std::array<char, 32> text{};
   const double size = std::abs(value);
   const bool is_usual = size == 0 || (size >= 0.001 && size < 1e9);

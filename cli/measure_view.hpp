@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What was measured, for people and as JSON.
+// Shows a measurement as text and as JSON.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@
 
 namespace nodewise::cli {
 
-/// Matrices and tables, an experiment after the other, and what makes figures doubtful.
+/// Matrices and tables, one experiment after another, and the reasons to doubt figures.
 [[nodiscard]] std::string measurement_text(const measure::measurement& what,
                                            const report::style& how);
 
-/// nodewise/measurement/1: the machine with what was measured among its parameters.
+/// nodewise/measurement/1: the machine, with the measured figures among its parameters.
 [[nodiscard]] nlohmann::ordered_json measurement_json(const measure::measurement& what,
                                                       const machine& on,
                                                       nlohmann::ordered_json settings);
 
-/// Of one number: three significant digits; with an exponent from 10^9 on and where four decimals
+/// One number with three significant digits; with an exponent from 10^9 on, and where four decimals
 /// would not show them.
 [[nodiscard]] std::string format_figure(double value);
 

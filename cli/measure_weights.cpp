@@ -19,7 +19,7 @@ namespace {
 
 using measure::experiment;
 
-/// By what was measured and nothing else: the firmware may have published bandwidths too.
+/// Uses the measured bandwidths only: the firmware may have published others.
 std::vector<kernel_weights::weight> weights_of(const measure::measurement& what, machine of) {
   std::erase_if(of.parameters, [](const parameter& each) { return each.name == "bandwidth"; });
   return kernel_weights::by_bandwidth(

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's weights for interleaving, by measured bandwidths.
+// The kernel's interleave weights, from measured bandwidths.
 #pragma once
 
 #include <string>
@@ -12,18 +12,17 @@
 
 namespace nodewise::cli {
 
-/// Why weights by these bandwidths should not be set on `here`: the measurement was stopped, a
-/// bandwidth is missing, a processor or memory computes nonsense, or another machine was measured.
-/// Empty if they may.
+/// Why weights from these bandwidths should not be set on `here`: the measurement was stopped, a
+/// bandwidth is missing, a processor or memory gave wrong results, or another machine was measured.
+/// Empty if they may be set.
 [[nodiscard]] std::string why_no_weights(const measure::measurement& what, const machine& of,
                                          const machine& here);
 
-/// What --weights asks for: sets them with =apply, and returns the lines for a shell. Throws
-/// `error` (input) where there is a reason not to: `why_no_weights`, or that the machine was
-/// measured in part. Printing what was measured just now (`file` is empty) goes on in the latter
-/// case, printing of a file in both, with a warning: it may be meant for the machine that it is of.
-/// Throws `error` (input) also where a node with memory has no bandwidth, (system) where the kernel
-/// refuses.
+/// Does what --weights asks for: sets the weights with =apply, and returns the lines for a shell.
+/// Throws `error` (input) for a reason in `why_no_weights` or a machine measured in part. Printing
+/// a new measurement (`file` is empty) goes on with a warning if the machine was measured in part;
+/// printing a file does in both cases, since it may be meant for its own machine. Also throws
+/// `error` (input) if a node with memory has no bandwidth, and (system) if the kernel refuses.
 [[nodiscard]] std::string tell_weights(const measure::measurement& what, const topology& on,
                                        const std::string& file, const invocation& given);
 

@@ -19,7 +19,7 @@ topology with(const topology& what, const machine& measured) {
           what.allowed_nodes()};
 }
 
-/// What is said where nothing is measured.
+/// The message if nothing is measured.
 std::string joined(const std::vector<std::string>& remarks) {
   std::string text = "nothing is measured on this machine";
   for (const std::string& each : remarks) {
@@ -28,10 +28,10 @@ std::string joined(const std::vector<std::string>& remarks) {
   return text;
 }
 
-/// Weights by a disturbed figure would place arrays wrongly without a word. One node has any
-/// weight.
+/// Weights from a disturbed figure would silently place arrays wrongly. For one node any weight is
+/// right.
 void refuse_disturbed(const measured::profile& kept, const node_set& nodes) {
-  node_set with_own; // a figure of the node's own processors is taken before all others
+  node_set with_own; // the figure of the node's own processors has priority
   for (const parameter& each : kept.what.parameters) {
     if (each.name == "bandwidth" && each.from == each.to) {
       with_own.insert(each.to);

@@ -12,7 +12,7 @@ namespace {
 using launch::memory_mode;
 using launch::run_options;
 
-/// numactl's options, each with a mode of its own.
+/// numactl's options, each with its mode.
 struct memory_flag {
   const flag* which;
   memory_mode mode;

@@ -17,14 +17,14 @@ using model::input;
 using model::machine_costs;
 using model::reading;
 
-/// By the same reading on a machine that is a little different.
+/// The time with the same reading on a slightly changed machine.
 double seconds_on(const machine_costs& other, const placed_loop& loop, reading by) {
   model::loop what = loop.what;
   const auto& latency = other.local_latency_s[other.cores[what.cores.front()].node];
   if (loop.chunk_starts_with_latency && latency) {
     what.chunk_start_s = latency->value;
   }
-  constexpr std::size_t pieces = 10'000; // fewer than for the time itself: there are 14 of them
+  constexpr std::size_t pieces = 10'000; // fewer than for the time itself: there are 14 such runs
   return model::seconds_by(other, what, by, pieces);
 }
 
@@ -39,8 +39,8 @@ std::vector<read_seconds> readings_of(const model::loop_prediction& found) {
   return all;
 }
 
-/// As it is told: shares are sums of rounded numbers, and are none above 1. Throws where neither
-/// memories nor cores have a limit, as nothing is predicted then.
+/// The prediction as reported: shares are clamped to 1, since they are sums of rounded numbers.
+/// Throws if neither memories nor cores have a limit, since nothing is predicted then.
 model::prediction told_as(model::prediction found) {
   if (!(found.seconds > 0) || !std::isfinite(found.seconds)) {
     throw error(error_kind::input, "the time on this machine",

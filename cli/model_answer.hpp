@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Everything that is told of one question to the model.
+// The complete answer to one question to the model.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace nodewise::cli {
 
-/// The time by one reading of how threads stand to one another.
+/// The predicted time under one assumption about how threads run relative to each other.
 struct read_seconds {
   model::reading by = model::reading::mixed;
   double seconds = 0;
 };
 
-/// A figure of the machine that the model computes with.
+/// A figure of the machine that the model uses.
 struct used_figure {
   model::input what = model::input::memory;
   std::string of; ///< "node 0", "0:1"
@@ -33,12 +33,12 @@ struct model_answer {
   model::prediction told;
   model::reading by = model::reading::mixed;
   std::vector<read_seconds> readings;            ///< all that are known
-  std::optional<double> useful_bytes;            ///< of a loop, by STREAM's convention
+  std::optional<double> useful_bytes;            ///< for a loop, by STREAM's convention
   std::vector<model::alternative> alternatives;  ///< fastest first
   std::vector<model::sensitivity> sensitivities; ///< at 10 %
   std::vector<std::string> remarks;
 
-  /// The time over that of the fastest alternative; nullopt where there is none.
+  /// The predicted time divided by that of the fastest alternative; nullopt if there is none.
   [[nodiscard]] std::optional<double> ratio() const noexcept;
 };
 
@@ -46,7 +46,7 @@ struct model_answer {
 [[nodiscard]] model_answer answer_traffic(const model::machine_costs& on,
                                           const priced_traffic& what, model::work how);
 
-/// Those that are limits at all, and what stands where nothing is known.
+/// The figures that limit something, and the values assumed where nothing is known.
 [[nodiscard]] std::vector<used_figure> used_figures(const model::machine_costs& on);
 
 } // namespace nodewise::cli

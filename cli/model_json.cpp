@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* unavailable = "unavailable";
 
-/// Seconds and bytes/s mean something only where a bandwidth is known.
+/// Seconds and bytes/s are meaningful only if a bandwidth is known.
 ordered_json absolute(const machine_costs& on, double value) {
   return on.absolute ? ordered_json(value) : ordered_json(unavailable);
 }
@@ -43,7 +43,7 @@ std::string_view kind_of(const model::resource_load& load, const machine_costs& 
 ordered_json load_json(const model::resource_load& load, const machine_costs& on) {
   ordered_json one = {{"kind", kind_of(load, on)}};
   if (load.kind == model::resource_kind::link) {
-    // As in parameters: what processors of `from` read from the memory of `to`.
+    // As in parameters: processors of `from` read from the memory of `to`.
     one["from"] = to_int(on.nodes[on.links[load.at].to]);
     one["to"] = to_int(on.nodes[on.links[load.at].from]);
   } else if (load.kind != model::resource_kind::thread) {
@@ -87,7 +87,7 @@ ordered_json sensitivities_json(const model_answer& answer) {
   return all;
 }
 
-/// The units of a machine file.
+/// The value in the units of a machine file.
 ordered_json value_json(const used_figure& each, const machine_costs& on) {
   const bool is_bandwidth = each.what == model::input::memory || each.what == model::input::core ||
                             each.what == model::input::links;
@@ -134,7 +134,7 @@ ordered_json inputs_json(const machine_costs& on) {
 
 ordered_json model_json(const model_question& asked, const machine& of, const machine_costs& on,
                         model::hypothesis limit) {
-  // Predicted for a machine, not taken on this system: no setting of it has a say.
+  // The prediction is for a machine and does not depend on this system's settings.
   ordered_json result = report::envelope("prediction", 1, machine_json(of), ordered_json::object());
   result["question"] = *asked.json;
   result["limit"] = limit == model::hypothesis::memory ? "memory" : "processors";

@@ -11,7 +11,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// What -N or -C leave of the machine.
+/// The machine restricted by -N or -C.
 topology chosen(const loop_description& asked, const topology& where) {
   cpu_set cpus = where.allowed_cpus();
   if (asked.cpus) {
@@ -54,7 +54,7 @@ std::size_t line_bytes_of(const machine& of) {
   return known == of.caches.end() ? usual : known->line_bytes;
 }
 
-/// The outermost caches that the machine's file tells of, all together.
+/// The total size of the outermost caches that the machine's file describes.
 std::uint64_t outer_cache_bytes(const machine& of) {
   std::uint64_t bytes = 0;
   int level = 0;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// --memory: which memory each page of a described loop's arrays is in.
+// Implements --memory: which memory each page of a described loop's arrays is in.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -42,7 +42,8 @@ class arranger {
   }
 
  private:
-  /// As the kernel orders a node's zone lists: by distance, of equal ones first those behind it.
+  /// Nodes in the order of the kernel's zone lists: by distance; at equal distance, the nodes after
+  /// this one come first.
   [[nodiscard]] std::vector<positions> nearest_nodes() const {
     const machine& of = where_.machine();
     std::vector<positions> all;
@@ -74,7 +75,7 @@ class arranger {
     return choice.nodes ? nodes_of(choice.nodes->text, flags::memory)
                         : positions_of(where_.memory_nodes());
   }
-  /// The nodes of the threads that have memory; else all that have.
+  /// The threads' nodes that have memory; if there are none, all nodes that have.
   [[nodiscard]] positions nodes_of_threads() const {
     const node_set both = into_.nodes & where_.memory_nodes();
     return positions_of(both.empty() ? where_.memory_nodes() : both);
@@ -130,7 +131,7 @@ class arranger {
     }
   }
 
-  /// In the words of `run`, and one more.
+  /// Parses the placements of `run`; errors also name `serial`.
   [[nodiscard]] memory_choice parsed_choice() const {
     try {
       return launch::parse_placement(asked_.memory, option_name(flags::memory));
@@ -140,7 +141,7 @@ class arranger {
     }
   }
 
-  /// First touch among these nodes: where the thread's own is none of them, on the nearest.
+  /// First touch among these nodes: if the thread's own node is not one of them, on the nearest.
   [[nodiscard]] page_map only_on(const positions& nodes, bool strictly) {
     if (strictly) {
       others_closed_.assign(on_.size(), 1);
@@ -157,7 +158,7 @@ class arranger {
     }
     return model::free_memory(std::move(room), nearest_).place(touched(), into_.what.pages());
   }
-  /// By the bandwidths that the model reckons with, assumed ones, too.
+  /// Weights from the bandwidths that the model uses, including assumed ones.
   [[nodiscard]] std::vector<std::uint32_t> measured_weights(const positions& nodes) const {
     std::vector<double> bandwidths;
     for (const std::size_t node : nodes) {
@@ -204,7 +205,7 @@ class arranger {
     return page_map::of_blocks(std::move(blocks));
   }
 
-  /// First touch by this very loop.
+  /// First touch by this loop itself.
   [[nodiscard]] page_map touched() {
     const model::loop& loop = into_.what;
     if (loop.how.is_pooled()) {
@@ -223,7 +224,7 @@ class arranger {
     return model::first_touch(on_, loop);
   }
 
-  /// Pages that each node is to have.
+  /// The number of pages to place on each node.
   [[nodiscard]] std::vector<double> demand_of(const std::vector<page_map>& maps) const {
     std::vector<double> pages(on_.size(), 0);
     for (const page_map& map : maps) {
@@ -243,7 +244,7 @@ class arranger {
   }
 
   void overflow(std::vector<page_map>& maps, std::vector<std::size_t> free) {
-    constexpr std::size_t most_pages = std::size_t{1} << 25; // each may become a block of its own
+    constexpr std::size_t most_pages = std::size_t{1} << 25; // each may become a separate block
     const std::size_t pages = into_.what.pages();
     for (std::size_t n = 0; n < others_closed_.size(); ++n) {
       free[n] = others_closed_[n] != 0 ? 0 : free[n];
@@ -289,7 +290,7 @@ class arranger {
   const topology& where_;
   const model::machine_costs& on_;
   std::vector<positions> nearest_;
-  std::vector<char> others_closed_; ///< by node, where only some may have pages; else empty
+  std::vector<char> others_closed_; ///< by node, if only some may have pages; else empty
 };
 
 } // namespace

@@ -20,7 +20,7 @@ namespace {
   throw error(error_kind::usage, option_name(which) + " " + std::string(typed), answered, cure);
 }
 
-/// All of the text as a number; nullopt for anything else.
+/// Converts the whole text to a number; nullopt if it is not one.
 template <class Number>
 std::optional<Number> number(std::string_view text) {
   Number value{};
@@ -30,7 +30,7 @@ std::optional<Number> number(std::string_view text) {
   return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
-/// "1000", "2^29", "1e9"; nullopt for what is no whole number.
+/// "1000", "2^29", "1e9"; nullopt if it is not a whole number.
 std::optional<double> whole(std::string_view text) {
   const std::size_t power = text.find('^');
   if (power != std::string_view::npos) {
@@ -42,7 +42,7 @@ std::optional<double> whole(std::string_view text) {
   return value && *value == std::floor(*value) ? value : std::nullopt;
 }
 
-// A file of 512 GiB doubles: pages are followed one by one where they do not go in turn.
+// 512 GiB of doubles: the model follows pages one by one unless they are placed in turn.
 constexpr std::size_t most_elements = std::size_t{1} << 36;
 
 std::size_t read_elements(std::string_view typed) {
@@ -106,7 +106,7 @@ std::size_t read_chunk(const flag& which, std::string_view typed, std::string_vi
   return static_cast<std::size_t>(*chunk);
 }
 
-/// numactl applies -N and -C one after the other, so that the last holds.
+/// numactl applies -N and -C in order, so the last one counts.
 void read_processors(loop_description& loop, const invocation& given) {
   for (const invocation::option& each : given.options) {
     if (each.what == &flags::cpunodebind) {
@@ -119,7 +119,7 @@ void read_processors(loop_description& loop, const invocation& given) {
   }
 }
 
-constexpr long long most_threads = 1 << 13; // as of `run`
+constexpr long long most_threads = 1 << 13; // as in `run`
 
 void read_threads(loop_description& loop, const invocation& given) {
   read_processors(loop, given);
@@ -162,7 +162,7 @@ void read_memory(loop_description& loop, const invocation& given) {
   loop.memory = given.text(flags::memory).value_or("local");
   loop.stagger = given.has(flags::stagger);
   if (const auto bytes = given.bytes(flags::model_page_size)) {
-    constexpr std::uint64_t most = std::uint64_t{16} << 30; // of AArch64 with pages of 64 KiB
+    constexpr std::uint64_t most = std::uint64_t{16} << 30; // AArch64 with 64 KiB pages
     if (*bytes < loop.element_bytes || *bytes < 64 || *bytes > most) {
       refuse(flags::model_page_size, given.text(flags::model_page_size).value_or(""),
              "pages hold at least a line and an element, and no more than 16 GiB",
@@ -175,7 +175,8 @@ void read_memory(loop_description& loop, const invocation& given) {
   }
 }
 
-/// "serial,bind:0,1,local": what begins with no word of a placement belongs to the one before.
+/// "serial,bind:0,1,local": a part that does not begin with a placement belongs to the previous
+/// one.
 std::vector<std::string> split_placements(std::string_view text) {
   constexpr std::array words = {"local",      "serial",   "bind",    "prefer",
                                 "interleave", "weighted", "blocked", "cyclic"};

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `nodewise model` is asked for, as values: a loop that is not yet on any machine, and the
-// figures that the asker puts in place of a machine's.
+// The options of `nodewise model` as values: a loop that is not yet placed on a machine, and the
+// user's figures that override the machine's.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace nodewise::cli {
 
 struct loop_description {
   std::string kernel;  ///< as typed
-  std::string formula; ///< "a[i] = b[i]"; empty for arrays by their letters
+  std::string formula; ///< empty if arrays are given by letters
   std::vector<model::array_use> arrays;
   std::size_t elements = std::size_t{1} << 26; ///< of each array
   std::size_t element_bytes = 8;
@@ -32,7 +32,7 @@ struct loop_description {
   bool random_access = false;
   std::optional<double> chunk_start_s;
 
-  std::optional<std::string> cpu_nodes; ///< of these two only the one typed last
+  std::optional<std::string> cpu_nodes; ///< only one of these two is set: the last typed
   std::optional<std::string> cpus;
   std::size_t threads = 0; ///< 0: as many as `run` would start
   bind_policy bind = bind_policy::spread;
@@ -43,17 +43,17 @@ struct loop_description {
   std::size_t page_bytes = 4096;
   std::vector<std::pair<std::string, std::uint64_t>> free; ///< a list of nodes; bytes on each
 
-  /// "dynamic,16", as --schedule has it.
+  /// "dynamic,16", in the syntax of --schedule.
   [[nodiscard]] std::string schedule_text() const;
 };
 
-/// From the options of an invocation with --kernel. Throws `error` (usage) that names the option.
+/// Reads the loop of an invocation with --kernel. Throws `error` (usage), which names the option.
 [[nodiscard]] loop_description read_loop(const invocation& given);
 
-/// "dynamic,64". Throws as `read_loop`.
+/// Reads "dynamic,64". Throws as `read_loop` does.
 [[nodiscard]] model::schedule read_schedule(std::string_view typed);
 
-/// The loops of --sweep: the value as typed, and the loop with it.
+/// One loop of --sweep: the value as typed, and the loop with that value.
 struct sweep_point {
   std::string value;
   loop_description loop;
@@ -66,7 +66,7 @@ struct loop_sweep {
 [[nodiscard]] std::optional<loop_sweep> read_sweep(const loop_description& of,
                                                    const invocation& given);
 
-/// Puts the figures of --set in place of the machine's own.
+/// Replaces the machine's own figures with those of --set.
 void set_parameters(machine& of, const invocation& given);
 
 } // namespace nodewise::cli

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What was asked of the model, said again.
+// Restates the question to the model.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// --set: figures that the asker knows better than the machine's file.
+// Implements --set: the user's figures, which override the machine's file.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr const char* example =
     "write for example --set bandwidth=20 or --set latency:0:1=120, without unit";
 
-/// A value of --set as it stands there.
+/// A value of --set, split into its parts.
 struct setting {
   std::string_view typed;
   std::string_view name;

@@ -42,7 +42,7 @@ std::string headline(const model_question& asked, const report::style& how) {
   return text;
 }
 
-/// "118 ms", or how many times what is meant by 1 where seconds mean nothing.
+/// "118 ms", or a multiple of `one` if seconds are not meaningful.
 std::string time_text(const machine_costs& on, double seconds, double one) {
   return on.absolute ? format_seconds(seconds) : short_number(seconds / one) + " x";
 }
@@ -75,7 +75,7 @@ std::string ratio_line(const model_answer& answer, const report::style& how) {
          " (each byte " + answer.alternatives.front().name + ")\n";
 }
 
-/// Where it matters how threads stand to one another.
+/// The times by each reading, if it matters how threads run relative to each other.
 std::string readings_line(const model_answer& answer, const machine_costs& on,
                           const report::style& how) {
   const auto [least, most] =
@@ -124,7 +124,7 @@ std::string loads_text(const model_answer& answer, const machine_costs& on,
   std::size_t shown = 0;
   for (const model::resource_load& load : answer.told.loads) {
     if (shown == most_rows) {
-      break; // what binds most comes first
+      break; // sorted: the tightest limit is first
     }
     ++shown;
     const bool is_thread = load.kind == model::resource_kind::thread;
@@ -212,7 +212,7 @@ std::string load_name(const model::resource_load& load, const machine_costs& on)
   case model::resource_kind::memory:
     return "memory of node " + node_name(on, load.at);
   case model::resource_kind::link:
-    // As in parameters: what processors of the first read from the memory of the second.
+    // As in parameters: processors of the first node read from the memory of the second.
     return (on.links[load.at].is_path ? "path " : "link ") + node_name(on, on.links[load.at].to) +
            ":" + node_name(on, on.links[load.at].from);
   case model::resource_kind::core:

@@ -80,7 +80,7 @@ class collector {
       return core && on_.nodes[on_.cores[*core].node] == each.node;
     });
   }
-  /// The processor's core; on another machine the core of its node that has its place there.
+  /// The processor's core; on another machine, the core at the same position in the same node.
   [[nodiscard]] std::size_t core_for(cpu_id cpu) {
     if (const auto core = on_.core_of(cpu); core && !into_.elsewhere) {
       return *core;
@@ -109,7 +109,7 @@ class collector {
   std::map<cpu_id, model::thread_traffic> threads_;
 };
 
-/// Of each node the processors that moved anything, in any phase.
+/// For each node, the processors that moved anything, in any phase.
 std::map<node_id, std::vector<cpu_id>> workers_of(const counts& of) {
   std::map<node_id, std::vector<cpu_id>> workers;
   for (const cell& each : of.cells) {
@@ -154,7 +154,7 @@ void collect_region(const counts& of, const std::string& name, collector& into) 
   }
 }
 
-// The file.
+// Reading the file.
 
 node_id node_in(const json_field& field, std::string_view key) {
   const json_field node = field.at(key);
@@ -167,7 +167,7 @@ cpu_id cpu_in(const json_field& field) {
 }
 
 traffic::volume volume_in(const json_field& field) {
-  // A line is moved in a nanosecond at best: no count comes near.
+  // Moving a line takes at least a nanosecond, so no count comes near this limit.
   constexpr std::uint64_t most = std::uint64_t{1} << 50;
   return {field.at("fills").whole_number(0, most), field.at("write_backs").whole_number(0, most),
           field.at("streams").whole_number(0, most)};

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From lines that were counted to bytes that the model prices.
+// Converts counted lines to bytes that the model prices.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace nodewise::cli {
 
-/// Which part of a count.
+/// Selects a part of a count.
 struct traffic_choice {
   std::optional<traffic::phase> when; ///< nothing: both
   std::optional<std::string> region;  ///< of all phases
@@ -25,25 +25,24 @@ struct traffic_choice {
 
 struct priced_traffic {
   model::traffic what;    ///< one thread for each processor that moved anything
-  double lines = 0;       ///< that are in it
-  double unknown = 0;     ///< lines left out: their processor's node or their memory is not known
-  bool elsewhere = false; ///< processors are numbered otherwise: node by node, in their order
-  double dirty = 0;       ///< of `lines`, those that were still in the caches at the end
+  double lines = 0;       ///< included in `what`
+  double unknown = 0;     ///< lines left out: their processor's node or memory is unknown
+  bool elsewhere = false; ///< processor numbers differ: cores are matched by node and order
+  double dirty = 0;       ///< of `lines`, those still in the caches at the end
 };
 
-/// Each processor as a thread; a region, which is counted by node, in equal parts on those of the
-/// node's processors that moved anything in the run. On another machine than the counted
-/// one a processor is the core of the same node with the same place. Throws `error`: (usage) for a
-/// region that there is not, (input) for processors or memories that the machine has not, and if
-/// nothing moved.
+/// Treats each processor as a thread. A region is counted by node: its lines are split equally over
+/// the node's processors that moved anything in the run. On a machine other than the counted one, a
+/// processor becomes the core at the same position in the same node. Throws `error`: (usage) for an
+/// unknown region, (input) for processors or memories that the machine lacks, and if nothing moved.
 [[nodiscard]] priced_traffic price_of_counts(const traffic::counts& of, const traffic_choice& which,
                                              const model::machine_costs& on);
 
 /// The names of the marked regions, each once.
 [[nodiscard]] std::vector<std::string> region_names(const traffic::counts& of);
 
-/// A file as `run --on-counts` writes it, as far as it is priced: processors, cells, regions, line
-/// size. Throws `error` (input) naming the field that is wrong.
+/// A file that `run --on-counts` wrote, with the parts that are priced: processors, cells, regions,
+/// line size. Throws `error` (input) naming the field that is wrong.
 struct traffic_file {
   traffic::counts all;
   traffic::phase judged = traffic::phase::use;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How answers of the model are shown and written. All numbers of an answer are predicted.
+// Shows and writes answers of the model. All numbers of an answer are predicted.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@
 
 namespace nodewise::cli {
 
-/// What was asked, in both forms.
+/// The question, as text and as JSON.
 struct model_question {
   std::string title;                                  ///< "triad: a[i] = b[i] + s * c[i]"
-  std::vector<std::string> lines;                     ///< more of it, a sentence each
-  std::shared_ptr<const nlohmann::ordered_json> json; ///< the same for the result
+  std::vector<std::string> lines;                     ///< details, one sentence each
+  std::shared_ptr<const nlohmann::ordered_json> json; ///< the same, for the JSON result
 };
 
 struct answered_point {
@@ -30,24 +30,24 @@ struct answered_point {
   model_answer answer;
 };
 
-/// Without what is `swept`: each answer has its own.
+/// Leaves out the `swept` option: each answer has its own value of it.
 [[nodiscard]] model_question question_of(const loop_description& asked, const machine& on,
                                          const placed_loop& loop, std::string_view swept = {});
-/// `file` as it was named.
+/// `file` is the name as typed.
 [[nodiscard]] model_question question_of(std::string_view file, const traffic_choice& which,
                                          const machine& on, const priced_traffic& what,
                                          model::work how);
 
-/// For people: a screen of it.
+/// The answer as text: about one screen.
 [[nodiscard]] std::string model_text(const model_question& asked, const model_answer& answer,
                                      const model::machine_costs& on, const report::style& how);
-/// A row a value, each with a bar.
+/// One row for each value, with a bar.
 [[nodiscard]] std::string model_sweep_text(const model_question& asked, std::string_view what,
                                            const std::vector<answered_point>& points,
                                            const model::machine_costs& on,
                                            const report::style& how);
 
-/// What a prediction begins with: who asked what of which figures; append the answers to it.
+/// The beginning of a prediction: the question and the figures used; append the answers to it.
 [[nodiscard]] nlohmann::ordered_json model_json(const model_question& asked, const machine& of,
                                                 const model::machine_costs& on,
                                                 model::hypothesis limit);
@@ -57,9 +57,10 @@ struct answered_point {
 [[nodiscard]] nlohmann::ordered_json points_json(const std::vector<answered_point>& points,
                                                  const model::machine_costs& on);
 
-/// Three significant digits of what is above 0, as far as they are behind the point.
+/// A number above 0 rounded to three significant digits, but not beyond two decimals and not
+/// coarser than 1.
 [[nodiscard]] std::string short_number(double value);
-/// "53.2 ms", "1.20 s"; times above 0.
+/// "53.2 ms", "1.20 s"; for times above 0.
 [[nodiscard]] std::string format_seconds(double seconds);
 /// "18.2 GB/s" of bytes/s, three digits.
 [[nodiscard]] std::string format_bandwidth(double bytes_per_s);

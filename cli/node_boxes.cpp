@@ -17,9 +17,9 @@ using report::display_width;
 using report::style;
 using report::tone;
 
-constexpr std::size_t longest_picture = 64; ///< lines; above, cores become ranges
+constexpr std::size_t longest_picture = 64; ///< in lines; if longer, cores become ranges
 
-/// The strokes of a box, or what stands in for them.
+/// The strokes of a box, in Unicode or ASCII.
 struct strokes {
   const char *line, *bar, *corners[4], *cell[6], *dot;
 };
@@ -28,7 +28,7 @@ constexpr strokes unicode_strokes{
 constexpr strokes ascii_strokes{
     "-", "|", {"+", "+", "+", "+"}, {"+", "+", "+", "+", "+", "+"}, ","};
 
-/// Cores that are drawn as one grid, under a heading where a node has several packages.
+/// Cores drawn as one grid, with a heading if a node has several packages.
 struct core_group {
   std::string heading;
   std::vector<cpu_set> cores;
@@ -41,7 +41,7 @@ struct node_box {
   std::vector<core_group> groups;
 };
 
-/// Boxes of a machine as text: all of one kind, cells or ranges, and of one cell width.
+/// Draws the boxes of a machine as text, all of one kind (cells or ranges) and one cell width.
 class painter {
  public:
   painter(const topology& what, const style& how, bool with_cells)
@@ -79,7 +79,7 @@ class painter {
     return (what_.allowed_cpus().contains(cpu) ? "" : "x") + std::to_string(to_int(cpu));
   }
 
-  /// "0 12", each number as wide as the widest; more than four as ranges.
+  /// "0 12", each number padded to the widest; more than four as ranges.
   [[nodiscard]] std::string cell_text(const cpu_set& cpus) const {
     constexpr std::size_t most_listed = 4;
     if (cpus.size() > most_listed) {
@@ -95,7 +95,7 @@ class painter {
   [[nodiscard]] std::size_t cells_per_row(std::size_t cores, std::size_t inner) const {
     const std::size_t fit = std::max<std::size_t>(1, (inner - 1) / (cell_width_ + 3));
     const std::size_t lines = (cores + fit - 1) / fit;
-    return (cores + lines - 1) / lines; // as even as it goes
+    return (cores + lines - 1) / lines; // as evenly as possible
   }
 
   [[nodiscard]] std::size_t smallest_inner(const std::vector<node_box>& boxes) const {
@@ -156,7 +156,7 @@ class painter {
     lines.push_back(grid_edge(cells, draw_.cell, 3));
   }
 
-  /// "P# 0-7,192-199", broken after commas.
+  /// "P# 0-7,192-199", wrapped after commas.
   void add_ranges(std::vector<std::string>& lines, const char* mark, const cpu_set& cpus,
                   std::size_t inner) const {
     if (cpus.empty()) {
@@ -254,7 +254,7 @@ std::string package_name(const package& each) {
   return each.id < 0 ? "package" : "package P#" + std::to_string(each.id);
 }
 
-/// The cores among `cpus`, by package where these lie in several.
+/// The cores among `cpus`, grouped by package if they lie in several.
 std::vector<core_group> groups_of(const machine& all, cpu_set cpus) {
   const auto cores_in = [&](const cpu_set& wanted) {
     std::vector<cpu_set> cores;
@@ -281,7 +281,7 @@ std::vector<core_group> groups_of(const machine& all, cpu_set cpus) {
   return groups;
 }
 
-/// "24.0 GiB HBM", and the package where its number says more than the node's.
+/// "24.0 GiB HBM", and the package if its number adds to the node's.
 std::string memory_text(const machine& all, const memory_node& node, const char* dot) {
   const std::string kind = kind_text(node.kind);
   std::string text = node.memory_bytes == 0 ? "no memory"
@@ -316,7 +316,7 @@ node_box box_of(const topology& what, const memory_node& node, const char* dot) 
   return box;
 }
 
-/// Nodes with processors, those without, and processors of no node: each sort in rows of its own.
+/// Nodes with processors, nodes without, and processors of no node: each sort in its own rows.
 std::vector<std::vector<node_box>> sorts_of(const topology& what, const char* dot) {
   std::vector<std::vector<node_box>> sorts(3);
   cpu_set rest = what.machine().cpus();

@@ -10,7 +10,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// "physcpubind: 0 1 2 " with the blank that numactl leaves at the end.
+/// "physcpubind: 0 1 2 " with numactl's trailing blank.
 template <class Id>
 std::string numbers_line(std::string_view name, const id_set<Id>& numbers) {
   std::string text = std::string(name) + ": ";
@@ -61,7 +61,7 @@ std::string padded(int number, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// In MB as numactl counts them; "<not available>" if the kernel does not tell.
+/// In MB as numactl counts them; "<not available>" if the kernel does not report it.
 std::string free_memory(node_id node, sys::kernel& kernel) {
   const auto now = sys::read_node_memory(kernel, node);
   return now ? std::to_string(now->free_bytes >> 20) + " MB" : "<not available>";
@@ -78,7 +78,7 @@ std::string distances_text(const machine& what) {
   for (const memory_node& from : what.nodes) {
     text += "\n" + padded(to_int(from.id), 3) + ": ";
     for (const memory_node& to : what.nodes) {
-      // A single node's is not read, and is always this.
+      // A single node's distance is not read: it is always 10.
       const int standard = from.id == to.id ? 10 : 0;
       text += padded(what.distance(from.id, to.id).value_or(standard), 3) + " ";
     }

@@ -14,7 +14,7 @@ std::string pages_csv(const pages_sample& sample, const machine& on) {
   (void)std::snprintf(time.data(), time.size(), "%.3f", since.count());
   std::string text;
   for (const observe::page_map& map : sample.processes) {
-    // Every node that has memory has a row, also where it holds nothing: a series has no gaps.
+    // Every node with memory has a row, even if it holds nothing: a series has no gaps.
     std::map<int, std::uint64_t> pages;
     for (const memory_node& node : on.nodes) {
       if (node.memory_bytes != 0) {

@@ -60,7 +60,7 @@ std::string nodes_of_area(const area& what, const report::style& how) {
   std::string text;
   const auto add = [&](int node, std::uint64_t pages) {
     const double percent = 100.0 * static_cast<double>(pages) / static_cast<double>(what.resident);
-    // Neither all nor nothing where it is not.
+    // 100 only for all pages; a share that rounds to 0 becomes "<1".
     const long shown = pages == what.resident ? 100 : std::clamp(std::lround(percent), 0L, 99L);
     const std::string number = shown == 0 ? "<1" : std::to_string(shown);
     text += text.empty() ? "" : " ";
@@ -158,7 +158,7 @@ std::vector<const area*> by_size(const page_map& map) {
 }
 
 std::size_t strip_columns(const report::style& how) {
-  constexpr std::size_t others = 96; // what the rest of a usual row takes
+  constexpr std::size_t others = 96; // width of a usual row's other columns
   constexpr std::size_t fewest = 16;
   constexpr std::size_t most = 64;
   return how.width <= others + fewest ? fewest : std::min(how.width - others, most);
@@ -203,7 +203,7 @@ std::string totals_table(const page_map& map, const report::style& how) {
   return rows.to_string(how);
 }
 
-/// Everything at once: the sum of all areas as if they were one.
+/// The sum of all areas, as if they were one.
 area sum_of(const std::vector<const area*>& areas) {
   area sum;
   std::map<int, std::uint64_t> nodes;
@@ -221,7 +221,7 @@ area sum_of(const std::vector<const area*>& areas) {
   return sum;
 }
 
-/// The columns that a terminal has room for; a pipe gets all.
+/// The columns that fit the terminal; a pipe gets all.
 class wanted_columns {
  public:
   explicit wanted_columns(const report::style& how) : width_(how.terminal ? how.width : SIZE_MAX) {}

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `pages` has found, for people and for programs.
+// Shows the results of `pages` as text, JSON and CSV.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct pages_sample {
 };
 
 struct pages_view_options {
-  bool all = false;     ///< mappings of less than 64 KiB, too
+  bool all = false;     ///< include mappings of less than 64 KiB
   bool totals = false;  ///< numastat's sums instead of the mappings
   std::string settings; ///< "numa_balancing 0, THP madvise", for the heading
 };
@@ -38,10 +38,10 @@ struct pages_view_options {
 
 inline constexpr std::string_view pages_csv_header =
     "time_s,process,node,resident_bytes,threads,active_threads\n";
-/// One row a process and node; seconds since 1970.
+/// One row for each process and node; times in seconds since 1970.
 [[nodiscard]] std::string pages_csv(const pages_sample& sample, const machine& on);
 
-/// "64.0 MiB on node 1 ..." is more than a cell can hold: bytes in memory by node, of all areas.
+/// Bytes in memory by node, summed over all areas.
 [[nodiscard]] std::vector<observe::area::share> shares_of(const observe::page_map& map);
 
 } // namespace nodewise::cli

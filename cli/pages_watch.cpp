@@ -22,7 +22,7 @@ watch_screen::watch_screen(bool drawn) : drawn_(drawn) {
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     keys_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
   }
-  write_screen("\x1b[?1049h\x1b[?25l"); // another screen, no cursor
+  write_screen("\x1b[?1049h\x1b[?25l"); // alternate screen, no cursor
 }
 
 watch_screen::~watch_screen() {
@@ -30,7 +30,7 @@ watch_screen::~watch_screen() {
     try {
       write_screen("\x1b[?25h\x1b[?1049l");
     } catch (const error&) {
-      drawn_ = false; // the terminal is gone: nobody to tell
+      drawn_ = false; // the terminal is gone
     }
   }
   if (keys_) {
@@ -51,7 +51,7 @@ void watch_screen::draw(const std::string& text) const {
   std::size_t at = 0;
   while (at < shown.size() && lines_left-- > 0) {
     const std::size_t end = std::min(shown.find('\n', at), shown.size());
-    // No wrapping: a line that is too long would push others off the screen.
+    // No wrapping: a long line would push others off the screen.
     out += "\x1b[?7l" + shown.substr(at, end - at) + "\x1b[K\n";
     at = end + 1;
   }

@@ -10,26 +10,27 @@
 
 namespace nodewise::cli {
 
-/// Waits between two looks until the time has passed or somebody wants to end: Ctrl-C, SIGTERM, or
-/// q on a terminal. On a terminal, a screen of its own meanwhile, given back at the end.
+/// Waits between two samples until the time has passed or the user ends the watch: Ctrl-C, SIGTERM,
+/// or q on a terminal. On a terminal it uses the alternate screen and restores the old one at the
+/// end.
 class watch_screen {
  public:
-  /// `drawn`: standard output is a terminal and is to be drawn upon.
+  /// standard output is a terminal, and this class draws on it.
   explicit watch_screen(bool drawn);
   watch_screen(const watch_screen&) = delete;
   watch_screen& operator=(const watch_screen&) = delete;
   ~watch_screen();
 
-  /// In the place of what is there; what does not fit the height is cut off.
+  /// Replaces the screen's content; lines beyond its height are cut off.
   void draw(const std::string& text) const;
-  /// False if it is to end.
+  /// False if the watch must end.
   [[nodiscard]] bool wait(std::chrono::milliseconds time) const;
   [[nodiscard]] static bool is_ended() noexcept;
 
  private:
   sys::ending_signals signals_;
   bool drawn_;
-  bool keys_ = false; ///< keys are read one by one
+  bool keys_ = false; ///< the terminal delivers each key at once
   termios before_{};
 };
 

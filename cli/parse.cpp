@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // One parser for both executables. `nodewise run` must start in about a millisecond from a static
-// executable; there CLI11 2.1 costs 60 us to build and read 25 options, 100 us more for the streams
-// and locales that it brings, and 2 MB (measured with GCC 12 -O2, an empty static program taking
-// 450 us). The grammar is small, and it reads the table that everything else reads.
+// executable. There CLI11 2.1 takes 60 us to build and read 25 options, 100 us more for its streams
+// and locales, and adds 2 MB (measured with GCC 12 -O2; an empty static program takes 450 us). The
+// grammar is small, and the parser reads the same flag table as everything else.
 #include <algorithm>
 
 #include "cli/invocation.hpp"
@@ -93,7 +93,7 @@ class reader {
     }
   }
 
-  /// "-qN0": toggles, and at the end perhaps one that takes the rest as its value.
+  /// "-qN0": toggles, optionally ending with an option that takes the rest as its value.
   void take_letters(std::string_view letters) {
     while (!letters.empty()) {
       const flag* const found = find_flag(known(), letters.front());
@@ -198,7 +198,7 @@ class reader {
   }
 
   void take_the_rest() {
-    // Behind `--` the action of a verb still comes first.
+    // After `--` the action of a verb still comes first.
     const bool are_names = !given_.verb->actions.empty() && given_.operands.empty();
     const bool program =
         takes_program() || (given_.verb->takes == operands::names_or_program && !are_names);

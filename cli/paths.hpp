@@ -5,14 +5,14 @@
 
 namespace nodewise::cli {
 
-/// Where the parts of this installation are; the build tree has the same layout.
+/// Finds the parts of this installation; the build tree has the same layout.
 struct paths {
   std::string prefix; ///< holds bin, libexec, lib, share
 
-  /// From the executable that is running, wherever the tree was moved to. Throws `error` (system)
-  /// if /proc does not tell.
+  /// From the running executable, wherever the tree was moved to. Throws `error` (system) if /proc
+  /// does not name it.
   [[nodiscard]] static paths of_this_process();
-  /// Of an executable at `<prefix>/bin/NAME` or `<prefix>/libexec/nodewise/NAME`.
+  /// For an executable at `<prefix>/bin/NAME` or `<prefix>/libexec/nodewise/NAME`.
   [[nodiscard]] static paths of_executable(const std::string& file);
 
   [[nodiscard]] std::string command() const { return prefix + "/bin/nodewise"; }

@@ -34,7 +34,7 @@ json side_json(const std::optional<side>& of) {
   return of ? site_json(*of) : json("absent");
 }
 
-/// The model's word on all of a profile's largest program.
+/// The model's outcome for a profile's largest program as a whole.
 std::optional<advise::outcome> outcome_of(const profile_result& of) {
   const profile::program* const largest = profile::largest_program(of.what);
   if (largest == nullptr) {
@@ -52,7 +52,7 @@ std::string total_text(const std::optional<advise::outcome>& of) {
          (of->seconds ? ", " + format_seconds(*of->seconds) : std::string{});
 }
 
-/// Why the two may not be compared as they stand.
+/// The reasons why the two profiles are not directly comparable.
 std::vector<std::string> doubts(const profile_result& before, const profile_result& after) {
   std::vector<std::string> all;
   const auto source = [](const profile_result& of) {

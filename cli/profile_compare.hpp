@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Two profiles side by side: what moved, and what is better.
+// Compares two profiles: what moved, and what is better.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace nodewise::cli {
 
-/// Objects of one name in one program.
+/// The objects with one name in one program.
 struct compared_site {
   std::string program;
   std::string name; ///< "solver.c:41", a symbol
@@ -21,11 +21,11 @@ struct compared_site {
   std::optional<profile_site> after;
 };
 
-/// Largest first; objects of a program are matched by where they were made.
+/// Largest first; the objects of a program are matched by allocation site or symbol.
 [[nodiscard]] std::vector<compared_site> compare_sites(const profile::profile& before,
                                                        const profile::profile& after);
 
-/// Tells it on standard output.
+/// Prints the comparison on standard output.
 void compare_profiles(const profile_result& before, const profile_result& after,
                       const invocation& given);
 

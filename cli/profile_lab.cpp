@@ -26,7 +26,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Asked of this command, not of the one inside.
+/// Options for this command; they are not passed to the command inside.
 constexpr std::array<const flag*, 15> outside = {
     &flags::on,         &flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
     &flags::on_overlay, &flags::write_plan, &flags::output, &flags::input,
@@ -35,7 +35,7 @@ constexpr std::array<const flag*, 15> outside = {
 
 constexpr const char* prefix_of_files = ".nodewise-profile-";
 
-/// A file in the working directory, which the command inside shares.
+/// A file in the working directory, which is shared with the command inside.
 class shared_file {
  public:
   explicit shared_file(const std::string& end)
@@ -65,10 +65,10 @@ void check_working_directory() {
   }
 }
 
-/// Seconds that the command inside has for writing what it saw after the time limit.
+/// Seconds after the time limit in which the command inside may write its results.
 constexpr const char* grace = "60";
 
-/// Its console is not what --verbose of a profile shows.
+/// The runner's arguments without --verbose: `profile --verbose` does not show its console.
 std::vector<std::string> quiet_runner(const invocation& given, const machine& on) {
   std::vector<std::string> words = runner_words(given, on, grace);
   std::erase(words, "--verbose");
@@ -88,13 +88,13 @@ counted_run run_inside(const invocation& given, const paths& from, const machine
   return run_counted(from, std::move(command));
 }
 
-/// The same program once more, with a plan. What it prints and writes is discarded.
+/// Runs the same program again with a plan. Its output is discarded.
 class plan_run {
  public:
   plan_run(const invocation& given, const paths& from, const machine& on)
       : given_(given), from_(from), on_(on), input_begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {}
 
-  /// `expected_end`: the exit code of the program without it.
+  /// `expected_end`: the program's exit code without the plan.
   [[nodiscard]] counted_outcome count(const profile::profile& of, int expected_end,
                                       const plans::plan_file& plan,
                                       const topology& priced_on) const {
@@ -138,10 +138,10 @@ class plan_run {
   const invocation& given_;
   const paths& from_;
   const machine& on_;
-  off_t input_begin_; ///< where its standard input began, if that is a file
+  off_t input_begin_; ///< where standard input began, if it is a file
 };
 
-/// Nothing if it is not asked for. Says on a terminal what takes so long.
+/// Empty if --no-prove is given. On a terminal, says why it takes longer.
 run_with_plan prover(const plan_run& by, const profile::profile& of, int expected_end,
                      const invocation& given) {
   if (given.has(flags::no_prove)) {
@@ -166,14 +166,14 @@ profile_result counted_profile(const counted_run& run, const std::string& file,
                 "see what was said before; --on-timeout 0 takes the time limit away");
   }
   profile_result found = read_profile(file);
-  if (run.counts.empty() && run.end.wait_status != 0) { // it was ended
+  if (run.counts.empty() && run.end.wait_status != 0) { // it was ended early
     found.what.seen.missing.emplace_back(
         "the memory traffic: the virtual machine ended before it was written");
     return {std::move(found.what), on, std::move(found.settings)};
   }
   attribution::add_counts(found.what, run.read());
   std::erase_if(found.what.seen.missing, [](const std::string& each) {
-    return each.starts_with("who uses memory later"); // now it was counted
+    return each.starts_with("who uses memory later"); // it has been counted now
   });
   return {std::move(found.what), on, std::move(found.settings)};
 }
@@ -192,7 +192,7 @@ void profile_on_lab(const invocation& given) {
   const shared_file file("result.json");
   const plan_run again(given, from, on.machine());
   const counted_run run = run_inside(given, from, on.machine(), file.name());
-  // What ended early may have written a profile all the same.
+  // A program that ended early may still have written a profile.
   const int end = run.end.exit_code();
   const bool early = end == exit_code::time_limit || end > exit_code::signal_base;
   if (early && !file.exists() && !given.has(flags::quiet)) {
@@ -204,7 +204,7 @@ void profile_on_lab(const invocation& given) {
     tell_profile(found, given, STDERR_FILENO,
                  early ? run_with_plan{} : prover(again, found.what, end, given));
   }
-  file.remove(); // the next line does not return
+  file.remove(); // since the next line does not return
   sys::end_as(run.end);
 }
 

@@ -18,7 +18,7 @@ namespace {
 using report::align;
 using report::tone;
 
-/// The runs and predictions that there are, one a row.
+/// A table of runs and predictions, one in each row.
 class outcomes_table {
  public:
   void add(std::string name, const advise::outcome& what) {
@@ -96,7 +96,7 @@ std::string sentence(const std::string& text, const report::style& how) {
   return "  " + report::wrap_indented(printable(text), width, 2) + "\n";
 }
 
-/// What the counted runs say of the plan.
+/// The verdict of the counted runs on the plan.
 std::string verdict_text(const proof& proven, const report::style& how) {
   for (const proof::candidate& each : proven.tried) {
     if (!each.result.counted) {

@@ -12,12 +12,12 @@
 
 namespace nodewise::cli {
 
-/// For people: what a plan does, what the model predicts of it and what was counted with it.
+/// As text: what a plan does, what the model predicts for it and what was counted with it.
 [[nodiscard]] std::string plan_text(const profile::profile& of, const advise::proposal& what,
                                     const std::optional<proof>& proven, bool verbose,
                                     const report::style& how);
 
-/// The command that follows the plan in this file. `options`: of `run`, such as "--on lab:4x2".
+/// The command that applies the plan in this file. `options`: of `run`, such as "--on lab:4x2".
 [[nodiscard]] std::string plan_command_text(const profile::profile& of, std::string_view file,
                                             std::string_view options);
 

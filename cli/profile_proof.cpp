@@ -14,13 +14,13 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Two runs of one program differ by as much.
+/// Two runs of one program differ by this much.
 constexpr double noise = 0.005;
-/// A prediction that is so much better is worth another run.
+/// A prediction better by this much is worth another run.
 constexpr double worth_a_run = 0.02;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Time where the machine has bandwidths, else remote traffic.
+/// The time if the machine has bandwidths, else the remote share.
 double cost_of(const advise::outcome& what) {
   return what.seconds ? *what.seconds : what.remote.value_or(never);
 }
@@ -29,22 +29,22 @@ double cost_of(const counted_outcome& what) {
   return what.counted ? cost_of(*what.counted) : never;
 }
 
-/// Of the remote share, between a prediction and the count. Runs of programs whose threads always
-/// have the same part differ by less than a point, and by what caches happen to hold.
+/// Difference in the remote share between prediction and count. If threads always use the same
+/// parts, runs differ by less than a point, and by the contents of caches.
 constexpr double usual_difference = 0.03;
-/// Where most of the remote traffic goes, more of what is left may come from caches.
+/// If the plan removes most of the remote traffic, caches may explain more of the rest.
 constexpr double largest_difference = 0.05;
 constexpr double part_of_gain = 0.2;
 
-/// Of the counted ones the one that costs least, if it costs less than the program as it ran. Near
-/// is safe, a predicted time is not: of those that take about as long it is the nearest, if that is
-/// clearly nearer.
+/// The cheapest counted candidate, if it costs less than the original run. Locality is counted but
+/// the time is predicted: of candidates with about the same time, one with a clearly lower remote
+/// share wins.
 std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
                                    const std::vector<char>& allowed, const advise::outcome& plain) {
   constexpr double about_as_long = 0.02;
   const auto cost = [&](std::size_t i) { return cost_of(all[i].result); };
   const auto remote = [&](std::size_t i) { return all[i].result.counted->remote.value_or(1); };
-  std::vector<std::size_t> better; // than the plain run
+  std::vector<std::size_t> better; // cheaper than the plain run
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (allowed[i] != 0 && cost(i) < cost_of(plain) * (1 - noise)) {
       better.push_back(i);
@@ -83,7 +83,7 @@ bool changes_anything(const advise::proposal& what) {
 proof prove(const advise::proposal& what, std::vector<advise::alternative> others,
             const count_with_plan& run) {
   proof made;
-  std::vector<char> allowed; // by position in `tried`
+  std::vector<char> allowed; // indexed as `tried`
   double least = cost_of(what.before);
   if (changes_anything(what)) {
     made.tried.push_back({"plan", what.plan, what.after, run(what.plan), what.before.remote});

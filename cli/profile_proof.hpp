@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Is the plan as good as predicted? The program runs again with it, and its traffic is counted.
+// Checks whether the plan is as good as predicted: the program runs again with it, and its traffic
+// is counted.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,10 @@
 
 namespace nodewise::cli {
 
-/// A run of the program with a plan.
+/// The result of one run of the program with a plan.
 struct counted_outcome {
   std::optional<advise::outcome> counted;
-  std::string problem; ///< why nothing was counted; empty if it was
+  std::string problem; ///< why nothing was counted; else empty
 };
 using count_with_plan = std::function<counted_outcome(const plans::plan_file& plan)>;
 
@@ -30,22 +31,22 @@ struct proof {
     plans::plan_file plan;
     advise::outcome predicted;
     counted_outcome result;
-    std::optional<double> remote_before = {}; ///< share, of the program as it ran
-    /// What was counted is near what was predicted. Otherwise threads used other parts of the
-    /// arrays than in the first run, and in a third one will use others again.
+    std::optional<double> remote_before = {}; ///< remote share of the original run
+    /// Whether the count is close to the prediction. If it is not, threads used other parts of the
+    /// arrays than in the first run, and will use others again in the next.
     [[nodiscard]] bool is_repeatable() const noexcept;
   };
   std::vector<candidate> tried; ///< the plan first, unless it changes nothing
-  /// The best of those that are repeatable; nothing where none is better than the program as it
-  /// ran. Where the plan could not be counted it is the plan.
+  /// The best repeatable candidate; nothing if none is better than the original run. If the plan
+  /// could not be counted, it is the plan.
   std::optional<std::size_t> best;
 };
 
-/// Whether the program would run otherwise than it did.
+/// Whether the plan changes how the program runs.
 [[nodiscard]] bool changes_anything(const advise::proposal& what);
 
-/// Counts the plan, and then each alternative that the model expects to be better than what was
-/// counted so far.
+/// Counts a run with the plan, then with each alternative that the model expects to be better than
+/// the counts so far.
 [[nodiscard]] proof prove(const advise::proposal& what, std::vector<advise::alternative> others,
                           const count_with_plan& run);
 

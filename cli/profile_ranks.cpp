@@ -17,7 +17,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Of all that the program used, as far as it is known where that was.
+/// The remote share of the program's uses, as far as their place is known.
 std::optional<double> remote_of(const profile::program& which) {
   profile::profile alone;
   alone.programs = {which};

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of an MPI run that were profiled together.
+// The ranks of an MPI run, profiled together.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 
 namespace nodewise::cli {
 
-/// One of them. Several together share memories and perhaps processors.
+/// One rank. Several ranks share memories and perhaps processors.
 struct profiled_rank {
   int rank = 0;
-  std::string processors;       ///< that it may run on; empty: unknown
-  std::vector<node_id> nodes;   ///< that its threads were seen on, ascending
-  std::size_t threads = 0;      ///< that were seen at work
-  std::optional<double> remote; ///< 0..1 of what it used, where that was observed
+  std::string processors;       ///< where it may run; empty: unknown
+  std::vector<node_id> nodes;   ///< where its threads were seen, ascending
+  std::size_t threads = 0;      ///< seen at work
+  std::optional<double> remote; ///< 0..1 of what it used, if observed
 };
 
-/// By rank; empty where there is only one.
+/// Sorted by rank; empty if there is only one.
 [[nodiscard]] std::vector<profiled_rank> ranks_of(const profile::profile& of);
-/// A table, and which ranks may run on the same processors; empty where there are no ranks.
+/// A table, and which ranks may run on the same processors; empty if there are no ranks.
 [[nodiscard]] std::string ranks_text(const profile::profile& of, const report::style& how);
 [[nodiscard]] nlohmann::ordered_json ranks_json(const profile::profile& of);
 

@@ -44,7 +44,7 @@ std::uint64_t now_ns() {
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-/// What nobody could see here, whatever is sampled.
+/// Reports what cannot be observed on this system, whatever is sampled.
 void tell_missing(profile::evidence& seen, const doctor::settings& found) {
   if (!found.balances()) {
     seen.missing.emplace_back(
@@ -66,7 +66,7 @@ void report_unbound(profile::evidence& seen, const launch::run_report& told) {
   }
 }
 
-/// The system when the observation began, and how full its nodes were at most since.
+/// The system's state when the observation began, and the fullest state of its nodes since.
 struct state_before {
   doctor::settings found;
   std::vector<profile::node_memory> memory;
@@ -97,7 +97,7 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
   return made;
 }
 
-/// Under an MPI launcher the program that has most memory is the rank, whatever started it.
+/// Under an MPI launcher, the program with the most memory is the rank, whatever started it.
 void note_rank(profile::profile& what, const cpu_set& processors) {
   const auto rank = find_local_rank(environment_value);
   const profile::program* const largest = profile::largest_program(what);
@@ -121,7 +121,7 @@ void add_notes(const launch::run_report& told, std::vector<std::string>& warning
   }
 }
 
-/// Where nothing could be sampled, and why.
+/// An empty recording that states why nothing could be sampled.
 observe::recording unsampled(const error& why) {
   observe::recording nothing;
   nothing.begin_ns = nothing.end_ns = now_ns();
@@ -129,7 +129,7 @@ observe::recording unsampled(const error& why) {
   return nothing;
 }
 
-/// Nothing: until it ends.
+/// Empty: until the process ends.
 std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
   const auto text = given.text(flags::duration);
   if (!text) {
@@ -146,15 +146,15 @@ std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
   return std::chrono::milliseconds{std::lround(seconds * 1000)};
 }
 
-/// If the kernel refuses to sample, the program runs with the agent's records alone, unless it must
-/// run sampled `or_nothing`.
+/// If the kernel refuses to sample, the program runs with the agent's records alone. With
+/// `or_nothing` it does not run then.
 observe::recording record(const std::function<void()>& become, bool or_nothing,
                           const observe::recording_options& how) {
   const pid_t parent = ::getpid();
   try {
     return observe::record_program(become, how);
   } catch (const error& e) {
-    const bool is_child = ::getpid() != parent; // which could not become the program
+    const bool is_child = ::getpid() != parent; // the child, which could not become the program
     if (is_child || or_nothing) {
       throw;
     }
@@ -165,8 +165,8 @@ observe::recording record(const std::function<void()>& become, bool or_nothing,
   }
 }
 
-/// Where sampling is refused there is its memory alone, which is said; under --strict it is
-/// refused.
+/// If the kernel refuses to sample, records only the process's memory and says so; under --strict,
+/// throws.
 observe::recording watch(int pid, std::optional<std::chrono::milliseconds> duration,
                          const invocation& given, const observe::recording_options& how) {
   const sys::ending_signals ending;
@@ -183,7 +183,7 @@ observe::recording watch(int pid, std::optional<std::chrono::milliseconds> durat
   }
 }
 
-/// With a look at how full nodes are, now and then, and at `others`.
+/// Options that regularly read how full the nodes are, and call `others`.
 observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
                                       const topology& here, std::function<void()> others) {
   observe::recording_options how;
@@ -195,8 +195,8 @@ observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
   return how;
 }
 
-/// Says once that the program is being profiled, after two seconds. No line is redrawn, since the
-/// program writes to the same terminal.
+/// After two seconds, says once that the program is being profiled. It does not redraw a line,
+/// since the program writes to the same terminal.
 class profiling_note {
  public:
   profiling_note(const launch::plan& what, const invocation& given)
@@ -217,7 +217,7 @@ class profiling_note {
   bool said_;
 };
 
-/// Of a process that was there before: how long it has been watched, of how long in all.
+/// For a process that was already running: how long it has been watched, and for how long in all.
 class watching_line {
  public:
   watching_line(int pid, std::optional<std::chrono::milliseconds> duration)
@@ -279,7 +279,7 @@ recorded_profile record_process(int pid, const topology& here, const invocation&
     try {
       mapped = eye.look(*process, {});
       latest = true;
-    } catch (const error&) { // it has ended just now
+    } catch (const error&) { // it has just ended
     }
   }
   made.what = assembled(recorded, {}, here, was, &mapped);

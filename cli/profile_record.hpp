@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From a program, or a process that runs, to what was seen of it.
+// Records a profile of a program or of a running process.
 #pragma once
 
 #include <nodewise/topology.hpp>
@@ -14,17 +14,17 @@ namespace nodewise::cli {
 
 struct recorded_profile {
   profile::profile what;
-  sys::child_end end;                ///< of the program, where one was started
-  std::vector<std::string> warnings; ///< what went wrong meanwhile
+  sys::child_end end;                ///< of the program, if one was started
+  std::vector<std::string> warnings; ///< problems during the recording
 };
 
 /// Runs the plan's program with the agent in trace mode. If the kernel refuses to sample page
-/// faults, the profile has the agent's records alone and says so; under --strict nothing runs then.
-/// In the child process this function also lets pass what `apply` and `become` throw.
+/// faults, the profile has only the agent's records and says so; under --strict the program then
+/// does not run. In the child process, exceptions of `apply` and `become` leave this function.
 [[nodiscard]] recorded_profile record_program(const launch::plan& what, const topology& here,
                                               const invocation& given);
 
-/// Watches a process that runs already, without an agent.
+/// Watches a running process, without the agent.
 [[nodiscard]] recorded_profile record_process(int pid, const topology& here,
                                               const invocation& given);
 

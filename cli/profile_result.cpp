@@ -40,7 +40,7 @@ topology priced_on(const profile_result& found, const invocation& given) {
   return for_option(flags::input, [&] { return read_machine(*machine, paths::of_this_process()); });
 }
 
-/// The plan that is worth most; or of the largest program one that says nothing; nothing where no
+/// The most valuable plan; else the plan of the largest program, which may be empty; nothing if no
 /// program was seen.
 std::optional<advise::proposal> best_plan(const profile_result& found, const advise::advice& advice,
                                           const topology& on) {
@@ -54,7 +54,7 @@ std::optional<advise::proposal> best_plan(const profile_result& found, const adv
                    found.what, on, static_cast<std::size_t>(largest - found.what.programs.data())));
 }
 
-/// What the file is to have: the plan, or what was counted to be better.
+/// The plan to write to the file: this plan, or a candidate that was counted to be better.
 plans::plan_file plan_to_write(const advise::proposal& plan, const std::optional<proof>& proven) {
   if (!proven) {
     return plan.plan;
@@ -151,8 +151,8 @@ void tell_advice(const profile_result& seen, const invocation& given, int text_t
   }
 }
 
-/// The machine, with as much memory as its nodes had in `first`: that of a virtual machine grows
-/// and shrinks while ranks start. A node without memory stays one.
+/// The machine with the memory sizes of `first`: those of a virtual machine grow and shrink while
+/// ranks start. A node without memory stays one.
 machine with_memory_of(const machine& first, machine of) {
   for (std::size_t n = 0; n < std::min(first.nodes.size(), of.nodes.size()); ++n) {
     if (first.nodes[n].memory_bytes > 0 && of.nodes[n].memory_bytes > 0) {
@@ -204,7 +204,7 @@ void check_profile_output(const invocation& given) {
 
 void tell_profile(const profile_result& found, const invocation& given, int text_to,
                   const run_with_plan& run) {
-  std::exception_ptr unwritten; // is told at the end: the advice must not be lost, too
+  std::exception_ptr unwritten; // thrown at the end, so that the advice is not lost
   if (const auto file = given.text(flags::output)) {
     try {
       write_to_file(

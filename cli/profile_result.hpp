@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A profile with the machine it was taken on, and what becomes of it.
+// A profile with the machine it was taken on, and how it is reported.
 #pragma once
 
 #include <functional>
@@ -27,23 +27,23 @@ struct profile_result {
 /// A file that `profile -o` wrote. Throws `error` (input) naming what is wrong with it.
 [[nodiscard]] profile_result read_profile(const std::string& file);
 
-/// Files of the ranks of one run as one (profile/merge.hpp). Throws `error` (usage) also where they
-/// are of different machines, or of different parts of one.
+/// Merges the files of the ranks of one run (profile/merge.hpp). Also throws `error` (usage) if
+/// they are from different machines, or from different parts of one.
 [[nodiscard]] profile_result read_ranks(const std::vector<std::string>& files);
 
-/// Before a program is started: throws where a file that is asked for could not be written.
+/// Call before a program starts. Throws if a requested file cannot be written.
 void check_profile_output(const invocation& given);
 
-/// Runs the program with a plan, and prices what was counted by this machine.
+/// Runs the program with a plan, and prices the counted traffic on `priced_on`.
 using run_with_plan =
     std::function<counted_outcome(const plans::plan_file& plan, const topology& priced_on)>;
 
-/// Writes the files that are asked for and tells the advice, as JSON on standard output or for
-/// people on `text_to`. With `run` the plan is proven by it.
+/// Writes the requested files and reports the advice, as JSON on standard output or as text on
+/// `text_to`. With `run`, it verifies the plan by running the program again.
 void tell_profile(const profile_result& found, const invocation& given, int text_to,
                   const run_with_plan& run = {});
 
-/// In a virtual machine: profile and traffic count together. Ends as the program does.
+/// Profiles and counts traffic in a virtual machine. Ends as the program does.
 [[noreturn]] void profile_on_lab(const invocation& given);
 
 } // namespace nodewise::cli

@@ -15,7 +15,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Sums of one site while its objects are gone through.
+/// Accumulates the sums of one site over its objects.
 struct sums {
   profile_site told;
   std::map<node_id, double> pages;
@@ -147,7 +147,7 @@ std::string sites_text(const profile::profile& of, const report::style& how) {
                       {"by"}},
                      2);
   constexpr std::size_t most = 8;
-  constexpr std::uint64_t small = 100; // less than this part of the largest is not told
+  constexpr std::uint64_t small = 100; // sites below 1/100 of the largest are left out
   for (std::size_t i = 0; i < std::min(most, largest.size()); ++i) {
     const auto& [key, site] = *largest[i];
     if (site.resident < largest.front()->second.resident / small) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects of a profile by what they are called.
+// The objects of a profile, grouped by name.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@
 
 namespace nodewise::cli {
 
-/// Objects of one name in one program.
+/// The objects with one name in one program.
 struct profile_site {
   std::size_t objects = 0;
   std::uint64_t bytes = 0;
   std::uint64_t resident = 0;                      ///< pages
   std::vector<std::pair<node_id, double>> on_node; ///< 0..1 of its located pages, ascending
-  std::optional<double> remote;     ///< 0..1 of what was used, where that was observed
-  double used = 0;                  ///< of the program's unit
-  std::string touched_at;           ///< the line that touched most of it first; empty if unknown
-  std::size_t touching_lines = 0;   ///< how many there are of these
+  std::optional<double> remote;                    ///< 0..1 of what was used, if observed
+  double used = 0;                                 ///< of the program's unit
+  std::string touched_at;           ///< the line that first touched most of it; empty if unknown
+  std::size_t touching_lines = 0;   ///< lines that first touched it
   std::size_t touching_threads = 0; ///< 0: unknown
 };
 
@@ -35,7 +35,7 @@ struct profile_site {
 using site_key = std::pair<std::string, std::string>;
 
 [[nodiscard]] std::map<site_key, profile_site> sites_of(const profile::profile& of);
-/// "N0 75 %, N1 25 %"; "-" where nothing is located.
+/// "N0 75 %, N1 25 %"; "-" if no page is located.
 [[nodiscard]] std::string nodes_text(const profile_site& of);
 [[nodiscard]] nlohmann::ordered_json site_json(const profile_site& of);
 /// The largest of them, as a table.

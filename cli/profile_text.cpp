@@ -25,9 +25,9 @@ std::string ratio(double value) {
   return text.data();
 }
 
-/// "  evidence  all pages on node 0": text that is broken under itself on a terminal.
+/// "  evidence  all pages on node 0": text is wrapped below itself on a terminal.
 std::string labelled(const std::string& label, const std::string& what, const report::style& how) {
-  const std::string text = printable(what); // it may hold names
+  const std::string text = printable(what); // it may contain names
   const std::size_t indent = 2 + label_width;
   const std::string first = "  " + report::pad_right(label, label_width);
   if (!how.terminal) {
@@ -41,7 +41,7 @@ std::string labelled(const std::string& label, const std::string& what, const re
   return all;
 }
 
-/// Several lines of one kind: the label stands at the first alone.
+/// Several lines of one kind: only the first has the label.
 template <class Values, class Text>
 std::string lines(const std::string& label, const Values& values, const report::style& how,
                   Text text) {
@@ -75,7 +75,7 @@ std::string places_text(const std::vector<advise::code_share>& places) {
   return text + (places.size() > most ? ", ..." : "");
 }
 
-/// Broken under itself on a terminal.
+/// The title, wrapped below itself on a terminal.
 std::string title_text(const std::string& title, const report::style& how) {
   constexpr std::size_t indent = 3;
   const std::size_t width = how.terminal ? how.width : title.size() + indent;
@@ -104,7 +104,7 @@ std::string cures_text(const std::vector<advise::cure>& cures, const report::sty
   return all;
 }
 
-/// The first one, without its code.
+/// The first cure, without its code.
 std::string cure_line(const advise::cure& first, const report::style& how) {
   return labelled("cure", first.with + ": " + first.what, how);
 }
@@ -117,7 +117,7 @@ std::string dismissed_text(const advise::dismissal& what) {
   return text + ": " + what.reason;
 }
 
-/// What the program waits for, now and with the finding cured.
+/// What limits the program, now and after the fix.
 std::string limits_text(const advise::gain& worth) {
   const std::string before = "limited by " + worth.binds_before + "; after the fix ";
   if (worth.binds_after == worth.binds_before) {
@@ -210,7 +210,7 @@ std::string evidence_text(const profile::profile& what, const report::style& how
 
 namespace {
 
-/// A line for each reason, with all patterns that it concerns.
+/// One line for each reason, with all patterns that it concerns.
 std::string unexamined_text(const std::vector<advise::unexamined>& what, const report::style& how) {
   std::vector<std::pair<std::string, std::string>> by_reason;
   for (const advise::unexamined& each : what) {
@@ -249,7 +249,7 @@ std::string findings_text(const advise::advice& found, bool verbose, const repor
   return text;
 }
 
-/// What is missing, but for what explains no finding where all uses were counted.
+/// What is missing, without the gaps that do not matter when all uses were counted.
 std::vector<std::string> worth_saying(const profile::evidence& of) {
   std::vector<std::string> all = of.missing;
   if (of.counts) {
@@ -260,7 +260,7 @@ std::vector<std::string> worth_saying(const profile::evidence& of) {
   return all;
 }
 
-/// What was considered and rejected.
+/// The candidates that were considered and rejected.
 std::string rejected_text(const profile::profile& what, const advise::advice& found,
                           const report::style& how) {
   return lines("rejected", found.not_worth, how, dismissed_text) +
@@ -289,7 +289,7 @@ std::string advice_text(const profile::profile& what, const advise::advice& foun
     return text + lines("not seen", worth_saying(what.seen), how, same);
   }
   text += evidence_text(what, how);
-  // On one node what was not looked for cannot be there, and nothing is priced.
+  // On one node, the unexamined patterns cannot occur, and nothing is priced.
   return on.nodes.size() == 1 && found.findings.empty()
              ? text
              : text + unexamined_text(found.not_asked, how) +

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a profile and the advice on it are shown and written.
+// Shows and writes a profile and its advice.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,11 @@
 
 namespace nodewise::cli {
 
-/// For people: what is wrong, what cures it and what that is worth. `verbose` adds the evidence,
-/// all arrays, what was considered and rejected, what was not looked for, and what the profile has
-/// cost.
+/// As text: what is wrong, what fixes it and what the fix gains. `verbose` adds the evidence, all
+/// arrays, rejected candidates, what was not examined, and the cost of profiling.
 [[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
                                       const machine& on, bool verbose, const report::style& how);
-/// The parts of it.
+/// The parts of `advice_text`.
 [[nodiscard]] std::string finding_text(const advise::finding& what, std::size_t number,
                                        bool verbose, const report::style& how);
 [[nodiscard]] std::string evidence_text(const profile::profile& what, const report::style& how);

@@ -31,7 +31,7 @@ const flag* find_flag(std::span<const flag* const> flags, char letter) noexcept 
 
 namespace {
 
-/// Edits from one word to the other: insert, delete, replace, or swap two neighbours.
+/// The number of edits between two words: insert, delete, replace, or swap two neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last;
   std::vector<std::size_t> last(b.size() + 1);
@@ -54,7 +54,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string_view> names) {
   std::string_view best;
-  // A third of the letters wrong is a typing error; more is another word.
+  // Up to a third of the letters wrong is a typing error; more is another word.
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view name : names) {
     const std::size_t edits = edit_distance(word, name);

@@ -15,9 +15,9 @@ namespace nodewise::cli {
 /// What may follow the options of a verb.
 enum class operands {
   none,
-  names,            ///< words that the verb understands
+  names,            ///< words that the verb interprets
   program,          ///< a program and its arguments, after `--` or from the first non-option on
-  optional_program, ///< the same, where the verb can do without
+  optional_program, ///< the same, but optional
   names_or_program, ///< words; or a program and its arguments, after `--` only
 };
 
@@ -33,7 +33,7 @@ struct action {
   std::string_view summary;
 };
 
-// With a name, so that a verb may leave these out.
+// Named defaults, so that a verb may omit these fields.
 inline constexpr std::span<const std::string_view> no_aliases;
 inline constexpr std::span<const action> no_actions;
 

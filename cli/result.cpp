@@ -24,13 +24,13 @@ namespace nodewise::cli {
 
 namespace {
 
-/// What is no regular file (/dev/stdout, a pipe) is written to as it is; a file is replaced.
+/// A regular file is replaced; anything else (/dev/stdout, a pipe) is written to directly.
 bool is_replaceable(const std::string& name) {
   struct stat facts{};
   return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
-/// Closes the file, too.
+/// Writes the text and closes the file.
 int write_all(int file, std::string_view text) {
   int failed = 0;
   while (failed == 0 && !text.empty()) {
@@ -44,15 +44,15 @@ int write_all(int file, std::string_view text) {
   return ::close(file) == 0 || failed != 0 ? failed : errno;
 }
 
-constexpr mode_t for_all = 0666; // but what the umask takes away
+constexpr mode_t for_all = 0666; // minus the umask
 
 int write_file(const std::string& name, std::string_view text) {
   const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_all);
   return file < 0 ? errno : write_all(file, text);
 }
 
-/// A new file beside `name`, whose name nobody can know in advance: in a folder of all users a link
-/// of that name would lead elsewhere. mkostemp(3) would not leave its mode to the umask.
+/// Opens a new file beside `name` with an unpredictable name: in a world-writable directory, a
+/// prepared link of that name would lead elsewhere. mkostemp(3) would not apply the umask.
 int open_beside(const std::string& name, std::string& unfinished) {
   constexpr int most_attempts = 100;
   std::random_device random;
@@ -100,7 +100,7 @@ int replace_file(const std::string& name, std::string_view text) {
 nlohmann::ordered_json settings_json(sys::kernel& of) {
   using report::or_unavailable;
   const doctor::settings found = doctor::read_settings(of);
-  // A mode, not a quantity: the kernel's word for it.
+  // A mode, not a quantity: kept as the kernel's text.
   const auto balancing =
       found.numa_balancing ? std::optional(std::to_string(*found.numa_balancing)) : std::nullopt;
   return {{"kernel", or_unavailable(found.kernel_release)},

@@ -14,22 +14,22 @@ namespace nodewise::cli {
 /// The `settings` of a result (docs/schemas/settings-1.json).
 [[nodiscard]] nlohmann::ordered_json settings_json(sys::kernel& of);
 
-/// Writes a result where -o says, or else to standard output. Throws `error`: (usage) for a name
-/// that makes no sense, (system) if it cannot be written. A file appears whole or not at all.
+/// Writes a result where -o says, else to standard output. Throws `error`: (usage) for an invalid
+/// file name, (system) if it cannot be written. A file appears whole or not at all.
 void write_result(const nlohmann::ordered_json& result, const invocation& given);
 
-/// Before a result is worked for: throws what `write_result` would throw if it could not be
-/// written, as far as one can tell now.
+/// Call before computing a result. Throws what `write_result` would throw, as far as that can be
+/// checked now.
 void check_output(const invocation& given);
 
 /// The same for a result in another tool's format.
 void write_result_text(std::string_view text, const invocation& given);
 
-/// The same two for another option that names a file. `which` is for the errors.
+/// The same two functions for another option that names a file. `which` appears in the errors.
 void check_file(const flag& which, std::string_view pattern);
 void write_to_file(const flag& which, std::string_view pattern, std::string_view text);
 
-/// A file of that name, whole or as it was before. 0 or errno.
+/// Replaces the file, or leaves it as it was. Returns 0 or errno.
 [[nodiscard]] int replace_file(const std::string& name, std::string_view text);
 
 } // namespace nodewise::cli

@@ -50,7 +50,7 @@ ordered_json strip_json(const object_report& object) {
   return strip;
 }
 
-/// What is true of some objects only.
+/// Adds the fields that only some objects have.
 void add_particulars(ordered_json& into, const run_result& result, const object_report& object) {
   if (object.refused_errno != 0 || object.map_limited) {
     into["not_placed"] = object.map_limited ? "map limit" : errno_text(object.refused_errno);
@@ -153,7 +153,7 @@ ordered_json json_of(const run_result& result, const process_report& process) {
   return made;
 }
 
-/// Weights that nobody typed: of all large objects, and of rules by their positions.
+/// The measured weights: for all large objects, and for rules by their positions.
 ordered_json measured_json(const launch::agent_orders& asked) {
   ordered_json made = ordered_json::array();
   const auto add = [&](const launch::agent_placement& where, std::optional<std::size_t> rule) {

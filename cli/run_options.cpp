@@ -19,7 +19,7 @@ using launch::run_options;
   throw error(error_kind::usage, asked, answered, cure);
 }
 
-/// numactl applies -N and -C one after the other, so that the last holds.
+/// numactl applies -N and -C in order, so the last one counts.
 void read_processors(run_options& options, const invocation& given) {
   for (const invocation::option& each : given.options) {
     if (each.what == &flags::cpunodebind) {

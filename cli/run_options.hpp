@@ -6,10 +6,10 @@
 
 namespace nodewise::cli {
 
-/// What `nodewise run` was asked for. Throws `error` (usage).
+/// Reads the options of `nodewise run`. Throws `error` (usage).
 [[nodiscard]] launch::run_options read_run_options(const invocation& given);
 
-/// The placement of memory (memory_options.cpp).
+/// Reads the options for memory placement (memory_options.cpp).
 void read_memory_options(launch::run_options& options, const invocation& given);
 
 } // namespace nodewise::cli

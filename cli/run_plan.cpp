@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What became of a plan file: which of its entries fitted how many objects, and where these are.
+// Reports the result of a plan file: which entries matched how many objects, and where these are.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -20,11 +20,11 @@ using launch::object_report;
 using nlohmann::ordered_json;
 using report::tone;
 
-/// The objects of one entry, together.
+/// The totals of one entry's objects.
 struct entry_sum {
   std::uint64_t objects = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t located = 0; ///< pages of which it is known whether they are as asked
+  std::uint64_t located = 0; ///< pages whose placement is known
   std::uint64_t as_asked = 0;
 
   [[nodiscard]] std::optional<double> share() const {
@@ -36,10 +36,10 @@ struct entry_sum {
 
 struct plan_sum {
   std::vector<entry_sum> entries;
-  std::uint64_t unnamed = 0; ///< objects that no entry fits
+  std::uint64_t unnamed = 0; ///< objects that match no entry
 };
 
-/// Where those objects of an entry are that have a report of their own.
+/// Adds the pages of an entry's objects that have their own report.
 void add_pages(entry_sum& into, const run_result& result, const object_report& object) {
   into.bytes += object.bytes;
   if (const auto share = result.share_as_asked(object)) {

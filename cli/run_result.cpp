@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the agent's records come to: where objects were against where they were asked to be.
+// Evaluates the agent's records: where objects were, and where they were requested to be.
 #include "cli/run_result.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using launch::memory_mode;
 using launch::object_report;
 using launch::process_report;
 
-/// What the agent was told to do with an object; nullptr if nothing.
+/// The placement that the agent was given for an object; nullptr if none.
 const launch::agent_placement* placement_of(const launch::plan& asked,
                                             const object_report& object) {
   if (!asked.agent || object.unasked) {
@@ -26,7 +26,7 @@ const launch::agent_placement* placement_of(const launch::plan& asked,
   return orders.standard ? &*orders.standard : nullptr;
 }
 
-/// The nodes that a policy of the whole process names; nullptr where none does (local, interleave).
+/// The nodes that the process-wide policy names; nullptr if it names none (local, interleave).
 const node_set* process_nodes(const launch::plan& asked) {
   using sys::policy;
   const bool binds =
@@ -36,7 +36,7 @@ const node_set* process_nodes(const launch::plan& asked) {
   return binds ? &asked.memory->nodes : nullptr;
 }
 
-/// Whether each page has a node, or nodes, that it was asked to be on.
+/// Whether each page has one or more requested nodes.
 bool has_target(const launch::plan& asked, const object_report& object) {
   const launch::agent_placement* const where = placement_of(asked, object);
   if (where == nullptr) {
@@ -46,7 +46,7 @@ bool has_target(const launch::plan& asked, const object_report& object) {
          where->mode != memory_mode::local && where->mode != memory_mode::inherited;
 }
 
-/// Whether blocks or parts were given to threads by their numbers.
+/// Whether blocks or parts were assigned to threads by number.
 bool needs_team(const launch::plan& asked) {
   const auto is_by_thread = [](const launch::agent_placement& where) {
     return where.mode == memory_mode::blocked || where.mode == memory_mode::map;
@@ -61,7 +61,7 @@ std::string_view name_of(const launch::agent_placement& where) {
   switch (where.mode) {
   case memory_mode::blocked:
     return "blocked";
-  case memory_mode::cyclic: // weights have become turns, in granules that the agent chooses
+  case memory_mode::cyclic: // granule 0: turns made from weights
     return where.granule_bytes == 0 ? "weighted" : "cyclic";
   default:
     return "inherited";

@@ -54,8 +54,8 @@ std::string shares_text(const object_report& object) {
   return text;
 }
 
-/// As its profile calls it, where an entry of the plan is for it: the stack, which tells apart what
-/// a template or one line allocates, is known to a profile alone.
+/// The name in the profile if a plan entry matches: only a profile knows the stack, which
+/// distinguishes the allocations of a template or of one line.
 std::string name_of(const run_result& result, const object_report& object) {
   if (const auto entry = result.entry_of(object); entry && result.asked.planned) {
     return result.asked.planned->entries[*entry].label;
@@ -64,14 +64,14 @@ std::string name_of(const run_result& result, const object_report& object) {
                                                           : site_of(result, object);
 }
 
-/// "#3", and by what name people know it.
+/// "#3", and the object's name if it has one.
 std::string label_of(const run_result& result, const object_report& object) {
   std::string text = "#" + std::to_string(object.sequence);
   const std::string name = name_of(result, object);
   return name.empty() ? text : text + " " + printable(name);
 }
 
-/// Where every object's pages are counted by the threads that use them.
+/// Whether the locality of every object is relative to the threads that use its pages.
 bool all_local(const run_result& result, const process_report& process) {
   return result.has_owners() &&
          std::ranges::all_of(process.objects, [&](const object_report& object) {
@@ -119,8 +119,8 @@ std::string objects_text(const run_result& result, const process_report& process
   return text;
 }
 
-/// The node that all of a thread's processors are of; nothing where they are of several, or where
-/// the list is cut off.
+/// The node of all of a thread's processors; nothing if they are on several nodes, or if the list
+/// is cut off.
 std::optional<node_id> node_of(const thread_report& thread, const topology& here) {
   if (thread.cpus.empty() || thread.cpus.ends_with("...")) {
     return std::nullopt;
@@ -213,7 +213,7 @@ std::string threads_text(const run_result& result, const process_report& process
   if (process.totals && process.totals->pin_errno != 0) {
     add("some not bound: " + errno_text(process.totals->pin_errno));
   }
-  // The agent describes threads that it has bound, and those that are there at the end.
+  // The agent describes the threads that it bound, and those that exist at the end.
   const std::size_t started = process.totals ? process.totals->own_threads + 1 : 0;
   if (started > process.threads.size()) {
     add(std::to_string(started - process.threads.size()) + " not bound, ended before");
@@ -224,7 +224,7 @@ std::string threads_text(const run_result& result, const process_report& process
 
 namespace {
 
-/// The smallest objects that are placed: a rule may be for smaller ones than the threshold.
+/// The smallest size of objects that are placed: a rule may apply below the threshold.
 std::uint64_t least_bytes(const launch::agent_orders& asked) {
   std::uint64_t least = asked.threshold_bytes;
   for (const launch::agent_rule& each : asked.rules) {
@@ -259,7 +259,7 @@ std::string run_text(const run_result& result, const report::style& how) {
     return launch::completeness_of(result.found.report, i) != launch::completeness::whole;
   };
   for (std::size_t i = 0; text.empty() && i < result.found.report.processes.size(); ++i) {
-    if (incomplete(i)) { // which has been said; nobody knows what there was
+    if (incomplete(i)) { // already reported; the objects are unknown
       return {};
     }
   }

@@ -20,7 +20,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// The line number behind the last colon of "file.c:12".
+/// The line number after the last colon of "file.c:12".
 std::optional<int> line_of(const std::string& site, std::string& file) {
   const std::size_t colon = site.rfind(':');
   int line = 0;
@@ -36,7 +36,7 @@ std::optional<int> line_of(const std::string& site, std::string& file) {
   return line;
 }
 
-/// A program that is asked for one site is mostly asked for more: its tables are read once.
+/// A program is usually queried for several sites: its tables are read once.
 class site_reader {
  public:
   std::vector<launch::code_range> operator()(const std::string& site, const std::string& program) {
@@ -60,7 +60,7 @@ class site_reader {
 
  private:
   std::string program_;
-  std::shared_ptr<symbols::module> module_; ///< std::function copies what it holds
+  std::shared_ptr<symbols::module> module_; ///< shared, since std::function must be copyable
 };
 
 } // namespace
@@ -127,16 +127,16 @@ site_namer make_site_namer(const std::string& program_file) {
   if (!opened) {
     return {};
   }
-  // std::function copies what it holds; a module cannot be copied.
+  // std::function must be copyable, and a module is not.
   auto module = std::make_shared<symbols::module>(*std::move(opened));
-  return [module,
-          name = std::string(last_part(program_file))](const launch::object_report& object) {
-    if (object.caller_module != name || object.caller_offset == 0) {
-      return std::string{};
-    }
-    const auto place = module->locate(object.caller_offset - 1); // the call is before its return
-    return place ? symbols::short_name(*place) : std::string{};
-  };
+  return
+      [module, name = std::string(last_part(program_file))](const launch::object_report& object) {
+        if (object.caller_module != name || object.caller_offset == 0) {
+          return std::string{};
+        }
+        const auto place = module->locate(object.caller_offset - 1); // call precedes its return
+        return place ? symbols::short_name(*place) : std::string{};
+      };
 }
 
 } // namespace nodewise::cli

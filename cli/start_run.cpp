@@ -18,7 +18,7 @@ namespace nodewise::cli {
 
 namespace {
 
-/// What the kernel says of this thread once it is placed as the program would be.
+/// Shows the kernel's settings of this thread once it is placed as the program would be.
 void show(const launch::plan& what, const topology& here) {
   launch::apply(what, "", sys::real_kernel());
   const auto affinity = sys::real_kernel().get_affinity(0);
@@ -35,7 +35,7 @@ void show(const launch::plan& what, const topology& here) {
 launch::run_options complete_options(const invocation& given, const run_parts& parts) {
   launch::run_options options = read_run_options(given);
   if (given.has(flags::show)) {
-    options.command.clear(); // whatever is named is not started
+    options.command.clear(); // a named program is not started
   }
   if (parts.complete) {
     parts.complete(options);

@@ -50,7 +50,7 @@ std::string_view name_of(ending why) {
   return "unknown";
 }
 
-/// Why there is page cache left, and what would help.
+/// Why page cache is left, and what would help.
 std::string reason(const sweep::pressure& of) {
   switch (of.why) {
   case ending::swept:
@@ -70,7 +70,7 @@ std::string reason(const sweep::pressure& of) {
   return "nothing was done: the kernel does not tell what the node holds";
 }
 
-/// What is to be said of a file, if its pages are not known to be gone.
+/// The remark on a file whose pages are not known to be dropped.
 std::string line_of(const swept_file& file, const report::style& how) {
   const auto say = [&](tone as, const std::string& what) {
     return report::paint(how, as, file.path) + ": " + what + "\n";

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep of page caches came to, for people and as JSON.
+// Shows the result of a page cache sweep as text and as JSON.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,9 @@
 namespace nodewise::cli {
 
 enum class sweep_way {
-  drop,     ///< the kernel's own door, for root
-  files,    ///< those that were named
-  pressure, ///< memory asked of each node
+  drop,     ///< /proc/sys/vm/drop_caches, for root
+  files,    ///< the files named by the user
+  pressure, ///< memory allocated on each node
 };
 
 struct swept_node {
@@ -42,7 +42,7 @@ struct swept {
   std::vector<swept_file> files;
 };
 
-/// A table of each node's free memory and page cache, before and after, and what is to be said.
+/// A table of each node's free memory and page cache, before and after, with remarks.
 [[nodiscard]] std::string sweep_text(const swept& what, const report::style& how);
 
 /// nodewise/sweep/1.

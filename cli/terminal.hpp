@@ -8,20 +8,19 @@
 
 namespace nodewise::cli {
 
-/// The style of a descriptor, with what --color says about it.
+/// The style for a descriptor, as --color asks.
 [[nodiscard]] report::style style_of(int descriptor, const invocation& given);
 
-/// Writes all of it to standard output. On a terminal control characters other than newlines, tabs
-/// and colours become escapes (`printable`). Throws `error` (system) if that cannot be done: a
-/// result that nobody got is no success.
+/// Writes all of it to standard output. On a terminal, control characters other than newlines, tabs
+/// and colours become escapes (`printable`). Throws `error` (system) if the text cannot be written:
+/// an undelivered result is not success.
 void write_out(std::string_view text);
 
-/// The same for text that moves the cursor, and so must have no names in it that are not
-/// `printable`.
+/// The same for text that moves the cursor; names in it must already be `printable`.
 void write_screen(std::string_view text);
 
-/// Writes to standard error, to a terminal as `write_out` does. A failure is ignored: there is
-/// nowhere to report it.
+/// Writes to standard error, escaped on a terminal as in `write_out`. Ignores failures: there is
+/// nowhere to report them.
 void write_error(std::string_view text);
 
 } // namespace nodewise::cli

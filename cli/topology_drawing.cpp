@@ -24,7 +24,7 @@ using report::paint;
 using report::style;
 using report::tone;
 
-/// "label    text", wrapped, the text in a column of its own.
+/// "label    text", wrapped, with the text in its own column.
 std::string paragraph(const style& how, std::string_view label, std::string_view text,
                       tone look = tone::plain) {
   constexpr std::size_t indent = 12;
@@ -38,7 +38,7 @@ std::string paragraph(const style& how, std::string_view label, std::string_view
   return all;
 }
 
-/// The name of a table and a remark beside it, or below where it does not fit.
+/// The name of a table and a remark beside it, or below it if it does not fit.
 std::string heading(const style& how, const std::string& name, const std::string& remark) {
   if (name.size() + 2 + report::display_width(remark) <= how.width) {
     return paint(how, tone::strong, name) + "  " + paint(how, tone::faint, remark) + "\n";
@@ -87,7 +87,7 @@ std::string head(const topology& what, const style& how) {
   }
   const cpu_set cpus = all.cpus();
   const node_set usable = what.memory_nodes();
-  const node_set nodes = usable | withheld_nodes(what); // those with memory
+  const node_set nodes = usable | withheld_nodes(what); // all nodes with memory
   const bool everything = what.allowed_cpus() == cpus && usable == nodes;
   const std::string allowed = share_text("threads", what.allowed_cpus(), cpus) + ", memory of " +
                               share_text("nodes", usable, nodes);
@@ -108,7 +108,7 @@ std::set<std::string> sets_of(const Parts& parts) {
   return sets;
 }
 
-/// Who has one of these caches: "core", "node", "package", or "4 threads".
+/// What shares one of these caches: "core", "node", "package", or "4 threads".
 std::string sharer(const machine& all, const std::vector<cache>& alike) {
   const auto sets = sets_of(alike);
   const auto is_part_of = [&sets](const std::set<std::string>& parts) {
@@ -126,8 +126,7 @@ std::string sharer(const machine& all, const std::vector<cache>& alike) {
   return counted(alike.front().cpus.size(), "thread");
 }
 
-/// The largest first, those of one sharer together: "L3 30 MiB / package, L2 256 KiB, L1d 32 KiB /
-/// core".
+/// The largest first, grouped by sharer: "L3 30 MiB / package, L2 256 KiB, L1d 32 KiB / core".
 std::string caches_text(const machine& all) {
   std::map<std::tuple<int, cache_kind, std::uint64_t>, std::vector<cache>> alike;
   for (const cache& each : all.caches) {
@@ -156,7 +155,7 @@ struct figure {
   tone what = tone::plain;
 };
 
-/// Rows and columns are nodes; as many columns side by side as the width allows.
+/// Rows and columns are nodes; the width limits how many columns are side by side.
 class node_matrix {
  public:
   void set(node_id from, node_id to, figure entry) {
@@ -206,7 +205,7 @@ class node_matrix {
   std::size_t width_ = 1;
 };
 
-/// Good, plain, warning and bad by how far between best and worst a figure is.
+/// Grades a figure as good, plain, warning or bad by its position between best and worst.
 tone grade(double value, double best, double worst) {
   if (value == best) {
     return tone::good;
@@ -279,7 +278,7 @@ std::string parameters_text(const machine& all, const style& how) {
   return text;
 }
 
-/// A line a place: "node 0     eth0, eth1 (network); sda (storage)".
+/// One line for each place: "node 0     eth0, eth1 (network); sda (storage)".
 std::string devices_text(const machine& all, const style& how) {
   std::map<std::string, std::map<std::string, std::string>> places;
   for (const device& each : all.devices) {
@@ -299,7 +298,7 @@ std::string devices_text(const machine& all, const style& how) {
   return text;
 }
 
-/// Texts of a machine are whoever's who wrote its file: none may command a terminal.
+/// The texts come from an untrusted file: escapes control sequences for the terminal.
 machine with_printable_texts(machine of) {
   for (std::string* const text : {&of.name, &of.title, &of.source}) {
     *text = printable(*text);

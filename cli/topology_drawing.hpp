@@ -10,10 +10,10 @@
 
 namespace nodewise::cli {
 
-/// What `nodewise topo` prints: the machine in a picture, then its distances, published or measured
+/// What `nodewise topo` prints: a picture of the machine, then its distances, published or measured
 /// figures and devices. Processors and nodes that this process may not use are marked `x`. Every
-/// line ends with a newline. `costs` says what is to be known of bandwidths and latencies beside
-/// what the machine itself has: where they are from, or why there are none; may be empty.
+/// line ends with a newline. `costs` adds remarks on bandwidths and latencies: where they are from,
+/// or why there are none; may be empty.
 [[nodiscard]] std::string draw(const topology& what, const report::style& how,
                                const std::vector<std::string>& costs = {});
 

@@ -21,13 +21,13 @@ namespace {
 using traffic::locality;
 using traffic::phase;
 
-/// 64 KiB: fewer lines are those of the loader and the C library, which no placement changes.
+/// 64 KiB: fewer lines come from the loader and the C library, which no placement changes.
 constexpr std::uint64_t least_lines_to_judge = 1024;
 
 constexpr std::string_view all_traffic = "all traffic";
 constexpr std::string_view of_memories = "imbalance of the memories";
 
-/// A decimal number that ends the text; nullopt for anything else.
+/// Converts the whole text to a decimal number; nullopt if it is not one.
 std::optional<double> decimal(std::string_view text) {
   double value = 0;
   const char* const begin = text.data();
@@ -101,14 +101,14 @@ std::string when_text(const traffic_limits& asked) {
       names.empty() ? "it had none that is known; leave --object out" : "these are known: " + list);
 }
 
-/// The phase that is judged; of both, the one that has more to answer for.
+/// The phase that is judged; if both are, the worse one.
 phase phase_to_show(const traffic::summary& found, const traffic_limits& asked) {
   const locality use = traffic::totals(found.all, phase::use).where;
   const locality before = traffic::totals(found.all, phase::initialisation).where;
   return asked.when.value_or(traffic::is_worse(before, use) ? phase::initialisation : phase::use);
 }
 
-/// What fails is listed, worst first: parts that are as good as was asked are left out.
+/// Keeps what fails, worst first; removes the parts that reach the limit.
 void keep_offending(traffic::summary& of, const traffic_limits& asked) {
   const auto is_fine = [&](const locality& where) {
     return where.total() == 0 || *where.share() >= *asked.min_local;
@@ -124,7 +124,7 @@ void keep_offending(traffic::summary& of, const traffic_limits& asked) {
     return traffic::is_worse(a.what.where(of.judged), b.what.where(of.judged));
   });
   std::erase_if(of.lines, [&](const traffic::source_line& line) {
-    // Instructions are not counted by array: a line may read others as well.
+    // Source lines are not counted by array: a line may also access others.
     return !asked.objects.empty() ||
            is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
   });
@@ -209,7 +209,7 @@ std::string traffic_verdict::text(const traffic_limits& asked) const {
   std::string text;
   for (const finding& each : findings) {
     if (each.passed != good) {
-      continue; // of a failure what has failed
+      continue; // a failure lists only the failed findings
     }
     text += text.empty() ? "" : "; ";
     text += each.what + " " + when_text(asked) + ": ";

@@ -21,8 +21,7 @@ struct traffic_limits {
   std::vector<std::string> objects;                         ///< empty: all traffic
 };
 
-/// From the options. Throws `error` (usage) for numbers that make no sense, and if nothing is
-/// asked.
+/// Reads the options. Throws `error` (usage) for invalid numbers, and if no limit is given.
 [[nodiscard]] traffic_limits read_traffic_limits(const invocation& given);
 
 struct traffic_verdict {
@@ -33,7 +32,7 @@ struct traffic_verdict {
     bool passed = false;
   };
   std::vector<finding> findings;
-  /// Where locality failed, what is to blame: the objects and lines below the limit, worst first.
+  /// If locality failed: the objects and lines below the limit, worst first.
   traffic::summary offending;
 
   [[nodiscard]] bool passed() const noexcept;
@@ -42,8 +41,8 @@ struct traffic_verdict {
   [[nodiscard]] nlohmann::ordered_json json(const traffic_limits& asked) const;
 };
 
-/// Throws `error` (usage) that names those there are for an object that is not found. Where nothing
-/// was counted nothing has been shown: that is a failure.
+/// Throws `error` (usage) for an unknown object, and lists the known ones. If nothing was counted,
+/// the check fails.
 [[nodiscard]] traffic_verdict judge_traffic(const traffic::summary& found,
                                             const traffic_limits& asked);
 

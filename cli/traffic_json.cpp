@@ -144,7 +144,7 @@ ordered_json pages_json(const traffic::counts& of) {
   return all;
 }
 
-/// Each with the number of its site in `sites`.
+/// Each object has the number of its site in `sites`.
 ordered_json objects_json(const traffic::summary& what) {
   std::map<traffic::site::identity, std::size_t> number;
   for (std::size_t i = 0; i < what.sites.size(); ++i) {

@@ -19,7 +19,7 @@ using report::tone;
 
 struct timed_part {
   predicted_part told;
-  double seconds; ///< also where only its ratio to others means something
+  double seconds; ///< set even if only ratios are meaningful
 };
 
 std::optional<timed_part> predict_part(const traffic::counts& of, const traffic_choice& which,
@@ -62,7 +62,7 @@ std::vector<timed_part> timed_parts(const traffic::counts& of, traffic::phase ju
       }
     }
   } catch (const error&) {
-    parts.clear(); // figures that are no figures: `nodewise model` says which
+    parts.clear(); // invalid figures: `nodewise model` reports them
   }
   return parts;
 }

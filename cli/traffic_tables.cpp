@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Node by node, object by object, line by line.
+// Tables by node, by object and by source line.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,7 +31,7 @@ std::string percent(double ratio, bool is_short) {
   return std::to_string(std::lround(ratio * 100));
 }
 
-/// Darker for more, where the terminal can show it; else nothing.
+/// Darker for larger ratios if the terminal can show it; else nothing.
 std::string shade(const report::style& how, double ratio) {
   static constexpr std::array levels = {"  ", "░░", "▒▒", "▓▓", "██"};
   if (!how.terminal || !how.unicode) {
@@ -45,7 +45,7 @@ tone tone_of(node_id from, node_id to, std::uint64_t lines) {
   return lines == 0 ? tone::faint : from == to ? tone::good : tone::warning;
 }
 
-/// A matrix that no terminal could hold: its largest cells.
+/// The largest cells of a matrix that is too large for a terminal.
 std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
   struct way {
     std::uint64_t lines;
@@ -71,7 +71,7 @@ std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
   return text;
 }
 
-/// "N0 75.0 %, N1 25.0 %"; of many nodes those with most.
+/// "N0 75.0 %, N1 25.0 %"; if there are many nodes, those with most pages.
 std::string pages_text(const traffic::site& of) {
   constexpr std::size_t most_nodes = 4;
   std::vector<std::pair<std::uint64_t, node_id>> nodes;

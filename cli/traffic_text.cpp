@@ -57,14 +57,14 @@ std::string share_text(const report::style& how, const traffic::counts& of, phas
                 : "no traffic");
 }
 
-/// Nobody is to take the count of a program that was killed for the count of a whole run.
+/// Marks the count of a killed program, so that it is not taken for a whole run.
 std::string killed_text(const traffic::counts& of, const report::style& how) {
   const bool any = std::ranges::any_of(
       of.programs, [&](const traffic::program& each) { return of.was_killed(each); });
   return any ? ", " + report::paint(how, tone::bad, "killed: counted up to there") : std::string{};
 }
 
-/// The verdict, to be read first.
+/// The verdict, which comes first.
 std::string headline(const traffic::summary& what, const report::style& how) {
   return report::paint(how, tone::strong, "Memory traffic") + " of " + programs_text(what.all) +
          killed_text(what.all, how) + "\n  " + share_text(how, what.all, phase::use) + ", " +
@@ -74,7 +74,7 @@ std::string headline(const traffic::summary& what, const report::style& how) {
               : "  There was no use phase to speak of: what follows is initialisation.\n");
 }
 
-/// Lines and bytes of both phases, by where they went.
+/// Lines and bytes of both phases, by destination.
 std::string totals_text(const traffic::summary& what, const report::style& how) {
   const std::array both = {traffic::totals(what.all, phase::use),
                            traffic::totals(what.all, phase::initialisation)};
@@ -115,7 +115,7 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
   for (const traffic::named_shared_line& line : what.shared) {
     const std::uint64_t times = line.what.transfers + line.what.invalidations + line.what.rewrites;
     if (shown == most || times < least_worth_a_row(what)) {
-      break; // the worst come first
+      break; // sorted: the worst come first
     }
     ++shown;
     rows.add({line.name, std::to_string(line.what.transfers),
@@ -134,7 +134,7 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
 }
 
 std::string regions_text(const traffic::summary& what, const report::style& how) {
-  std::map<std::string, traffic::locality> by_name; // of all processes
+  std::map<std::string, traffic::locality> by_name; // over all processes
   for (const traffic::region_traffic& r : what.all.regions) {
     by_name[r.name].add(r.from, r.to, r.lines.asked());
   }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a count of memory traffic is shown and written.
+// Shows and writes a count of memory traffic.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace nodewise::cli {
 
-/// For people: how much is local, which memory carries it, which objects and lines are remote; and
-/// what else is told of it, in front of what is not counted.
+/// As text: how much is local, which memory carries it, which objects and lines are remote; then
+/// `more`, then what is not counted.
 [[nodiscard]] std::string traffic_text(const traffic::summary& what, const report::style& how,
                                        const std::string& more = {});
 
-/// The parts of it, each with the empty line in front, or empty where there is nothing to show.
+/// The parts of `traffic_text`, each beginning with an empty line; empty if there is nothing to
+/// show.
 [[nodiscard]] std::string traffic_objects_text(const traffic::summary& what,
                                                const report::style& how);
 [[nodiscard]] std::string traffic_lines_text(const traffic::summary& what,
@@ -31,15 +32,15 @@ namespace nodewise::cli {
 [[nodiscard]] std::string traffic_matrix_text(const traffic::summary& what,
                                               const report::style& how);
 
-/// Lines fewer than this, of a thousand of the judged phase less than one, are not shown to people.
+/// The fewest lines that get a row in text output: more than a thousandth of the judged phase.
 [[nodiscard]] std::uint64_t least_worth_a_row(const traffic::summary& what);
-/// "1.05", as `printf` writes it.
+/// "1.05", formatted as by `printf`.
 [[nodiscard]] std::string two_decimals(double value);
-/// "use" or "initialisation", for people.
+/// "use" or "initialisation", for text output.
 [[nodiscard]] std::string phase_name(traffic::phase when);
 /// "triad.c:12", "triad.c:12 (50 objects)".
 [[nodiscard]] std::string label_of(const traffic::named_site& site);
-/// What no count has, and what this one lacks: one sentence each.
+/// What no count includes, and what this one lacks: one sentence each.
 [[nodiscard]] std::vector<std::string> not_counted(const traffic::counts& of);
 
 /// `nodewise/traffic/1`.

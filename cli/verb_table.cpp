@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `nodewise --help` and the manual say about every verb, and what the parser accepts.
+// The texts of `nodewise --help` and the manual for every verb, and the options that the parser
+// accepts.
 #include <algorithm>
 #include <array>
 

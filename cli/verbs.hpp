@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the verbs do: each takes its command line and returns the exit code. One file a verb in
+// The verbs: each takes its command line and returns the exit code. Each has its own file in
 // verbs/.
 #pragma once
 
@@ -21,8 +21,8 @@ int model(const invocation& given);
 int help(const invocation& given);
 int internal(const invocation& given);
 
-/// Any verb with --on: the same command line without it, inside a virtual machine. Returns only if
-/// that could not be started.
+/// Runs any verb with --on: the same command line without it, inside a virtual machine. Returns
+/// only if the machine could not be started.
 int on_lab(const invocation& given);
 
 } // namespace nodewise::cli::verbs

@@ -99,7 +99,7 @@ ordered_json result_of(const doctor::examination& found, const std::optional<mac
   return result;
 }
 
-/// Several calls are often refused for one reason: each cure once, after the names it is for.
+/// Several calls are often refused for one reason: each cure appears once, after their names.
 std::string cures(const std::vector<doctor::finding>& findings, const report::style& how) {
   std::vector<std::pair<std::string, std::string>> names_of_cure;
   for (const doctor::finding& f : findings) {
@@ -136,7 +136,7 @@ std::string section(std::string_view title, const std::vector<doctor::finding>& 
          cures(findings, how);
 }
 
-/// Whether the calls were tried, when this was found.
+/// Whether the examination tried the calls.
 bool has_tried(const doctor::examination& found) {
   return std::ranges::any_of(found.calls, [](const doctor::finding& call) {
     return call.verdict != verdict::unavailable;
@@ -162,7 +162,8 @@ std::string summary(const doctor::examination& found, const report::style& how) 
   }
 }
 
-/// With what was measured on it, if that can be read and is of it; why not, otherwise.
+/// Adds the machine with its measured costs, if they can be read and match it; otherwise records
+/// why not.
 void set_machine(doctor::surroundings& around, const machine& here) {
   around.here = here;
   try {
@@ -180,7 +181,7 @@ void set_machine(doctor::surroundings& around, const machine& here) {
   }
 }
 
-/// The machine, where its discovery works: a doctor is asked where things do not.
+/// Sets the machine if its discovery works: doctor must also run where it does not.
 void find_machine(doctor::surroundings& around) {
   try {
     set_machine(around, topology::from_sysfs().machine());
@@ -189,8 +190,7 @@ void find_machine(doctor::surroundings& around) {
   }
 }
 
-/// With the interpreter that the lab would be started with, which need not be the first on the
-/// path.
+/// Finds the Python interpreter that the lab would use, which need not be the first on the path.
 doctor::surroundings surroundings_of_the_command() {
   doctor::surroundings around = doctor::surroundings::of_this_system();
   find_machine(around);
@@ -201,7 +201,7 @@ doctor::surroundings surroundings_of_the_command() {
   return around;
 }
 
-/// One number that may be a process'.
+/// Reads one number that may be a process ID.
 int read_pid(std::string_view typed) {
   int pid = 0;
   const auto [end, code] = std::from_chars(typed.data(), typed.data() + typed.size(), pid);
@@ -213,7 +213,7 @@ int read_pid(std::string_view typed) {
   return pid;
 }
 
-/// An examination, and the result that says the same.
+/// An examination, and the same as a JSON result.
 struct told {
   doctor::examination found;
   ordered_json result;
@@ -256,7 +256,7 @@ std::vector<doctor::finding> findings_in(const json_field& document, const char*
   return all;
 }
 
-/// What doctor wrote with --json or -o; nothing for a file of another kind.
+/// Reads what doctor wrote with --json or -o; nothing for a file of another kind.
 std::optional<told> read_examination(const std::string& file) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none) || !file_begins_with(file, '{')) {

@@ -18,7 +18,7 @@ namespace nodewise::cli::verbs {
 namespace {
 
 const verb& verb_named(const std::string& name) {
-  // Through the parser, for the same answer to a typing error as everywhere.
+  // Uses the parser, so that a typing error gets the usual message.
   const std::array<const char*, 2> words = {name.c_str(), "--help"};
   return *parse(words).verb;
 }

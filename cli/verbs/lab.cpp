@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What follows the action, exactly one word.
+/// The one word that must follow the action.
 const std::string& machine_word(const invocation& given) {
   if (given.operands.size() != 2) {
     const std::string action = "nodewise lab " + given.operands.front();
@@ -95,7 +95,7 @@ int describe(const invocation& given, const paths& from) {
   std::vector<std::string> command = {
       "run", "--machine", machine_file_for_runner(named_machine(given, from).machine())};
   const std::vector<std::string> options = runner_options(given);
-  command.insert(command.end(), {"--timeout", "0"}); // unless an option says otherwise
+  command.insert(command.end(), {"--timeout", "0"}); // the default; a later option overrides it
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"--tty", "--", own != nullptr ? own : "/bin/sh"});
   start_runner(from, std::move(command));
@@ -129,7 +129,7 @@ int describe(const invocation& given, const paths& from) {
   start_runner(from, std::move(command));
 }
 
-/// A check that is not made is not to be taken for one that has passed.
+/// Refuses options of `check` elsewhere, so that a check that is not made does not seem passed.
 void require_check(const invocation& given) {
   const auto refuse = [&](const flag* only) {
     if (given.has(*only)) {

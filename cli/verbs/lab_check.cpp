@@ -37,8 +37,8 @@ void require_complete(const invocation& given) {
   }
 }
 
-/// What runs inside: `run`, which places the program, and gives it the agent, by which the counter
-/// knows what its arrays are. Where nothing is placed there is nothing to warn of.
+/// The command inside is `run`, which places the program and loads the agent. The counter needs the
+/// agent to know the arrays. If nothing is placed, there is nothing to warn about.
 std::vector<std::string> run_inside(const invocation& given) {
   invocation inside;
   inside.verb = find_verb("run");
@@ -54,7 +54,7 @@ std::vector<std::string> run_inside(const invocation& given) {
   return inside.arguments_without({});
 }
 
-/// The verdict is the result; beside JSON on standard output it is a remark.
+/// Prints the verdict on standard output, or on standard error if JSON goes to standard output.
 void tell(const traffic_verdict& verdict, const traffic_limits& asked, const invocation& given) {
   const bool json_out = given.has(flags::json) && !given.has(flags::output);
   const int stream = json_out ? STDERR_FILENO : STDOUT_FILENO;
@@ -80,7 +80,7 @@ void tell(const traffic_verdict& verdict, const traffic_limits& asked, const inv
   }
 }
 
-/// A command that failed has proved nothing, whatever was counted until then.
+/// A failed command is not judged, whatever was counted before.
 [[noreturn]] void end_unjudged(const counted_run& run, const invocation& given) {
   if (!run.lab_failed()) {
     write_error(report::error_text(

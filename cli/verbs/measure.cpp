@@ -37,11 +37,11 @@ namespace {
 using measure::experiment;
 using measure::measurement;
 
-/// A measurement and the machine that it is of, with what this process was allowed of it.
+/// A measurement, its machine, and which part of it this process was allowed to use.
 struct measured {
   measurement what;
   topology on;
-  std::vector<std::string> doubts = {}; ///< from before it was measured
+  std::vector<std::string> doubts = {}; ///< known before measuring
 };
 
 std::string now_in_utc() {
@@ -62,7 +62,7 @@ measured read_kept(const std::string& file) {
   return {std::move(what), topology_from_json(field)};
 }
 
-/// Those of a file are whoever's who wrote it: none may command a terminal.
+/// The texts come from an untrusted file: escapes control sequences for the terminal.
 measurement with_printable_texts(measurement of) {
   for (std::string* const text : {&of.set, &of.host, &of.date, &of.instruction_set}) {
     *text = printable(*text);
@@ -127,7 +127,7 @@ int exit_code_for(const measurement& what, bool measured_now, bool strict) {
   return computed_wrong || (strict && wrong) ? exit_code::check_failed : exit_code::ok;
 }
 
-/// After all else, so that nothing is lost where weights are refused.
+/// Comes after all else, so that nothing is lost if weights are refused.
 int end_with_weights(const measured& now, const std::string& file, const invocation& given,
                      int code) {
   try {
@@ -159,7 +159,7 @@ int measure(const invocation& given) {
   const measured now = measures ? measure_now(given) : read_kept(given.operands.back());
   const auto result =
       measurement_json(now.what, now.on.machine(), settings_json(sys::real_kernel()));
-  // With --weights standard output is for a shell, and what people read goes where they see it.
+  // With --weights standard output is for a shell, so text goes to standard error.
   const bool for_shell = given.has(flags::weights);
   const bool speaks =
       !given.has(flags::json) && !given.has(flags::quiet) && (measures || !for_shell);
@@ -175,7 +175,7 @@ int measure(const invocation& given) {
   if (measures && !given.has(flags::no_keep)) {
     say(report::paint(how, report::tone::faint, keep(now.what, now.on, now.doubts, result, given)));
   }
-  // Last, since a disk may be full.
+  // Written last, since the disk may be full.
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view model_command = "nodewise model";
 
-// What only one of the two kinds of question knows.
+// The options that only one of the two kinds of question has.
 constexpr std::array<const flag*, 15> of_loops = {
     &flags::elements,    &flags::element_bytes, &flags::loop_shape,     &flags::random_access,
     &flags::chunk_start, &flags::sweep,         &flags::threads,        &flags::bind,
@@ -63,7 +63,7 @@ model::hypothesis limit_of(const invocation& given) {
                                                   : model::hypothesis::memory;
 }
 
-/// With the figures of --set.
+/// The machine with the figures of --set.
 topology with_settings(const topology& found, const invocation& given) {
   machine with = found.machine();
   set_parameters(with, given);

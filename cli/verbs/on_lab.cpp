@@ -16,7 +16,7 @@ constexpr std::array<const flag*, 7> outside = {
     &flags::on,         &flags::on_timeout,  &flags::on_thp,   &flags::on_numa_balancing,
     &flags::on_overlay, &flags::on_no_count, &flags::on_counts};
 
-/// A result file is written inside the machine; only the working directory is shared with it.
+/// Throws if the result file would be lost: the machine shares only the working directory.
 void require_output_here(const invocation& given) {
   const auto name = given.text(flags::output);
   if (!name) {
@@ -31,11 +31,11 @@ void require_output_here(const invocation& given) {
   }
 }
 
-/// Seconds that a counted program has after the time limit to end by SIGTERM: the count up to then
+/// Seconds that a counted program has to end after SIGTERM at the time limit; the count up to then
 /// is shown.
 constexpr const char* grace = "5";
 
-/// Whether there is a program to count, and somebody who wants to know.
+/// Whether there is a program to count and the count would be shown or written.
 bool counts_traffic(const invocation& given) {
   if (given.verb->name != "run" || given.program.empty() || given.has(flags::dry_run) ||
       given.has(flags::show) || given.has(flags::hardware)) {

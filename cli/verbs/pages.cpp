@@ -88,7 +88,7 @@ std::string settings_text() {
          found.thp.value_or("unavailable");
 }
 
-/// What is asked, read once.
+/// The request, read once from the command line.
 struct request {
   explicit request(const invocation& from)
       : given(from), where(topology::from_sysfs()), least_time(0.01),
@@ -113,7 +113,7 @@ struct request {
     return given.has(flags::json) || (given.has(flags::output) && !given.has(flags::csv));
   }
   [[nodiscard]] bool as_csv() const { return given.has(flags::csv); }
-  /// A file beside the text for people.
+  /// Whether text is printed; it may accompany a result file.
   [[nodiscard]] bool as_text() const {
     return !given.has(flags::json) && !given.has(flags::csv) && !given.has(flags::quiet);
   }
@@ -154,7 +154,7 @@ void check(const invocation& given, const std::vector<int>& pids) {
   }
 }
 
-/// Writes samples as they come: CSV and text at once, JSON at the end as one document.
+/// Writes CSV and text as samples arrive, and JSON as one document at the end.
 class sample_writer {
  public:
   sample_writer(const request& asked, int text_to) : asked_(asked), text_to_(text_to) {}
@@ -208,7 +208,7 @@ class sample_writer {
   std::vector<pages_sample> samples_;
 };
 
-/// One observer a process: each remembers what its threads had used.
+/// One observer for each process: it remembers what the process's threads had used.
 class watched_processes {
  public:
   watched_processes(const std::vector<int>& pids, const request& asked) : asked_(asked) {
@@ -218,8 +218,8 @@ class watched_processes {
     }
   }
 
-  /// The processes that are still there. The first look throws what is wrong with any; later ones
-  /// leave out who has ended.
+  /// Samples the processes that still exist. The first call throws any error; later calls leave out
+  /// processes that have ended.
   [[nodiscard]] pages_sample look() {
     pages_sample sample{std::chrono::system_clock::now(), {}};
     for (auto at = all_.begin(); at != all_.end();) {
@@ -256,7 +256,7 @@ int look_at_processes(const std::vector<int>& pids, const request& asked) {
     writer.finish();
     return exit_code::ok;
   }
-  pages_sample sample = processes.look(); // errors are told on the screen that stays
+  pages_sample sample = processes.look(); // before `watch_screen`, so that errors stay visible
   {
     const bool drawn = asked.given.has(flags::watch) && asked.as_text() &&
                        style_of(STDOUT_FILENO, asked.given).terminal;
@@ -273,11 +273,11 @@ int look_at_processes(const std::vector<int>& pids, const request& asked) {
   return exit_code::ok;
 }
 
-/// Runs the program; its end becomes this command's.
+/// Runs the program; this command ends as the program does.
 int look_at_program(const request& asked) {
   observe::observer by(sys::real_kernel(), asked.where.machine());
   sample_writer writer(asked, asked.as_json() || asked.as_csv() ? STDOUT_FILENO : STDERR_FILENO);
-  std::vector<observe::thread_facts> threads; // when there were most: at its end they are gone
+  std::vector<observe::thread_facts> threads; // at their most: none is left at the end
   const auto remember_threads = [&](sys::process& of) {
     auto now = by.look_at_threads(of);
     if (now.size() >= threads.size()) {
@@ -331,7 +331,7 @@ int migrate(int pid, const request& asked) {
     throw error(error_kind::usage, option_name(flags::migrate) + " " + text,
                 "the nodes to move to are missing", "write FROM:TO, for example 0-1:2-3");
   }
-  // What this process may use is no limit for another one's pages.
+  // This process's own limits do not apply to another process's pages.
   const topology all(asked.where.machine());
   const auto nodes = [&](const std::string& list) {
     return for_option(flags::migrate,

@@ -36,7 +36,7 @@ namespace {
               "write nodewise profile -- PROGRAM, -p PID, FILE.json... or --compare A B");
 }
 
-/// One of the four things that can be profiled.
+/// Throws unless exactly one of the valid forms is given.
 void check(const invocation& given) {
   const bool compares = given.has(flags::compare);
   const int asked = (given.program.empty() ? 0 : 1) + (given.has(flags::process) ? 1 : 0) +
@@ -59,7 +59,7 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
   return std::make_shared<const nlohmann::ordered_json>(settings_json(sys::real_kernel()));
 }
 
-/// Its end becomes this command's.
+/// Profiles the program and ends as it does.
 [[noreturn]] void profile_program(const invocation& given) {
   launch::run_options options = read_run_options(given);
   if (options.ranks_per) {
@@ -80,7 +80,7 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
   sys::end_as(found.end);
 }
 
-/// By how it begins: an ELF file or a script. What is no file is none.
+/// Whether the file begins as an ELF file or a script; false if it is not a regular file.
 bool is_program(const std::string& file) {
   struct stat facts{};
   if (::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
@@ -94,7 +94,7 @@ bool is_program(const std::string& file) {
          begin.starts_with("#!");
 }
 
-/// A program without -- in front of it, or a process without -p.
+/// Throws for a program without -- before it, or a process without -p.
 void check_is_file_of_profile(const std::string& file) {
   const bool exists = ::access(file.c_str(), F_OK) == 0;
   if (!exists && file.find_first_not_of("0123456789") == std::string::npos) {
@@ -107,7 +107,7 @@ void check_is_file_of_profile(const std::string& file) {
   }
 }
 
-/// Several are the ranks of one run.
+/// Several files are the ranks of one run.
 profile_result read_files(const std::vector<std::string>& files) {
   std::ranges::for_each(files, check_is_file_of_profile);
   return files.size() == 1 ? read_profile(files.front()) : read_ranks(files);

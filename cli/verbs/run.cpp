@@ -22,14 +22,14 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-/// Tells where the pages were, and returns whether that is as asked.
+/// Reports where the pages were, and returns whether that is as requested.
 bool tell(const run_result& result, const invocation& given) {
   warn(result.found.warnings, given);
   if (given.has(flags::json) || given.has(flags::output)) {
     const nlohmann::ordered_json json = run_json(result);
     try {
       write_result(json, given);
-    } catch (const error&) { // the program has run: its result is not to be lost
+    } catch (const error&) { // the program has run: its result must not be lost
       write_error(report::json_text(json));
       throw;
     }

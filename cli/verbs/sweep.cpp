@@ -36,8 +36,8 @@ node_set asked_nodes(const invocation& given, const topology& where) {
   return where.memory_nodes();
 }
 
-/// Nodes with memory that are not among the asked ones; those that this process may not use, too,
-/// at which the kernel's door does not stop.
+/// The nodes with memory that were not requested, including those that this process may not use:
+/// drop_caches empties them too.
 node_set others(const node_set& asked, const topology& where) {
   node_set all;
   for (const memory_node& node : where.machine().nodes) {
@@ -144,7 +144,7 @@ void sweep_nodes(swept& result, sys::kernel& kernel) {
     drop_all();
     break;
   case sweep_way::files:
-    break; // named, not by node
+    break; // files are named by path, not by node
   case sweep_way::pressure:
     sweep::be_first_to_be_ended();
     for (swept_node& each : result.nodes) {

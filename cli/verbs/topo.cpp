@@ -17,7 +17,7 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-/// What was measured on it is an addition: where that cannot be read, the machine is drawn without.
+/// Measured costs are optional: if they cannot be read, the machine is drawn without them.
 measured_machine this_machine_to_draw(const invocation& given) {
   try {
     return this_machine_with_costs();
@@ -31,7 +31,7 @@ measured_machine this_machine_to_draw(const invocation& given) {
   }
 }
 
-/// The machine that is asked for, with the costs that are known of it.
+/// The requested machine, with its known costs.
 measured_machine find_machine(const invocation& given) {
   const auto input = given.text(flags::input);
   const auto costs = given.text(flags::costs);
@@ -62,7 +62,7 @@ int topo(const invocation& given) {
   }
   const measured_machine found = find_machine(given);
   if (given.has(flags::json) || given.has(flags::output)) {
-    // The settings of this system say nothing about another machine.
+    // This system's settings do not describe another machine.
     write_result(topology_json(found.what, given.has(flags::input)
                                                ? nlohmann::ordered_json::object()
                                                : settings_json(sys::real_kernel())),

@@ -18,8 +18,8 @@ int mark_in(const unsigned char* bytes, size_t count) {
   return bytes[4] | bytes[5] << 8;
 }
 
-// What a word of a message may be: a name, a kind of object, a hexadecimal number with 0x. Words go
-// into the result as they are, so nothing else is let through.
+// A word of a message is a name, a kind of object, or a hexadecimal number with 0x. Words go into
+// the result unchanged, so everything else is refused.
 static bool is_name(const char* word, size_t length) {
   for (size_t i = 0; i < length; i++) {
     if (is_plain(word[i]))
@@ -50,7 +50,7 @@ static bool is_word(char sort, const char* word, size_t length) {
                        : is_number(word, length);
 }
 
-// Whether the text is words of these sorts, with one blank between them.
+// Whether the text consists of words of these sorts, separated by single blanks.
 static bool has_words(const char* text, const char* sorts) {
   for (; *sorts; sorts++) {
     const size_t length = strcspn(text, " ");
@@ -103,21 +103,21 @@ static bool begin_thread(struct task* task, const char* text) {
   return true;
 }
 
-// In the part of the address space that programs have.
+// Whether the range is in the address space of programs.
 static bool can_be(uint64_t start, uint64_t bytes) {
   return bytes > 0 && start < USER_BYTES && bytes <= USER_BYTES - start;
 }
 
-// The blocks of a group were in use before it was announced, and again when it has grown: its pages
-// go on. All other objects are memory that nobody had before.
+// The blocks of a group are already in use when it is announced, or announced again after it has
+// grown: its pages go on. All other objects are new memory.
 static bool is_group(const char* what) {
   return strncmp(what, "group ", strlen("group ")) == 0;
 }
 
-// More than a group can have would only take time to look through.
+// Larger than any group: larger ones would only take time to search.
 enum { GROUP_BYTES_MAX_SHIFT = 36 };
 
-// An object that was moved or resized is announced again: it keeps its account.
+// An object that was moved or resized is announced again and keeps its account.
 static bool begin_object(struct task* task, const char* text) {
   uint64_t id = 0;
   uint64_t start = 0;
@@ -149,7 +149,7 @@ static bool end_object(struct task* task, const char* text) {
   if (sscanf(text, "%" SCNx64, &id) != 1 || id == REST_ID)
     return false;
   struct object* object = object_with(task->program, id);
-  if (object && !object->freed) { // else it was one too many
+  if (object && !object->freed) { // else it was beyond the limit
     end_pages(task->program, object->start, object->bytes);
     object_ends(object);
     forget_all_translations();
@@ -171,7 +171,7 @@ static bool obey_init(struct processor* processor, char what, const char* text) 
   return true;
 }
 
-// False if it makes no sense.
+// False if the message is invalid.
 static bool obey(struct processor* processor, const char* message) {
   struct task* task = processor->task;
   struct program* program = task->program;
@@ -223,7 +223,7 @@ static void drop_message(struct task* task) {
 }
 
 static void begin_message(struct task* task) {
-  if (task->message) { // a signal handler has its own to say, and the one before it is lost
+  if (task->message) { // a signal handler interrupted this message with its own; it is lost
     messages_lost++;
     drop_message(task);
   }
@@ -245,7 +245,7 @@ static void add_half_byte(struct task* task, int half) {
   task->half = -1;
 }
 
-// Neither cut off nor too long, and text.
+// Whether the message is complete, not too long, and text.
 static bool is_whole(const struct task* task) {
   return task->half < 0 && task->message_bytes < MESSAGE_BYTES_MAX &&
          strlen(task->message) == task->message_bytes;
@@ -261,7 +261,7 @@ static void end_message(struct processor* processor) {
   if (task->program != before)
     forget_translations(processor);
   if (!task->uses)
-    processor->executed = 0; // it may be another one's from before
+    processor->executed = 0; // these may belong to the task's earlier thread
   update_activity(processor);
   drop_message(task);
 }

@@ -16,7 +16,7 @@ static struct table code_table;
 static uint64_t codes_counted;
 static struct table pages;    // by program and number
 static struct page** page_in; // by page of guest memory
-static unsigned acting_cpu;   // whose access it is that sends lines back
+static unsigned acting_cpu;   // the processor whose access evicts lines
 
 void books_prepare(void) {
   page_in = reserve(machine_memory_bytes() / PAGE_BYTES * sizeof(struct page*));
@@ -63,7 +63,7 @@ static bool covers_page(const struct object* object, uint64_t number) {
   return object->start <= first && first - object->start + PAGE_BYTES <= object->bytes;
 }
 
-// NULL: part of an object, part not, or objects next to each other.
+// The object of the whole page; NULL if it holds several objects, or an object and other memory.
 static struct object* only_object(struct program* program, uint64_t number) {
   struct object* first = object_at(program, number * PAGE_BYTES);
   if (first->id != REST_ID)
@@ -185,7 +185,7 @@ void book_work(const struct task* task, uint64_t* executed) {
   *executed = 0;
 }
 
-// The instructions that a thread needed to come to this line are of the line's phase.
+// Instructions that a thread executed before it reached this line belong to the line's phase.
 static void book_way_here(const struct access* access, const struct account* to, bool again) {
   struct page* page = access->page;
   access->task->uses = page->used || again;
@@ -201,17 +201,17 @@ static void begin_use(struct page* page) {
   page->used = true;
 }
 
-// Lines that other threads of the task's program have asked memory for.
+// Lines that other threads of the task's program requested from memory.
 static uint64_t lines_of_others(const struct task* task) {
   return task->program->lines - task->lines;
 }
 
-// Other threads have done something since its only thread used the page first.
+// Whether other threads were at work since the page's only thread first used it.
 static bool were_others_at_work(const struct page* page, const struct task* task) {
   return lines_of_others(task) - page->others >= LINES_A_PAGE;
 }
 
-// Sets the line's bit. True if it was set.
+// Sets the line's bit. True if it was already set.
 static bool mark(uint64_t* lines, uint64_t line) {
   const uint64_t bit = UINT64_C(1) << (line % LINES_A_PAGE);
   const bool before = *lines & bit;
@@ -284,12 +284,12 @@ void written_back(uint64_t line) {
   book_by_phase(page, &to, KIND_WRITE_BACK, mark(&page->returned, line));
 }
 
-// What it counted stays in its object's account.
+// Ends the page; its counts stay in its object's account.
 static void end_page(struct page* page) {
   settle(page, PHASE_USE);
   tell_page(page);
   forget_page_use(&page->use);
-  // Lines of it may still leave the caches: from here on they are nobody's in particular.
+  // Its lines may still leave the caches: they then belong to no object.
   page->object = &page->program->rest;
   page->used = true;
   page->ended = true;
@@ -301,7 +301,7 @@ static int by_address(const void* a, const void* b) {
   return left->number < right->number ? -1 : left->number > right->number;
 }
 
-// The pages that have not ended, of a program or (NULL) of all, by address. To be freed.
+// The pages that have not ended, of a program or (NULL) of all, by address. The caller frees them.
 static struct page** all_pages(const struct program* program, size_t* count) {
   struct page** all = allocate((pages.used + 1) * sizeof *all);
   *count = 0;
@@ -314,7 +314,7 @@ static struct page** all_pages(const struct program* program, size_t* count) {
   return all;
 }
 
-// For a range of more pages than were ever used.
+// Ends pages of a range with more pages than the table has slots.
 static void end_pages_among_all(const struct program* program, uint64_t first, uint64_t last) {
   size_t count = 0;
   struct page** all = all_pages(program, &count);

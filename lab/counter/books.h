@@ -1,60 +1,61 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is counted, and to whose account. All guarded by the shared lock.
+// Counts traffic and attributes it to accounts. All guarded by the shared lock.
 //
-// Each page is in one of two phases: its initialisation ends with the first of these.
+// Each page is in one of two phases. Its initialisation ends with the first of these events:
 //  - A second thread uses the page.
-//  - Its first thread asks memory for a line of it again after other threads of the program have
-//    been at work, that is, have asked memory for as many lines as a page has.
-// Of a page that has neither, the first fill of each line is initialisation and the rest use. What
-// its first thread asked for again while no other was at work is held back until then: if a second
-// thread comes it was initialisation, in several passes, where the first was the main thread, which
-// prepares things for the others; a thread that the program started was at work already.
+//  - Its first thread requests a line of it from memory again after other threads of the program
+//    were at work, that is, requested as many lines from memory as a page has.
+// On a page without such an event, the first fill of each line is initialisation and all others are
+// use. Requests that its first thread repeats while no other is at work are held back until such an
+// event. If a second thread then uses the page, they were initialisation in several passes if the
+// first thread was the main thread, which prepares data for the others; any other first thread was
+// already at work, and they were use.
 #pragma once
 
 #include "caches.h"
 #include "programs.h"
 #include "uses.h"
 
-// Fills that an instruction made for one program.
+// The fills of an instruction for one program.
 struct code_count {
   struct code_count* next;
   struct program* program;
   const struct code* code;
-  uint64_t number;            // no two have the same
+  uint64_t number;            // unique
   uint64_t fills[PHASES][2];  // [1]: remote
   struct object_code* latest; // with the object it used last, or NULL
 };
 
-// What an instruction does to memory.
+// The memory access of an instruction.
 struct operation {
   bool store;
   unsigned bytes;
 };
 
-// An instruction, by its address. What is at the same address in several programs shares one.
+// An instruction, by its address. Instructions of several programs at one address share an entry.
 struct code {
   struct code* next;
   uint64_t address;
-  uint32_t info; // what QEMU called its latest access, and what that means
+  uint32_t info; // QEMU's info of its latest access; `operation` decodes it
   struct operation operation;
-  struct code_count* counts; // the one used last in front
+  struct code_count* counts; // the one used last comes first
 };
 
 extern struct code* codes;
 struct code* code_at(uint64_t address);
 
-// Whose account it is.
+// The account to which traffic is attributed.
 struct account {
   struct object* object;
-  struct code_count* code; // NULL for what leaves the caches: no instruction asked for that
+  struct code_count* code; // NULL for lines that leave the caches: no instruction requests that
   struct region* region;   // NULL: none is open
-  uint32_t thread;         // that asked, of no meaning for what leaves the caches
+  uint32_t thread;         // the requester; meaningless for lines that leave the caches
   uint8_t cpu;
   uint8_t memory; // node
 };
 
-// What is held back until it is known which phase it belongs to.
+// Traffic held back until its phase is known.
 struct repeat {
   struct account account;
   uint32_t fills;
@@ -66,13 +67,13 @@ struct repeat {
 struct page {
   struct program* program;
   uint64_t number;       // address / PAGE_BYTES
-  struct object* object; // that covers the whole page, or NULL: to be asked by address
-  uint64_t seen;         // a bit for each line that this thread has filled
-  uint64_t returned;     // and for each that was written back since
+  struct object* object; // that covers the whole page, or NULL: look it up by address
+  uint64_t seen;         // a bit for each line that was filled
+  uint64_t returned;     // a bit for each line that was written back since
   uint32_t thread;       // that used it first, or NO_THREAD
-  uint64_t others;       // lines that the program's other threads had asked for by then
+  uint64_t others;       // lines that the program's other threads had requested by then
   bool used;             // in its second phase
-  bool ended;            // and told
+  bool ended;            // and recorded in runs
   int16_t memory;        // the node of the latest fill, -1: none yet
   uint32_t repeat_count;
   struct repeat* repeats;
@@ -82,14 +83,15 @@ struct page {
 
 extern uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX]; // by the node of their memory, at the end
 
-// What was counted as use is initialisation.
+// Moves fills that were counted as use to initialisation.
 void move_fills_to_initialisation(uint64_t fills[PHASES][2]);
 
 void books_prepare(void);
 struct page* page_at(struct program*, uint64_t number);
-// The page itself, or once it has ended the one that is there now.
+// The page itself or, once it has ended, the current page at its address.
 struct page* page_now(struct page*);
-// The page of a program that is now in this page of guest memory, for what leaves the caches later.
+// Records which program page is now in this page of guest memory, for lines that leave the caches
+// later.
 void page_is_in(struct page*, uint64_t frame);
 
 struct access {
@@ -100,24 +102,24 @@ struct access {
   struct page* page;
   struct task* task;
   struct code* code;
-  uint64_t* executed; // instructions of the task that no line was charged with yet
+  uint64_t* executed; // instructions of the task not yet attributed to a line
 };
 
-// Who is at work: lines that leave the caches are booked to this processor.
+// Sets the working processor: lines that leave the caches are booked to it.
 void books_act_for(unsigned cpu);
 // A use of the line that the first-level cache could not serve.
 void book_access(const struct access*, struct cache_answer);
-// A line written past the caches.
+// A line written by a streaming store.
 void book_stream(const struct access*);
 
-// Instructions that the task has done in the phase of use; none are left then.
+// Books the instructions of the task to the phase of use and resets their number to 0.
 void book_work(const struct task*, uint64_t* executed);
 
-// The program says that its initialisation is over: all that it did before was that.
+// The program announces the end of its initialisation: everything so far counts as initialisation.
 void books_begin_use(struct program*);
-// The program's pages in this range end: they are other memory from now on.
+// Ends the program's pages in this range: they are other memory from now on.
 void end_pages(struct program*, uint64_t start, uint64_t bytes);
-// The program's pages in this range go on as they are, and belong to the object that is there now.
+// Keeps the program's pages in this range, and attributes them to the object that is there now.
 void adopt_pages(struct program*, uint64_t start, uint64_t bytes);
-// At the end of it all: settles every page, and the lines that are still in caches.
+// At the end of the run: settles all pages, and all lines that are still in caches.
 void close_books(void);

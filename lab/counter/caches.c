@@ -7,7 +7,7 @@
 
 struct core* cores;
 unsigned private_levels;
-static struct cache_level* shared; // one a node, or NULL: the cores' caches are the last ones
+static struct cache_level* shared; // one for each node, or NULL: the cores' caches are the last
 static uint64_t cores_of_node[NODES_MAX];
 static uint64_t* watched; // a bit for each line
 
@@ -51,7 +51,7 @@ static entry_t* find(const struct cache_level* level, uint64_t line) {
   return way < level->ways ? set + way : NULL;
 }
 
-// Takes the line out of one level. Returns its flags, or 0.
+// Removes the line from one level. Returns its flags, or 0.
 static entry_t purge_level(const struct cache_level* level, uint64_t line) {
   entry_t* set = set_of(level, line);
   uint32_t way = way_of(level, set, line);
@@ -64,7 +64,7 @@ static entry_t purge_level(const struct cache_level* level, uint64_t line) {
   return flags;
 }
 
-// Puts the line in front of its set and returns the entry that had to go, or 0.
+// Inserts the line at the front of its set and returns the evicted entry, or 0.
 static entry_t insert_level(const struct cache_level* level, entry_t entry) {
   entry_t* set = set_of(level, entry >> ENTRY_BITS);
   const entry_t victim = set[level->ways - 1];
@@ -74,7 +74,7 @@ static entry_t insert_level(const struct cache_level* level, entry_t entry) {
   return victim;
 }
 
-// Takes the line out of a core's levels below `level`. True if it was modified there.
+// Removes the line from a core's levels below `level`. True if it was modified there.
 static bool purge_inner(unsigned number, unsigned level, uint64_t line) {
   struct core* core = &cores[number];
   core_lock(core);
@@ -90,7 +90,7 @@ static bool purge_core(unsigned number, uint64_t line) {
   return purge_inner(number, private_levels, line);
 }
 
-// The core keeps the line, to be read only. True if it was modified there.
+// The core keeps the line for reading only. True if it was modified there.
 static bool share_core(unsigned number, uint64_t line) {
   struct core* core = &cores[number];
   entry_t flags = 0;
@@ -115,7 +115,7 @@ static uint64_t purge_cores(uint64_t which, uint64_t line) {
   return dirty;
 }
 
-// A core's last own level has given up a modified line: its node's cache has it, or memory gets it.
+// A core's last own level evicted a modified line: it goes to its node's cache, or to memory.
 static void give_outwards(unsigned node, uint64_t line) {
   entry_t* entry = shared ? find(&shared[node], line) : NULL;
   if (entry)
@@ -157,7 +157,7 @@ static void insert_shared(unsigned node, uint64_t line) {
     evict_shared(node, victim);
 }
 
-// Into the levels from `outermost` inwards, so that a victim's outer copies are still to be found.
+// Inserts into the levels from `outermost` inwards, so that a victim's outer copies still exist.
 static void insert_private(unsigned number, unsigned outermost, uint64_t line, entry_t flags) {
   struct core* core = &cores[number];
   directory_add_core(number, line);
@@ -171,8 +171,8 @@ static void insert_private(unsigned number, unsigned outermost, uint64_t line, e
   }
 }
 
-// The level of the core's own, from the second on, that has the line, which is used there; or
-// private_levels.
+// Marks the line as used in the core's innermost own level, from the second on, that holds it.
+// Returns that level, or private_levels.
 static unsigned use_outer_level(const struct core* core, uint64_t line) {
   for (unsigned i = 1; i < private_levels; i++) {
     entry_t* set = set_of(&core->level[i], line);
@@ -185,7 +185,7 @@ static unsigned use_outer_level(const struct core* core, uint64_t line) {
   return private_levels;
 }
 
-// All other copies go. Says whether one of them was modified, and how far away.
+// Invalidates all other copies. Returns whether one of them was modified, and how far away.
 static enum line_source take_from_others(unsigned number, uint64_t line,
                                          struct cache_answer* answer) {
   const unsigned node = cores[number].node;
@@ -204,7 +204,7 @@ static enum line_source take_from_others(unsigned number, uint64_t line,
   return source;
 }
 
-// Others keep their copies, unmodified from now on.
+// Other cores keep their copies, which are unmodified from now on.
 static enum line_source share_with_others(unsigned number, uint64_t line) {
   const unsigned node = cores[number].node;
   enum line_source source = SOURCE_MEMORY;
@@ -229,7 +229,7 @@ static enum line_source share_with_others(unsigned number, uint64_t line) {
   return source;
 }
 
-// Says in all levels of the core whether stores to the line may end in the first one.
+// Sets in all levels of the core whether stores to the line may end in the first level.
 static void set_owned(unsigned number, uint64_t line, bool owned) {
   struct core* core = &cores[number];
   core_lock(core);
@@ -252,7 +252,7 @@ bool caches_watches(uint64_t line) {
   return watched[line / 64] >> (line % 64) & 1;
 }
 
-// From the node's own cache, if it has the line; else it has it from now on.
+// Fetches the line from the node's own cache; inserts it there if it is missing.
 static enum line_source fetch(unsigned node, uint64_t line, enum line_source elsewhere) {
   if (!shared)
     return elsewhere;
@@ -320,13 +320,13 @@ static size_t entries_of(const struct cache_level* level) {
   return (size_t)level->sets * level->ways;
 }
 
-// Once a line: what inner and outer levels hold of it is taken together.
+// Calls `each` once for a line, even if several levels hold it.
 static void each_dirty_of_core(unsigned number, void (*each)(unsigned, uint64_t)) {
   const unsigned node = cores[number].node;
   for (unsigned i = 0; i < private_levels; i++) {
     const struct cache_level* level = &cores[number].level[i];
     for (size_t at = 0; at < entries_of(level); at++)
-      while (level->entries[at] & ENTRY_DIRTY) { // taking one out moves the next one up
+      while (level->entries[at] & ENTRY_DIRTY) { // a removal moves the next entry up
         const uint64_t line = level->entries[at] >> ENTRY_BITS;
         (void)purge_core(number, line);
         entry_t* outer = shared ? find(&shared[node], line) : NULL;

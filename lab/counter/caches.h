@@ -1,21 +1,22 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The modelled caches: one or more levels of each core, at most one that the cores of a node share,
-// and a directory that knows which of them hold a line.
+// and a directory of the caches that hold a line.
 //
-// Write-allocate, write-back, least recently used first to go. Inclusive: what an outer level gives
-// up, the inner ones give up too, so the directory is told everything. Protocol: a line that one
-// core alone has may be written at once (E, M of MESI); a write to a line that others have takes it
-// from them; a line that another core has modified comes from there and not from memory.
+// Write-allocate, write-back, evicts the least recently used line. Inclusive: a line evicted from
+// an outer level is also evicted from the inner ones, so the directory is always exact. Protocol: a
+// core that alone holds a line may write it at once (E, M of MESI); a write to a line that others
+// hold invalidates their copies; a line that another core has modified comes from that core, not
+// from memory.
 #pragma once
 
 #include <string.h>
 
 #include "machine.h"
 
-// An entry: the line's number, and these. An empty entry is 0; line 0 belongs to the firmware. In
-// 32 bits, so that a set of 16 ways is one line of the host's cache: the model's tables are what it
-// waits for. That bounds the guest's memory.
+// An entry: the line's number, and these flags. An empty entry is 0; line 0 belongs to the
+// firmware. 32 bits, so that a set of 16 ways is one line of the host's cache: accesses to these
+// tables dominate the model's run time. This limits the guest's memory.
 typedef uint32_t entry_t;
 enum { ENTRY_DIRTY = 1, ENTRY_OWNED = 2, ENTRY_BITS = 2 };
 #define GUEST_BYTES_MAX ((UINT64_C(1) << (32 - ENTRY_BITS)) * LINE_BYTES)
@@ -28,7 +29,7 @@ struct cache_level {
 };
 
 struct core {
-  struct cache_level level[CACHE_LEVELS_MAX]; // its own, the first level first
+  struct cache_level level[CACHE_LEVELS_MAX]; // its own levels, from the first on
   unsigned number;
   unsigned node;
   volatile char busy; // guards the first level; see core_lock()
@@ -42,7 +43,7 @@ static inline entry_t* set_of(const struct cache_level* level, uint64_t line) {
   return level->entries + (size_t)set * level->ways;
 }
 
-// The lanes of four entries that are this line's, as a mask.
+// The lanes of four entries that hold this line, as a mask.
 typedef entry_t four_entries __attribute__((vector_size(16), aligned(4)));
 static inline unsigned lanes_with(const entry_t* entries, entry_t line) {
   const four_entries wanted = {line, line, line, line};
@@ -57,7 +58,7 @@ static inline unsigned lanes_with(const entry_t* entries, entry_t line) {
 #endif
 }
 
-// Where the line is in its set, or `ways`.
+// The way of the line in its set, or `ways`.
 static inline uint32_t way_of(const struct cache_level* level, const entry_t* set, uint64_t line) {
   uint32_t way = 0;
   for (; way + 4 <= level->ways; way += 4) {
@@ -70,7 +71,7 @@ static inline uint32_t way_of(const struct cache_level* level, const entry_t* se
   return way;
 }
 
-// Makes the entry at `way` the one used last, with `flags` added.
+// Makes the entry at `way` the most recently used one, and adds `flags`.
 static inline void use_entry(entry_t* set, uint32_t way, entry_t flags) {
   const entry_t entry = set[way] | flags;
   for (; way > 0; way--)
@@ -78,7 +79,7 @@ static inline void use_entry(entry_t* set, uint32_t way, entry_t flags) {
   set[0] = entry;
 }
 
-// Only hits of the first level are looked up without the shared lock, so only it needs this one.
+// Guards the first level: only its hits are looked up without the shared lock.
 static inline void core_lock(struct core* core) {
   if (parallel)
     while (__atomic_test_and_set(&core->busy, __ATOMIC_ACQUIRE)) {
@@ -89,14 +90,14 @@ static inline void core_unlock(struct core* core) {
     __atomic_clear(&core->busy, __ATOMIC_RELEASE);
 }
 
-// The front of a set was just written entry by entry: to read four of them as one would wait. And
-// as many streams as a loop often has are there.
+// The front of a set was just written entry by entry: a read of four entries at once would stall.
+// It has room for the streams of a typical loop.
 enum { FRONT_WAYS = 3 };
 static inline uint32_t front_of(const struct cache_level* level) {
   return level->ways < FRONT_WAYS ? level->ways : FRONT_WAYS;
 }
 
-// Where the line is in the front of its set, or front_of().
+// The way of the line in the front of its set, or front_of().
 static inline uint32_t front_way_of(const struct cache_level* level, const entry_t* set,
                                     uint64_t line) {
   uint32_t way = 0;
@@ -105,7 +106,7 @@ static inline uint32_t front_way_of(const struct cache_level* level, const entry
   return way;
 }
 
-// Of an entry that is there. False for a store to a line that others may have, too.
+// A hit of the entry at `way`. False for a store to a line that others may also hold.
 static inline bool hit_entry(entry_t* set, uint32_t way, bool store) {
   if (store && !(set[way] & ENTRY_OWNED))
     return false;
@@ -113,8 +114,8 @@ static inline bool hit_entry(entry_t* set, uint32_t way, bool store) {
   return true;
 }
 
-// A hit of the first level, and all there is to do for it. The rest is caches_access()'s. To be
-// called under the core's lock.
+// Handles a hit of the first level completely; false: call caches_access(). Call it under the
+// core's lock.
 static inline bool first_level_hit(const struct cache_level* level, uint64_t line, bool store) {
   entry_t* set = set_of(level, line);
   uint32_t way = front_way_of(level, set, line);
@@ -124,7 +125,7 @@ static inline bool first_level_hit(const struct cache_level* level, uint64_t lin
 }
 
 enum line_source {
-  SOURCE_CACHE,     // a level of the core's own, or of its node
+  SOURCE_CACHE,     // a cache of the core or of its node
   SOURCE_MEMORY,    // a fill
   SOURCE_NEAR_CORE, // modified by another core of the node
   SOURCE_FAR_CORE,  // modified by a core of another node
@@ -132,22 +133,21 @@ enum line_source {
 
 struct cache_answer {
   enum line_source source;
-  unsigned invalidations; // copies of others that a store took away
+  unsigned invalidations; // copies of other cores that a store invalidated
 };
 
 void caches_prepare(void);
-// What first_level_hit() could not answer. Calls written_back() for every line that leaves.
+// Handles what first_level_hit() could not. Calls written_back() for every line that leaves.
 struct cache_answer caches_access(struct core* core, uint64_t line, bool store);
-// For a store past the caches: the line leaves all of them.
+// For a streaming store: the line leaves all caches.
 void caches_drop(uint64_t line);
-// Whether each store to the line is to come to caches_access(), also of a core that owns it. Loads
-// still end in the first level.
+// Sets whether every store to the line goes to caches_access(), even from a core that owns it.
+// Loads still end in the first level.
 void caches_watch(uint64_t line, bool watch);
 bool caches_watches(uint64_t line);
-// At the end: calls `each` for every line that is still modified, with the core that has it, or the
-// first one of the node whose shared cache does. Leaves the caches without the lines that cores
-// had.
+// At the end: calls `each` for every line that is still modified, with the core that holds it, or
+// the first core of the node whose shared cache holds it. Removes the cores' modified lines.
 void caches_each_dirty(void (*each)(unsigned core, uint64_t line));
 
-// To be defined by whoever counts: a modified line goes back to memory.
+// Called when a modified line goes back to memory; the counting code defines it.
 void written_back(uint64_t line);

@@ -1,15 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The lab's traffic counter: a plug-in of QEMU's emulator that follows every access of the observed
-// programs through modelled caches to the memory it ends in.
+// programs through modelled caches to memory.
 //
 //   -plugin counter.so,machine=FILE,result=FILE
 //
-// How an access gets there: user-mode instructions are given a call-back when QEMU translates them.
-// Each of their blocks tells how many
-// instructions it has. Kernel code is left alone but for three things: the switch to another task,
-// whoever forgets translations, and marks (which only user programs make). No register and no
-// memory of the guest is ever read, so the oldest plug-in interface is enough.
+// User-mode instructions get a call-back when QEMU translates them; so does each of their blocks,
+// with its number of instructions. Kernel code gets call-backs in two places only: the switch to
+// another task, and instructions that invalidate translations. Marks come from user programs. The
+// counter never reads registers or memory of the guest, so the oldest plug-in interface is enough.
 #include <string.h>
 
 #include "announcements.h"

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-// Nearly every line is with nobody, with one core (and its node's cache), or in one node's cache
-// alone. A byte says which of these; of the others the holders are in a table. So the directory of
-// all that a program streams over fits the host's own caches.
+// Nearly every line has no holder, one core (with its node's cache), or one node's cache only. A
+// byte records which; a table records the holders of all other lines. So the directory of all lines
+// that a program streams over fits the host's own caches.
 enum { NOBODY = 0, FIRST_CORE = 1, FIRST_NODE = FIRST_CORE + PROCESSORS_MAX, CROWD = 255 };
 static unsigned char* directory;
 static struct table crowds;
@@ -16,7 +16,7 @@ void directory_prepare(bool with_shared) {
   directory = reserve(machine_memory_bytes() / LINE_BYTES);
 }
 
-// The nodes that have a line because this core has it.
+// The nodes that hold a line because this core holds it.
 static uint64_t beside(unsigned core) {
   return shared ? bit(machine.node_of_core[core]) : 0;
 }
@@ -58,7 +58,7 @@ void set_holders(uint64_t line, struct holders who) {
   directory[line] = (unsigned char)code;
 }
 
-// What the directory says of a line that the core alone has given up, or will alone have.
+// The directory's code for a line before the core alone gets it, or after the core alone drops it.
 static unsigned code_without(unsigned core) {
   return shared ? FIRST_NODE + machine.node_of_core[core] : NOBODY;
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 
 static bool is_legacy_prefix(unsigned char byte) {
-  // Operand size, address size, segments FS and GS, repeats; the others are not used with these.
+  // Operand size, address size, segments FS and GS, repeats; these instructions use no others.
   return (byte >= 0x64 && byte <= 0x67) || byte == 0xf2 || byte == 0xf3;
 }
 
-// Legacy prefixes and REX, as many as there are.
+// The number of legacy and REX prefixes.
 static size_t prefixes_of(const unsigned char* bytes, size_t count) {
   size_t at = 0;
   while (at < count && is_legacy_prefix(bytes[at]))

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The few x86-64 instructions that mean something to the counter, known by their bytes: encodings
-// as in Intel's Software Developer's Manual, volume 2.
+// Recognises the few x86-64 instructions that matter to the counter by their bytes: encodings as in
+// Intel's Software Developer's Manual, volume 2.
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 
 enum { INSTRUCTION_BYTES_MAX = 16 };
 
-// A store past the caches: MOVNTI, MOVNTPS/PD, MOVNTDQ, MOVNTQ and their VEX forms.
+// A store that bypasses the caches: MOVNTI, MOVNTPS/PD, MOVNTDQ, MOVNTQ and their VEX forms.
 bool is_streaming_store(const unsigned char* bytes, size_t count);
 
-// What makes a processor forget translations: MOV to CR3 or CR4, INVLPG, INVPCID.
+// An instruction that invalidates translations: MOV to CR3 or CR4, INVLPG, INVPCID.
 bool forgets_translations(const unsigned char* bytes, size_t count);
 
 // MOV disp32(%rsi),%rsp: Linux' __switch_to_asm, which loads the stack of the task in RSI. True,

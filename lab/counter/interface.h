@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What differs between the versions of QEMU's plug-in interface. One file implements each version,
-// and everything else of the counter is compiled once.
+// The parts that differ between the versions of QEMU's plug-in interface. One file implements each
+// version; the rest of the counter is compiled once.
 #pragma once
 
 #include "plugin_api.h"

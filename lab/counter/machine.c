@@ -105,7 +105,8 @@ static uint64_t from_physical(uint64_t address) {
   return address < machine_memory_bytes() ? address : UINT64_MAX;
 }
 
-// A node's block begins where those before it end, and so does its place: twice the same sum.
+// A node's block begins where the blocks before it end, and so does its place in guest memory: QEMU
+// adds the same sum twice.
 static uint64_t from_block(uint64_t address) {
   uint64_t base = 0;
   for (unsigned i = 0; i < machine.memories; i++) {

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The machine that is modelled, as the runner describes it (lab/nodewise_lab/counting.py writes
-// it):
+// The modelled machine, as the runner describes it (lab/nodewise_lab/counting.py writes the file):
 //
 //   parallel 0|1              1: QEMU runs each processor in a thread of its own
 //   low_memory BYTES          guest memory beyond this begins at 4 GiB
@@ -25,7 +24,7 @@ struct cache_shape {
 struct machine {
   unsigned processors; // Linux numbers them 0 to processors - 1
   unsigned cores;
-  unsigned nodes; // one more than the highest number of a node
+  unsigned nodes; // the highest node number plus 1
   unsigned core_of[PROCESSORS_MAX];
   unsigned node_of[PROCESSORS_MAX];
   unsigned node_of_core[PROCESSORS_MAX];
@@ -39,19 +38,19 @@ struct machine {
 
 extern struct machine machine;
 
-// Reads the description; ends QEMU with a message if it makes no sense.
+// Reads the description; ends QEMU with a message if it is invalid.
 void machine_read(const char* path);
 
-// Guest memory is counted through here: pages and lines are numbered from 0, memory after memory.
+// Pages and lines of guest memory are numbered from 0 on, across all memories in order.
 uint64_t machine_memory_bytes(void);
 unsigned node_of_line(uint64_t line);
 
-// Two readings of what QEMU calls a physical address. The self-test finds out which one is right.
+// Two meanings of QEMU's physical addresses. The self-test finds out which one applies.
 enum address_reading {
   // From QEMU 8.1 on: the guest's physical address.
   READING_PHYSICAL = 1,
   // Before: the address of QEMU's memory block plus the block's place in guest memory.
   READING_BLOCK = 2,
 };
-// The position in guest memory, or UINT64_MAX if the reading makes no sense of the address.
+// The position in guest memory, or UINT64_MAX if the address is invalid in this reading.
 uint64_t memory_position(enum address_reading, uint64_t address);

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The functions of QEMU's plug-in interface that the counter uses, declared by ourselves: QEMU's
-// own header is not installed by every distribution. Names and types are those of QEMU's
-// documentation ("QEMU TCG Plugins"). interface.h has what differs between its versions.
+// Our own declarations of the QEMU plug-in functions that the counter uses: not every distribution
+// installs QEMU's header. Names and types are those of QEMU's documentation ("QEMU TCG Plugins").
+// interface.h has the parts that differ between versions.
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
 
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-// Of these only the last is used: QEMU 7.2 never calls back for loads registered as reads alone.
+// Only the last one is used: QEMU 7.2 never calls back for loads registered as reads alone.
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 
 typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t, struct qemu_plugin_tb*);

@@ -24,7 +24,7 @@ static inline bool is_active(const struct processor* processor) {
 }
 
 void forget_translations(struct processor* processor) {
-  // Another processor may do this, and only ever makes it something never seen before.
+  // Another processor may also do this; every change gives an epoch never used before.
   __atomic_fetch_add(&processor->epoch, epoch_step, __ATOMIC_RELAXED);
 }
 
@@ -33,7 +33,7 @@ void forget_all_translations(void) {
     forget_translations(&processors[i]);
 }
 
-// What a task does after the last line that it has asked for is use if that was. The rest waits for
+// Instructions after the task's last requested line are use if that line was use. Others wait for
 // its next line.
 static void set_aside(struct processor* processor) {
   struct task* task = processor->task;
@@ -61,7 +61,7 @@ static inline uint64_t epoch_of(const struct processor* processor) {
 
 static bool translate(struct processor* processor, struct translation* into,
                       qemu_plugin_meminfo_t info, uint64_t address) {
-  // The kernel's memory: its stack, when the instruction is interrupted. A tag has no room for it.
+  // Kernel memory: its stack, if the instruction is interrupted. A tag cannot hold such an address.
   if (address >= USER_BYTES)
     return false;
   const uint64_t number = address >> PAGE_BITS;
@@ -75,7 +75,7 @@ static bool translate(struct processor* processor, struct translation* into,
   }
   const uint64_t frame = position / PAGE_BYTES;
   lock_shared();
-  // The epoch of now: once the lock is gone, another processor may end the page.
+  // Read the epoch under the lock: without it, another processor may end the page.
   into->tag = number | epoch_of(processor);
   into->page = page_at(processor->task->program, number);
   page_is_in(into->page, frame);
@@ -97,8 +97,8 @@ static struct operation ask(qemu_plugin_meminfo_t info) {
   return (struct operation){qemu_plugin_mem_is_store(info), 1U << qemu_plugin_mem_size_shift(info)};
 }
 
-// Kept with the instruction, which mostly does the same again; but not where two processors may be
-// writing it down at a time.
+// Caches the operation with the instruction, which mostly repeats it; but not if two processors
+// could write it at the same time.
 static inline struct operation operation_of(struct code* code, qemu_plugin_meminfo_t info) {
   if (parallel)
     return ask(info);
@@ -134,7 +134,7 @@ static void __attribute__((noinline)) miss(struct processor* processor,
   unlock_shared();
 }
 
-// All bytes of it are in one line.
+// An access whose bytes are all in one line.
 static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
                          struct operation operation, struct code* code) {
   const struct translation* where = translation_of(processor, info, address);
@@ -148,7 +148,7 @@ static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info
     miss(processor, where, address, operation, code);
 }
 
-// How many of the bytes are in the first of the lines that an access touches.
+// How many bytes of an access are in the first line that it touches.
 static inline unsigned bytes_in_first_line(uint64_t address, unsigned bytes) {
   const unsigned in_line = LINE_BYTES - (unsigned)(address % LINE_BYTES);
   return bytes < in_line ? bytes : in_line;
@@ -170,9 +170,9 @@ static void __attribute__((noinline)) follow(unsigned vcpu, qemu_plugin_meminfo_
           code);
 }
 
-// Most accesses end in the front of a set of the first level. True for these; false leaves all as
-// it was, for whoever follows the access the whole way. No lock is needed: where processors run
-// side by side nothing is kept with the instruction, and this is never true.
+// Most accesses end in the front of a set of the first level. True for these; false changes
+// nothing, and the caller follows the access the whole way. Needs no lock: if processors run in
+// parallel, no operation is cached with the instruction, and this is never true.
 static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminfo_t info,
                                  uint64_t address, const struct code* code) {
   const uint64_t number = address >> PAGE_BITS;
@@ -190,12 +190,12 @@ static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminf
   return true;
 }
 
-// Only this processor and, under the lock, its task's books read or write the number.
+// Only this processor and, under the lock, the books of its task access the number.
 void on_block(unsigned vcpu, void* instructions) {
   processors[vcpu].executed += (uintptr_t)instructions;
 }
 
-// Kept short: to save registers, for every access, costs as much as the rest of it.
+// Kept short: saving registers on every access would cost as much as the rest of the function.
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   if (!ends_in_front(&processors[vcpu], info, address, code))
     follow(vcpu, info, address, code);
@@ -206,7 +206,7 @@ static uint64_t bytes_in_line(uint64_t address, unsigned bytes) {
   return mask << address % LINE_BYTES;
 }
 
-// True if the line was waiting already.
+// True if the line was already waiting.
 static bool combine(struct processor* processor, uint64_t line, uint64_t bytes) {
   struct combined_line* waiting = processor->combined;
   while (waiting < processor->combined + COMBINED_LINES && waiting->line != line)
@@ -222,7 +222,7 @@ static bool combine(struct processor* processor, uint64_t line, uint64_t bytes) 
   return was_there;
 }
 
-// All bytes of it are in one line.
+// A streaming store whose bytes are all in one line.
 static void stream(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
                    struct operation operation, struct code* code) {
   const struct translation* where = translation_of(processor, info, address);

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The processors as QEMU numbers them, what each is doing, and the way of one access.
+// The processors as QEMU numbers them, their current tasks, and the handling of an access.
 #pragma once
 
 #include "books.h"
@@ -8,7 +8,7 @@
 
 enum { VCPUS_MAX = 256, TRANSLATIONS = 1024, COMBINED_LINES = 8 };
 
-// A page that the processor has used lately. The tag is the page number and the processor's epoch.
+// A recently used page of the processor. The tag is the page number and the processor's epoch.
 struct translation {
   uint64_t tag;
   uint64_t first_line;
@@ -17,19 +17,19 @@ struct translation {
 
 struct processor {
   bool active;       // its accesses are counted
-  bool known;        // Linux' number for it is
-  unsigned cpu;      // that number
+  bool known;        // its Linux number is known
+  unsigned cpu;      // its Linux number
   struct core* core; // its core
   uint64_t epoch;    // see forget_translations()
-  struct task* task; // NULL: no switch was seen yet
+  struct task* task; // NULL: no task switch seen yet
   uint64_t accesses;
-  uint64_t executed;     // instructions of its task that no line was charged with yet
-  uint64_t untranslated; // devices, or a page that went meanwhile
+  uint64_t executed;     // instructions of its task not yet attributed to a line
+  uint64_t untranslated; // accesses to devices, or to a page that was just unmapped
   struct translation translations[TRANSLATIONS];
-  // Stores past the caches wait here until their line is complete, as in a real processor.
+  // Streaming stores wait here until their line is complete, as in a real processor.
   struct combined_line {
     uint64_t line;  // 0: none
-    uint64_t bytes; // a bit for each that has arrived
+    uint64_t bytes; // a bit for each byte that has arrived
   } combined[COMBINED_LINES];
   unsigned next_combined;
 };
@@ -40,15 +40,15 @@ extern enum state state;
 extern struct processor processors[VCPUS_MAX];
 
 void processors_prepare(void);
-// Whether the processor's accesses are counted, after a change of its task or of the state.
+// Updates `active` after a change of the processor's task or of the state.
 void update_activity(struct processor*);
-// The pages of the processor's program, or all, are perhaps elsewhere now.
+// The pages of the processor's program, or of all programs, may have moved.
 void forget_translations(struct processor*);
 void forget_all_translations(void);
-// The kernel lets this processor run another task from now on.
+// The processor runs another task from now on.
 void switch_task(struct processor*, uint64_t task);
 
-// A block of so many instructions of a user program.
+// A block of user code begins; `instructions` is its number of instructions.
 void on_block(unsigned vcpu, void* instructions);
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);

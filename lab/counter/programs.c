@@ -6,13 +6,13 @@
 
 #include "machine.h"
 
-// A program that says things without end is not to fill the host's memory.
+// Limits, so that a program with endless announcements cannot fill the host's memory.
 enum {
   OBJECTS_MAX = 1 << 18,
   REGIONS_MAX = 1 << 10,
   MAPPINGS_MAX = 1 << 20,
-  MAPPINGS_OF_PROGRAM_MAX = 1 << 16, // as many as Linux lets it have
-  STACKS_OF_PROGRAM_MAX = 1 << 12,   // those beyond are memory without a name
+  MAPPINGS_OF_PROGRAM_MAX = 1 << 16, // about the number that Linux allows
+  STACKS_OF_PROGRAM_MAX = 1 << 12,   // further stacks are memory without a name
 };
 
 struct program* programs;

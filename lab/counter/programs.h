@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who runs and what they own: tasks of the guest's kernel, the programs they belong to, and the
-// programs' objects. Known from announcements; all guarded by the shared lock.
+// The tasks of the guest's kernel, the programs they belong to, and the programs' objects. Known
+// from announcements; all guarded by the shared lock.
 #pragma once
 
 #include "support.h"
@@ -17,21 +17,21 @@ enum phase { PHASE_INIT, PHASE_USE, PHASES };
 struct amount {
   uint64_t fills;
   uint64_t write_backs;
-  uint64_t streams; // written past the caches
+  uint64_t streams; // written by streaming stores
 };
 
 struct object {
   struct program* program;
   struct object* next; // of the program's list of all
   uint64_t id;
-  uint64_t number; // no two have the same; 0: the memory of a program that no object covers
+  uint64_t number; // unique; 0: the memory of a program that no object covers
   uint64_t start;
   uint64_t bytes;
   char* what; // "KIND MODULE OFFSET NAME", as announced
   bool freed;
   struct amount* traffic;    // [PHASES][from node][to node]; NULL: none yet
   struct object_code* codes; // in use
-  struct page_run* runs;     // as runs.h says, of pages that have ended
+  struct page_run* runs;     // see runs.h; for pages that have ended
   size_t run_count;
   struct touched_run* touched;
   size_t touched_count;
@@ -51,26 +51,26 @@ struct region {
 
 struct program {
   struct program* next;
-  uint64_t index; // 0 for nobody, then in the order of beginning
-  uint64_t key; // the process id, plus PROGRAM_GENERATION for each program that process was before
+  uint64_t index; // 0 for `nobody`, then in order of their beginning
+  uint64_t key; // the process id, plus PROGRAM_GENERATION for each earlier program of that process
   uint64_t parent;
   uint64_t pid;
   char* name;
-  uint32_t* tids;  // of its threads in the order of their beginning, 0: unknown
-  uint64_t* work;  // likewise: instructions of theirs in the phase of use
-  uint64_t* stays; // [thread][node]: lines that it asked memory for in use, by its processor's node
+  uint32_t* tids;  // of its threads in order of their beginning, 0: unknown
+  uint64_t* work;  // by thread: instructions in the phase of use
+  uint64_t* stays; // [thread][node]: lines it requested from memory in use, by its processor's node
   uint32_t thread_count;
-  uint64_t lines; // that it has asked memory for
+  uint64_t lines; // that it requested from memory
   bool ended;
-  bool marked;          // said that its initialisation is over
+  bool marked;          // announced that its initialisation is over
   struct object rest;   // the memory that no object covers
   struct object* all;   // live and freed
-  struct table by_id;   // of these
+  struct table by_id;   // of all objects
   struct object** live; // ascending by address
   size_t live_count;
   char** mappings; // as announced
   size_t mapping_count;
-  char** stacks; // of its threads, as mappings: nobody names them when the thread has ended
+  char** stacks; // of its threads, as mappings: kept, since they have no name after the thread ends
   size_t stack_count;
   struct region* regions;
   struct region* charged; // the open region that was opened last, or NULL
@@ -81,7 +81,7 @@ struct program {
 #define REST_ID UINT64_MAX
 
 #define NO_THREAD UINT32_MAX
-// Of a program. The last one stands for all that are too many.
+// Threads of a program. The last one stands for all beyond the limit.
 enum { THREADS_MAX = 1 << 19 };
 
 enum { MESSAGE_BYTES_MAX = 4096 };
@@ -89,49 +89,50 @@ enum { MESSAGE_BYTES_MAX = 4096 };
 struct task {
   bool excluded;     // a helper
   uint32_t thread;   // of the program, see thread_of()
-  bool uses;         // the last line that it asked for was use, or a repeat that may be
-  uint64_t executed; // while it does not run: as a processor's
-  uint64_t lines;    // that it has asked memory for
+  bool uses;         // its last requested line was use, or a repeat that may be use
+  uint64_t executed; // like a processor's, while the task does not run
+  uint64_t lines;    // that it requested from memory
   struct program* program;
-  char* message;        // what has arrived of it, NULL: none is under way
-  size_t message_bytes; // that have arrived, more than are kept of one too long
+  char* message;        // the bytes received so far; NULL: no message in progress
+  size_t message_bytes; // bytes received; may exceed those kept of a message that is too long
   int half;             // the upper half of a byte, or -1
 };
 
 extern struct program* programs;  // all, the latest first
-extern struct program nobody;     // whoever has not announced itself
+extern struct program nobody;     // all tasks that have not announced themselves
 extern uint64_t objects_left_out; // beyond what is kept
 extern uint64_t regions_left_out;
 extern uint64_t threads_left_out;
 
-// The task whose structure is at that address of the guest's kernel; made when first seen.
+// The task whose structure is at that address of the guest's kernel; created when first seen.
 struct task* task_at(uint64_t address);
-// A thread or program begins: what was counted for this task before was somebody else's. Its number
-// in the guest may be unknown, 0.
+// A thread or program begins: earlier counts of this task belong to another thread. `tid` is its
+// number in the guest, or 0 if unknown.
 void task_begins(struct task*, struct program*, uint64_t tid);
-// Its position among the program's threads, never given twice. A task that has not announced itself
-// gets one here: of most of the kernel's nothing is ever asked.
+// Its unique position among the program's threads. A task that has not announced itself gets one on
+// its first call here: most kernel tasks never need one.
 uint32_t thread_of(struct task*);
 
-// Without a parent (0) it is its own.
+// A program without a parent (0) is its own parent.
 struct program* program_begins(uint64_t pid, uint64_t parent, const char* name);
-// The latest of that process, or NULL.
+// The latest program of that process, or NULL.
 struct program* program_of(uint64_t pid);
 void program_inherits(struct program* child, const struct program* parent);
 void program_forgets_mappings(struct program*);
-// False if it is one too many.
+// False beyond the limit.
 bool program_adds_mapping(struct program*, const char* text);
-// Once, however many threads have it one after the other. It stays when mappings are forgotten.
+// Adds a stack only once, even if several threads use it in turn. program_forgets_mappings() keeps
+// it.
 void program_adds_stack(struct program*, const char* text);
 
-// NULL if it is one too many.
+// NULL beyond the limit.
 struct object* object_begins(struct program*, uint64_t id, uint64_t start, uint64_t bytes,
                              const char* what);
-// NULL: there never was one.
+// NULL if there never was one.
 struct object* object_with(const struct program*, uint64_t id);
-// It is elsewhere or of another size from now on, or is there again; its account goes on.
+// The object has another address or size from now on, or exists again; keeps its account.
 void object_moves(struct object*, uint64_t start, uint64_t bytes);
-// No longer found by address.
+// The object ends: object_at() no longer finds it.
 void object_ends(struct object*);
 // The live object at that address, else the program's rest.
 struct object* object_at(struct program*, uint64_t address);
@@ -139,10 +140,10 @@ struct object* object_at(struct program*, uint64_t address);
 void region_starts(struct program*, const char* name);
 void region_stops(struct program*, const char* name);
 
-// An array of amounts, one for each pair of nodes; `tables` such arrays.
+// `tables` arrays of amounts, each with one for every pair of nodes.
 struct amount* make_amounts(size_t tables);
 struct amount* amount_of(struct amount* amounts, unsigned table, unsigned from, unsigned to);
 
-// Between a processor and a node: of one program, and the sum of all.
+// Traffic between a processor and a node: of one program, and the sum of all.
 struct amount* cell_amount(struct program*, enum phase, unsigned cpu, unsigned node);
 struct amount cell_sum(enum phase, unsigned cpu, unsigned node);

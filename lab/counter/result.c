@@ -38,7 +38,7 @@ static void begin_file(void) {
   fputs("nodewise-counts 1\n", file);
 }
 
-// Nobody takes a file without this line for a result, so it must not get lost on a full disk.
+// Readers reject a file without this line, so a full disk must not go unnoticed.
 static void end_file(void) {
   fputs("complete\n", file);
   if (ferror(file) || fclose(file) != 0)
@@ -168,7 +168,7 @@ static void write_codes(const struct object* object) {
 
 static void write_object(const struct object* object) {
   if (!object->traffic && object->run_count == 0)
-    return; // nothing of it ever came from memory
+    return; // no line of it ever came from memory
   if (object->id != REST_ID) {
     fprintf(file, "object %" PRIu64 " %" PRIu64 " 0x%" PRIx64 " %" PRIu64 " %s\n",
             object->program->key, object->id, object->start, object->bytes, object->what);
@@ -271,7 +271,7 @@ static int by_cost(const void* a, const void* b) {
   return costs[0] > costs[1] ? -1 : costs[0] < costs[1];
 }
 
-// One that others read and one writes once, as every result is handed over, is no finding.
+// False for a line that one processor writes once and others read: every result is passed so.
 static bool goes_to_and_fro(const struct shared_line* line) {
   return (line->writers & (line->writers - 1)) != 0 || line->invalidations > 1;
 }

@@ -5,7 +5,7 @@
 
 #include "books.h"
 
-// Told in the object, which may be elsewhere later.
+// The page's number within the object, since the object may move later.
 static uint64_t number_in(const struct object* object, const struct page* page) {
   return object->id == REST_ID ? page->number : page->number - object->start / PAGE_BYTES;
 }
@@ -61,7 +61,7 @@ static int by_memory_and_thread(const void* a, const void* b) {
   return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-// By memory and thread, without the nodes that a thread was on. Returns their number.
+// Sums lines by memory and thread, over the nodes that a thread was on. Returns their number.
 static size_t add_up(const struct page_use* use, struct thread_lines* by) {
   size_t count = 0;
   for (uint32_t i = 0; i < use->places; i++) {

@@ -1,18 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is told of pages once they have ended. Neighbours of which the same is to be said are told
-// together, each kind of thing apart from the others.
+// Records of pages that have ended. Neighbouring pages with equal records form a run; each kind of
+// record has its own runs.
 #pragma once
 
 #include "programs.h"
 
 struct page;
 
-// `first` is a page number: in the object, or where there is none address / PAGE_BYTES.
+// `first` is a page number: within the object or, without an object, address / PAGE_BYTES.
 struct page_run {
   uint64_t first;
   uint64_t count;
-  int memory;                // node, -1: no line of it was ever read from memory
+  int memory;                // node, -1: no line was ever requested from memory
   int user;                  // the node that made most fills in use, -1: none did
   uint64_t fills[PHASES][2]; // [1]: remote
 };
@@ -29,7 +29,7 @@ struct thread_lines {
   uint64_t lines;
 };
 
-// Pages with the same threads as users, each page with the same lines if there are several.
+// Pages with the same threads as users; if there are several threads, each page has equal lines.
 struct user_run {
   uint64_t first;
   uint64_t count;
@@ -39,5 +39,5 @@ struct user_run {
 
 // Adds the page to the runs of its objects.
 void tell_page(const struct page*);
-// What was told of use so far was initialisation.
+// Turns all use recorded so far into initialisation.
 void forget_told_use(struct object*);

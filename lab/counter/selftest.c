@@ -7,7 +7,7 @@ static uint64_t awaited; // an address, or 0
 static unsigned awaited_node;
 static unsigned asked;
 static unsigned seen;
-static uint64_t numbered; // Linux' numbers that a processor has
+static uint64_t numbered; // Linux' numbers announced so far
 static bool twice;
 static uint64_t nodes_seen;
 
@@ -25,7 +25,7 @@ void selftest_processor(struct processor* processor, unsigned cpu) {
 void selftest_page(unsigned node, uint64_t address) {
   asked++;
   if (node >= NODES_MAX)
-    return; // will be missed
+    return; // selftest_verdict() then misses this page
   awaited = address;
   awaited_node = node;
 }

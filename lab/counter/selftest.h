@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Before anything is counted, init in the guest runs on every processor and touches pages of every
-// node, and says each time what its kernel answers. Only where QEMU's processor numbers and
-// addresses tell the same is it counted at all.
+// Before counting begins, init in the guest runs on every processor, touches pages of every node
+// and announces each processor and node as Linux reports it. The counter counts only if QEMU's
+// processor numbers and addresses agree.
 #pragma once
 
 #include "processors.h"
@@ -11,9 +11,9 @@
 void selftest_processor(struct processor*, unsigned cpu);
 // The next load of `address` is from memory of `node`.
 void selftest_page(unsigned node, uint64_t address);
-// An access while nothing is counted.
+// Called for accesses while nothing is counted.
 void selftest_sees(const struct processor*, qemu_plugin_meminfo_t, uint64_t address);
-// NULL: everything agreed. Else what did not.
+// NULL if everything agreed, else what did not.
 const char* selftest_verdict(void);
 enum address_reading selftest_reading(void);
 unsigned selftest_processors(void);

@@ -22,13 +22,13 @@ static bool is_kernels(uint64_t address) {
   return address >> 63;
 }
 
-// The line is other memory now: its program has ended, or was none, or has it somewhere else, or
-// the kernel wrote to it at an address of its own, as when it clears a page before a program gets
-// it.
+// Whether the line is other memory now: its program has ended, or never announced itself, or has it
+// at another address, or the record has a kernel address, as when the kernel clears a page before a
+// program gets it. An access by the kernel itself leaves the line as it is.
 static bool is_past(const struct shared_line* line, const struct access* access) {
   if (is_kernels(access->address))
     return false;
-  if (line->program == &nobody) // may be several
+  if (line->program == &nobody) // stands for several programs
     return access->page->program != &nobody;
   if (line->program != access->page->program)
     return line->program->ended;
@@ -59,7 +59,7 @@ static struct shared_line* shared_line_of(const struct access* access) {
   return line;
 }
 
-// The processor's place among those that are told, or SHARERS_TOLD.
+// The processor's place among the recorded ones, or SHARERS_TOLD.
 static unsigned place_of_writer(struct shared_line* line, unsigned cpu, uint64_t bytes) {
   unsigned own = SHARERS_TOLD;
   for (unsigned i = 0; i < line->sharers; i++) {
@@ -102,7 +102,7 @@ static void note_store(struct shared_line* line, const struct access* access) {
     caches_watch(access->line, false_sharing);
 }
 
-// A store to a line that its processor has for itself.
+// Examines a store to a line that only its processor holds.
 static void look_at(const struct access* access) {
   struct shared_line* line = table_find(&shared_lines, access->line);
   if (line->program == access->page->program && line->address == line_address(access))

@@ -56,7 +56,7 @@ char* copy_text(const char* text) {
 }
 
 bool is_plain(char byte) {
-  // Not isalnum(), which asks the locale.
+  // Not isalnum(), which depends on the locale.
   return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
          (byte >= '0' && byte <= '9') || byte == '_' || byte == '-' || byte == '.' || byte == '/';
 }
@@ -65,7 +65,7 @@ static size_t home_of(const struct table* table, uint64_t key) {
   return (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20 & (table->slots - 1);
 }
 
-// Where the key is, or the empty slot where it belongs.
+// The slot of the key, or the empty slot where it belongs.
 static size_t slot_of(const struct table* table, uint64_t key) {
   size_t at = home_of(table, key);
   while (table->keys[at] != 0 && table->keys[at] != key)
@@ -112,7 +112,7 @@ void* table_remove(struct table* table, uint64_t key) {
   if (table->keys[hole] != key)
     return NULL;
   void* removed = table->values[hole];
-  // What follows moves up if the hole is between it and its home.
+  // A following entry moves up if the hole is between it and its home slot.
   for (size_t at = (hole + 1) & (table->slots - 1); table->keys[at] != 0;
        at = (at + 1) & (table->slots - 1)) {
     size_t home = home_of(table, table->keys[at]);

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Memory, tables and the lock. Nothing here fails softly: a counter without memory ends QEMU with a
-// message, and a result that was not completed is no result.
+// Memory, tables and the lock. A counter without memory ends QEMU with a message: an incomplete
+// result is not a result.
 #pragma once
 
 #include <stdbool.h>
@@ -17,18 +17,18 @@ enum {
   PAGE_BYTES = 1 << PAGE_BITS,
   LINES_A_PAGE = PAGE_BYTES / LINE_BYTES,
 };
-#define USER_BYTES (UINT64_C(1) << 47) // of addresses that a program of the guest can have
+#define USER_BYTES (UINT64_C(1) << 47) // the address space of a program in the guest
 
 _Noreturn void give_up(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Zeroed; never NULL.
 void* allocate(size_t bytes);
 void* reallocate(void* old, size_t bytes);
-// The array with room for one more behind `count` of them.
+// Grows the array, if necessary, to hold one element more than `count`.
 void* make_room(void* array, size_t count, size_t bytes_of_one);
-// Zeroed, and not in memory before it is written; for tables as large as the guest's memory.
+// Zeroed, and allocated only when written; for tables as large as the guest's memory.
 void* reserve(size_t bytes);
 char* copy_text(const char* text);
-// Whether a name has it as it is; other bytes are written %XX.
+// Whether a byte of a name stays as it is; other bytes are written as %XX.
 bool is_plain(char byte);
 
 // From numbers (not 0) to pointers.
@@ -42,11 +42,11 @@ struct table {
 void* table_find(const struct table*, uint64_t key);
 // The key must not be there yet.
 void table_insert(struct table*, uint64_t key, void* value);
-// NULL if it was not there.
+// NULL if the key was not there.
 void* table_remove(struct table*, uint64_t key);
 
-// Everything but a processor's own first-level cache and translations is guarded by one lock. It
-// is needed only where QEMU runs each processor in a thread of its own.
+// One lock guards everything except each processor's first-level cache and translations. It is
+// needed only if QEMU runs each processor in a thread of its own.
 extern bool parallel;
 void lock_shared(void);
 void unlock_shared(void);

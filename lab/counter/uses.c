@@ -23,9 +23,9 @@ static struct page_use* use_of(struct page_use* use, struct object* object) {
   return use;
 }
 
-// Where it is, or where it belongs: behind its thread's place, as threads of a page are mostly some
-// in a row. NULL if all places are taken by others. One that is full for so many lines is
-// another's.
+// The place of the user, or the free one where it belongs: from its thread's number on, since the
+// threads of a page are mostly consecutive. NULL if others take all places. An entry without room
+// for `lines` more counts as another's.
 static struct user* find_user(const struct page_use* use, uint32_t who, uint32_t lines) {
   for (uint32_t i = 0; i < use->places; i++) {
     struct user* user = &use->users[(thread_of_user(who) + i) & (use->places - 1)];
@@ -62,7 +62,7 @@ void book_page_use(struct page_use* of_page, const struct account* by, bool stre
   user_of(use_of(of_page, by->object), who, lines)->lines += lines;
 }
 
-// NULL if it is one too many.
+// NULL beyond the limit.
 static struct object_code* pair_of(const struct code_count* code, struct object* object) {
   const uint64_t key = code->number << 20 | object->number;
   struct object_code* pair = table_find(&object_codes, key);

@@ -40,7 +40,7 @@ static void announce_processors(void) {
   sched_setaffinity(0, sizeof all, &all);
 }
 
-// Where Linux says that the page is; negative: it does not say.
+// The node of the page as Linux reports it; negative: unknown.
 static int node_of(void* page) {
   int status = -1;
   if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0) < 0)

@@ -1,14 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the traffic counter must know before it counts: which processor is which, and where memory
-// of each node is. Init lives through it and says it; the counter compares and refuses if it sees
-// something else.
+// Describes the processors and the memory of each node to the traffic counter before it counts.
+// Init runs on each processor, touches each memory and announces what Linux says; the counter
+// compares this with what it sees and refuses to count if they differ.
 #pragma once
 
-// Runs on every processor and touches pages of every node. From its end on init is not counted.
+// Runs on every processor and touches pages of every node. After it, init is not counted.
 void attribution_announce(void);
 
-// The command begins: what this process does from here on is counted.
+// The command begins: the counter counts this process from here on.
 void attribution_begin(void);
 
 // Everything has ended: the counter writes its result before this returns.

@@ -24,7 +24,7 @@ static void mount_early(const char* type, const char* target) {
     fail(errno, bug, "to mount %s on %s", type, target);
 }
 
-// The kernel gave init no open files if the initrd holds no /dev/console.
+// If the initrd has no /dev/console, the kernel starts init without open files.
 static void open_console(void) {
   int console = open("/dev/console", O_RDWR);
   if (console < 0)
@@ -59,11 +59,11 @@ static void load_modules(void) {
   fclose(list);
 }
 
-// Programs that talk to themselves (MPI among them) need 127.0.0.1.
+// Programs that connect to themselves (MPI among them) need 127.0.0.1.
 static void raise_loopback(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
-    return; // a kernel without networking: programs that need it will say so
+    return; // a kernel without networking: programs that need it will fail
   struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
   if (ioctl(fd, SIOCSIFFLAGS, &request) < 0)
     fail(errno, bug, "to raise the loopback interface");

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What happens once, before the snapshot: nothing here may depend on the job.
+// Work done once, before the snapshot: nothing here may depend on the job.
 #pragma once
 
 // Mounts the first /proc, /sys and /dev, loads the modules that the initrd lists and raises the

@@ -19,7 +19,7 @@
 #include "attribution.h"
 #include "support.h"
 
-// What the child could not do, sent through a pipe that a successful exec closes.
+// The failed step of the child, sent through a pipe that a successful exec closes.
 struct start_failure {
   int error;
   char step[60];
@@ -39,7 +39,7 @@ static void check(int result, const char* step) {
     give_up(step);
 }
 
-// The caller's limit may exceed what this kernel allows (fs.nr_open): the most it allows, then.
+// The caller's limit may exceed this kernel's maximum (fs.nr_open): uses the maximum then.
 static void set_limit(struct resource_limit limit) {
   if (setrlimit((__rlimit_resource_t)limit.resource, &limit.value) == 0)
     return;
@@ -58,7 +58,7 @@ static void set_limit(struct resource_limit limit) {
 static void become_caller(const struct job* job) {
   check(setgroups(job->group_count, job->groups), "to set the groups");
   check(setresgid(job->gid, job->gid, job->gid), "to set the group");
-  // The bounding set limits what executing a program as root, or a set-uid one, could give back.
+  // The bounding set limits the privileges that a program run as root, or set-uid, could regain.
   for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
     capability++;
   check(setresuid(job->uid, job->uid, job->uid), "to set the user");
@@ -76,7 +76,7 @@ _Noreturn static void execute(const struct job* job, const int standard[3]) {
   for (size_t i = 0; i < job->limit_count; i++)
     set_limit(job->limits[i]);
   umask(job->umask);
-  // Before the privileges go: a directory is inherited from the caller, not opened anew.
+  // Before privileges are dropped: the caller's directory is inherited, not opened anew.
   check(chdir(job->working_directory), "for the working directory");
   become_caller(job);
   sigset_t none;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Starting the job's command as the caller.
+// Starts the job's command as the caller.
 #pragma once
 
 #include "job.h"
@@ -14,5 +14,5 @@ struct command {
   int error;
 };
 
-// Returns when the command's program has been executed; ends the machine if it could not be.
+// Returns once the command's program is executed; ends the machine if it could not be.
 struct command command_start(const struct job* job);

@@ -28,7 +28,7 @@ static struct job wait_for_job(void) {
   for (;;) {
     struct pollfd wait = {.fd = port_fd(), .events = POLLIN};
     poll(&wait, 1, -1);
-    // While a machine is restored nobody is at the other end: not the end of it all yet.
+    // While a machine is restored, the port has no host side: that is not the end yet.
     if (!port_receive()) {
       poll(NULL, 0, 10);
       continue;
@@ -59,7 +59,7 @@ static void run_machine(void) {
   int status = relay_run(&command);
 
   kill(-1,
-       SIGKILL); // what the command left behind ends with the machine, before its files are settled
+       SIGKILL); // processes that the command left behind must end before its files are settled
   if (job.count)
     attribution_end();
   roots_settle(&job);

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The job: what to run, as whom, where, and in what state of the kernel.
+// The job: what to run, as which user, where, and with which state of the kernel.
 //
 //   arg=TEXT (repeated)       the command
 //   env=NAME=VALUE (repeated) its whole environment
@@ -11,9 +11,9 @@
 //   entropy=HEX               fresh random bytes of the host
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
 //   overlay=0|1               1: the working directory is copied back at the end
-//   discard=0|1               1: what is written to files stays in the guest
-//   count=|command|told      traffic is counted: not at all, all of the command's, or from when it
-//                             says that its program begins
+//   discard=0|1               1: changes to files stay in the guest
+//   count=|command|told       counts traffic: none, all of the command's, or only after it
+//                             announces that its program begins
 //   tty=0|1 rows=N columns=N
 #pragma once
 
@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 struct text_list {
-  char** items; // ended by NULL, as execve wants it
+  char** items; // ends with NULL, as execve requires
   size_t count;
 };
 
@@ -59,5 +59,5 @@ struct job {
   unsigned short columns;
 };
 
-// Parses the payload of FRAME_JOB; ends the machine if it makes no sense.
+// Parses the payload of FRAME_JOB; ends the machine if it is invalid.
 struct job job_parse(const void* payload, size_t size);

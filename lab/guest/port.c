@@ -111,7 +111,7 @@ void port_send_pending(void) {
     if (written < 0 && errno == EAGAIN)
       return;
     if (written <= 0)
-      end_machine(); // the host is gone, and with it whoever could be told
+      end_machine(); // the host is gone: there is nothing left to report to
     outgoing.start += (size_t)written;
   }
 }

@@ -20,14 +20,14 @@ void port_open(void);
 bool port_is_open(void);
 int port_fd(void);
 
-// Queues a frame and sends what the host takes now.
+// Queues a frame and sends as much as the host accepts now.
 void port_send(enum frame_type type, const void* payload, size_t size);
 void port_send_integers(enum frame_type type, const uint32_t* values, size_t count);
 void port_send_failure(int status, const char* asked, const char* answered, const char* cure);
 
 // True while queued bytes wait for the host.
 bool port_has_unsent(void);
-// Sends what the host takes now, without waiting.
+// Sends as much as the host accepts now, without waiting.
 void port_send_pending(void);
 // Waits until everything queued is sent.
 void port_flush(void);

@@ -45,7 +45,7 @@ static void touch(char* pages) {
     ((volatile char*)pages)[i * page_bytes] = 1;
 }
 
-// move_pages: asks where the pages are if `node` is negative, moves them there otherwise.
+// move_pages: moves the pages to `move_to`, or only queries their nodes if it is negative.
 static int pages_on(char* pages, int ask_for, int move_to) {
   void* addresses[PAGES];
   int targets[PAGES];
@@ -79,7 +79,7 @@ static void probe_node(int node, int other) {
   munmap(pages, PAGES * page_bytes);
 }
 
-// First touch is watched by software page faults, as an ordinary user.
+// Checks that an ordinary user can observe first touch by software page faults.
 static void probe_page_faults(void) {
   struct perf_event_attr event = {.size = sizeof event,
                                   .type = PERF_TYPE_SOFTWARE,
@@ -99,7 +99,7 @@ static void probe_page_faults(void) {
   close(fd);
 }
 
-// Emulators have cut exit statuses and lost signals; those are the runner's tests. Here: time.
+// Emulators have truncated exit statuses and lost signals: the runner tests those. This tests time.
 static void probe_clock(void) {
   const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
   char name[40] = "";

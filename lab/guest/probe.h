@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// `guest-init probe`, run as a command inside the guest by `nodewise_lab selftest`: does this
-// emulated kernel do what placement needs?
+// `guest-init probe`, run as a command inside the guest by `nodewise_lab selftest`: checks that the
+// emulated kernel does what placement needs.
 #pragma once
 
 #include <stdint.h>

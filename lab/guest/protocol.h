@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the runner on the host and init in the guest say to each other over one virtio-serial port.
+// The protocol between the runner on the host and init in the guest, over one virtio-serial port.
 // nodewise_lab/protocol.py holds the same numbers; a test compares the two files.
 //
 // A frame is a type (1 byte), the payload's length (4 bytes, little endian) and the payload. Every
@@ -12,14 +12,14 @@
 //   STARTED ---------------------------> the command's first instruction is next
 //   STDOUT, STDERR --------------------> data of the command
 //          <---------------------------- STDIN, STDIN_END, SIGNAL, WINDOW
-//          <---------------------------- OUTPUT_CLOSED: nobody reads that stream any more
+//          <---------------------------- OUTPUT_CLOSED: that stream has no reader any more
 //   CREDIT <---------------------------> "I have consumed this many bytes of that stream"
 //   STDIN_CLOSED ----------------------> the command will read no more; nothing more is to be sent
 //   NOTE ------------------------------> a text for the user; the job goes on
 //   EXIT or FAILURE -------------------> the last frame; the host ends the machine
 //
-// Flow control: a sender may have STREAM_WINDOW bytes of a stream under way that the other side has
-// not returned as CREDIT. So one stalled stream never holds up another, nor a signal.
+// Flow control: a sender may have up to STREAM_WINDOW bytes of a stream in flight that the other
+// side has not returned as CREDIT. So a stalled stream never delays another stream or a signal.
 #pragma once
 
 enum frame_type {

@@ -23,12 +23,12 @@ struct output {
   size_t credit;
 };
 
-// The command's input: at most STREAM_WINDOW bytes wait here, the host sees to that.
+// The command's input: at most STREAM_WINDOW bytes wait here; the host keeps to this limit.
 struct input {
   int fd; // -1: closed by either side
   unsigned char waiting[STREAM_WINDOW];
   size_t size;
-  bool ends; // close after what waits
+  bool ends; // close after the waiting bytes
 };
 
 static int children_fd = -1;
@@ -66,7 +66,7 @@ static void write_input(void) {
       continue;
     if (count < 0 && errno == EAGAIN)
       return;
-    if (count < 0) { // nobody reads any more
+    if (count < 0) { // the command reads no more
       close_input();
       return;
     }
@@ -87,8 +87,8 @@ static void take_input(const struct frame* frame) {
   input.size += frame->size;
 }
 
-// What a terminal sends to the foreground (an interrupt, a quit, a hang-up) reaches the whole
-// process group; a SIGTERM is meant for one process, on the host as well as here.
+// Signals of a terminal (an interrupt, a quit, a hang-up) reach the whole foreground process group;
+// a SIGTERM is for one process, on the host as well as here.
 static void deliver_signal(int number) {
   bool from_terminal = number == SIGINT || number == SIGQUIT || number == SIGHUP;
   if (!command_ended)
@@ -143,13 +143,13 @@ static void handle(const struct frame* frame) {
 static void receive_frames(void) {
   struct frame frame;
   if (!port_receive())
-    end_machine(); // the runner is gone: nobody waits for the result
+    end_machine(); // the runner is gone, and the result has no reader
   while (port_next(&frame))
     handle(&frame);
 }
 
-// Reads what there is, as far as the host takes it. After the command's end, "nothing there" is the
-// end of the stream: what other processes hold open ends with the machine.
+// Reads as much output as the host accepts. After the command's end, no output means the end of the
+// stream: processes that still hold it open end with the machine.
 static void read_output(struct output* output) {
   static unsigned char data[FRAME_DATA_BYTES];
   while (output->fd >= 0 && output->credit > 0) {

@@ -17,7 +17,7 @@
 
 #define NEW_ROOT "/newroot"
 
-// Both stay reachable after the change of root only by these descriptors.
+// After the change of root, both are reachable only through these descriptors.
 static int layer_directory = -1;
 static int host_work_directory = -1;
 
@@ -31,9 +31,8 @@ static void mount_or_fail(const char* source, const char* target, const char* ty
          target);
 }
 
-// Caches: the host's root does not change under a running command, so the guest may keep whatever
-// it has read. The working directory must show both sides' writes at once: only mapped pages are
-// kept.
+// `cache`: the host's root does not change while a command runs, so the guest may cache what it has
+// read. The working directory must show the writes of both sides at once: caches only mapped pages.
 static void mount_host(const char* tag, const char* target, unsigned long flags,
                        const char* cache) {
   char* options = format_text("trans=virtio,version=9p2000.L,msize=524288,cache=%s", cache);
@@ -51,7 +50,7 @@ static void mount_layered_root(void) {
   layer_directory = open("/layer/changes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-// The host's own would show the host's processes and devices. /tmp stays: programs live there.
+// The host's own would show the host's processes and devices. /tmp stays: it may hold programs.
 static void mount_kernel_views(uid_t uid, gid_t gid) {
   mount_or_fail("proc", NEW_ROOT "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   mount_or_fail("sysfs", NEW_ROOT "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);

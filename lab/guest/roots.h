@@ -9,5 +9,5 @@
 // Mounts everything and makes it init's root.
 void roots_mount(const struct job* job);
 
-// Brings what is left in caches to the host; with an overlay, copies the changes back.
+// Writes cached data to the host; with an overlay, copies the changes back.
 void roots_settle(const struct job* job);

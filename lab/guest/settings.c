@@ -31,8 +31,8 @@ static size_t decode_hex(const char* hex, unsigned char* bytes, size_t size) {
   return count;
 }
 
-// Every machine restored from one snapshot wakes up with the same random state. Without fresh
-// bytes two runs would draw the same "random" numbers.
+// All machines restored from one snapshot start with the same random state. Without fresh bytes
+// two runs would get the same "random" numbers.
 static void reseed_random(const char* entropy_hex) {
   enum { POOL_BYTES = 64 };
   struct rand_pool_info* pool = allocate(sizeof *pool + POOL_BYTES);
@@ -58,8 +58,8 @@ void settings_apply(const struct job* job) {
   reseed_random(job->entropy_hex);
   set_sysctl("/proc/sys/kernel/numa_balancing", job->numa_balancing);
   set_sysctl("/sys/kernel/mm/transparent_hugepage/enabled", job->transparent_hugepage);
-  // Nobody else is here: a profile sees all page faults, also inside system calls, by events of the
-  // processors, which cost nothing when threads are switched.
+  // The guest has no other users: lets a profile sample all page faults, even inside system calls,
+  // with events of whole processors, which cost nothing when threads are switched.
   set_sysctl("/proc/sys/kernel/perf_event_paranoid", "0");
   if (sethostname(job->hostname, strlen(job->hostname)) < 0)
     fail(errno, "shorten the machine's name to 64 characters", "for the host name '%s'",

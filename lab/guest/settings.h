@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state of the kernel that a job asks for. Set after the snapshot, so that one snapshot serves
+// The kernel settings that a job requests. Applied after the snapshot, so that one snapshot serves
 // every job.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Failing loudly, and the few file helpers that init needs.
+// Reports failures, and the few file helpers that init needs.
 #pragma once
 
 #include <stdbool.h>
@@ -18,10 +18,10 @@ _Noreturn void fail(int error, const char* cure, const char* asked, ...)
 // The same with an exit status other than STATUS_LAB_FAILED.
 _Noreturn void fail_with(int status, int error, const char* cure, const char* asked);
 
-// Tells the user something; the job goes on.
+// Reports a message to the user; the job goes on.
 void note(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-// Ends the machine at once: the virtual machine is started so that a reboot is its end.
+// Ends the machine at once by a reboot: the virtual machine is started to exit on reboot.
 _Noreturn void end_machine(void);
 
 // Writes `text` to an existing file (a sysctl, say). Returns 0 or errno.

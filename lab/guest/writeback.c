@@ -20,7 +20,7 @@
 
 #include "support.h"
 
-// Beside the file it becomes, so that the host never shows half a file.
+// A temporary file next to the final one, so that the host never shows half a file.
 static const char unfinished_prefix[] = ".nodewise-unfinished-";
 enum { unfinished_bytes = sizeof unfinished_prefix + 16 };
 
@@ -33,7 +33,7 @@ static int open_directory(int at, const char* name) {
   return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Calls `visit` for each entry but . and .. of the directory.
+// Calls `visit` for each entry except . and .. in the directory.
 typedef void (*visitor)(int directory, const char* name, int argument);
 static void for_each_entry(int directory, visitor visit, int argument) {
   DIR* entries = fdopendir(open_directory(directory, "."));
@@ -82,9 +82,8 @@ static void copy_data(int source, int target, const char* name) {
   }
 }
 
-// A file of a name that nobody else has: another guest may copy back into the same directory. It
-// may have come from the same snapshot, with the same random numbers to follow, so a name that is
-// there is no error.
+// Creates a file with an unused name: another guest may copy back into the same directory. It may
+// come from the same snapshot and draw the same random numbers, so an existing name is no error.
 static int open_unfinished(int to, char name[unfinished_bytes]) {
   for (int attempt = 0; attempt < 1000; attempt++) {
     uint64_t number;

@@ -24,7 +24,8 @@ namespace nodewise::advise {
 
 namespace {
 
-/// Sites whose objects the same code touched first; what nobody touched stays together.
+/// Groups sites whose objects the same code touched first; sites without a known toucher stay
+/// together.
 std::vector<std::vector<std::size_t>> by_toucher(const analysis_input& of,
                                                  const std::vector<std::size_t>& sites) {
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
@@ -61,7 +62,7 @@ named_objects named(const analysis& of, std::size_t at) {
   return made;
 }
 
-/// Adds up by the program's own line.
+/// Adds up shares by the program's own line.
 class code_sum {
  public:
   void add(const profile::frame& where, double amount) {
@@ -144,7 +145,8 @@ class search {
   }
 
  private:
-  /// Nothing from outside changes what the program places itself: one pattern is about that.
+  /// Patterns with a placement remedy, except `own_placement`, skip sites that the program places
+  /// itself: nothing from outside can change these.
   [[nodiscard]] std::vector<char> free_for(const detector& by) const {
     std::vector<char> free = free_;
     for (std::size_t s = 0; s < free.size(); ++s) {
@@ -162,7 +164,7 @@ class search {
     }
   }
 
-  /// One finding for each place in the code that touched; those that are not worth it by themselves
+  /// Makes one finding for each place in the code that touched; those not worth it alone are tried
   /// once more together.
   void look(const detector& by, const std::vector<std::size_t>& sites) {
     if (!by.explains_objects || !by.placement_cures) {
@@ -254,11 +256,11 @@ class search {
 
   const analysis& of_;
   advice& into_;
-  std::vector<char> free_; ///< by site: nothing was told of it yet
+  std::vector<char> free_; ///< by site: not reported yet
   const course now_;
 };
 
-/// One for each binary: ranks of the same program have one plan, if they agree.
+/// One proposal for each binary: ranks of the same program share a plan if they agree.
 std::vector<proposal> proposals_for(const analysis& of, const std::vector<std::size_t>& job) {
   std::vector<proposal> all;
   for (const std::size_t program : job) {
@@ -278,7 +280,7 @@ std::vector<proposal> proposals_for(const analysis& of, const std::vector<std::s
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
-  std::deque<analysis_input> jobs; // a analysis_input cannot be moved
+  std::deque<analysis_input> jobs; // an analysis_input cannot be moved
   double largest = 0;
   for (std::vector<std::size_t>& programs : jobs_of(of)) {
     largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes());
@@ -286,7 +288,7 @@ advice advise(const profile::profile& of, const topology& on) {
   advice made;
   std::size_t left_out = 0;
   for (const analysis_input& what : jobs) {
-    constexpr double trifle = 0.01; // of a launcher or a shell: no gain of it can be seen
+    constexpr double trifle = 0.01; // as for a launcher or a shell: no gain would be visible
     if (what.bytes() < trifle * largest) {
       left_out += what.programs().size();
       continue;
@@ -311,7 +313,7 @@ advice advise(const profile::profile& of, const topology& on) {
   std::ranges::sort(made.findings, {}, [](const finding& each) {
     const bool known = each.worth.how != gain::kind::unavailable;
     return std::tuple(each.what != pattern::nameless, known ? -each.worth.ratio : -1.0, each.what,
-                      each.title); // what has no name is missing in all others
+                      each.title); // nameless memory is missing in all other findings
   });
   return made;
 }

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the main thread does by itself between the loops that all threads share: it makes a matrix,
-// reads a file, prints. Counts are of threads and not of times, so it is told by the objects.
+// Finds what the main thread does alone between the loops that all threads share: it builds a
+// matrix, reads a file, prints. Counts have threads but no times, so the objects must show it.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -13,13 +13,13 @@ namespace nodewise::advise {
 namespace {
 
 constexpr double nearly_all = 0.95;
-// Times what any other thread has for itself: with less, each has an object of its own.
+// Times what any other thread uses alone: with less, each thread has an object of its own.
 constexpr double much_more = 2;
-// Of the mean of the others: a main thread that does less in their loops may have work of its own
-// at the same time.
+// Of the others' mean: a main thread that does less in their loops may do its own work at the same
+// time.
 constexpr double takes_part = 0.5;
 
-/// The thread that makes nearly all use of the item, as a worker; `nowhere`: several do.
+/// The worker that makes nearly all use of the item; `nowhere` if several do.
 std::size_t only_user(const item& of, std::size_t workers) {
   std::vector<double> by(workers, 0);
   for (const profile::use_run& run : of.uses) {
@@ -39,12 +39,12 @@ std::size_t only_user(const item& of, std::size_t workers) {
 
 } // namespace
 
-/// Marks the objects of the main thread's own where it takes its part in the loops of all beside
-/// them. They keep one memory busy while the others idle, whatever threads do in the loops, so that
-/// dealing them out would only make them far.
+/// Marks objects that only the main thread uses, if it also takes part in the loops of all threads.
+/// These objects keep one memory busy while the others idle, whatever happens in the loops: dealing
+/// them out would only make them far.
 void analysis_input::mark_alone() {
   if (assumed_ || sampled_) {
-    return; // a few samples of one thread are no evidence that others use none of it
+    return; // a few samples of one thread do not prove that others use none of it
   }
   for (const std::size_t program : programs_) {
     std::vector<double> own(workers_.size(), 0);
@@ -56,8 +56,8 @@ void analysis_input::mark_alone() {
       }
     }
     std::size_t main = nowhere;
-    double greatest = 0; // of the others' own
-    double shared = 0;   // by the others
+    double greatest = 0; // of what one other thread uses alone
+    double shared = 0;   // by the other threads
     double others = 0;
     for (std::size_t w = 0; w < workers_.size(); ++w) {
       if (workers_[w].program == program && workers_[w].ordinal == 0) {

@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-// `run --memory blocked` leaves smaller arrays alone, too.
+// `run --memory blocked` also skips smaller arrays.
 constexpr std::uint64_t least_block = 1 << 20;
 constexpr std::uint64_t least_interleaved = 64 << 10;
 
@@ -46,10 +46,11 @@ alternative all_arrays(const analysis& of, std::size_t program, const binding& t
   return one;
 }
 
-/// Arrays of which anyone seems to use any page: each page to who used most of it. Owners may be at
-/// random and stay the same. One run looks the same by chance; a second run shows the difference.
+/// For arrays whose pages any thread seems to use: each page goes to its main user. Owners may be
+/// random and still stay the same. One run looks the same by chance; a second run shows the
+/// difference.
 decision page_by_page(const analysis& of, const binding& threads) {
-  // The agent's settings have room for so many runs, and each is a mapping of its own.
+  // The agent's settings have room for this many runs, and each is a separate mapping.
   constexpr std::size_t most_runs = 4000;
   const analysis_input& all = of.input;
   const std::vector<std::size_t> sites = placeable_sites(of);

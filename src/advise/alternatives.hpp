@@ -11,23 +11,23 @@
 
 namespace nodewise::advise {
 
-/// Something else than the plan, to be tried.
+/// A placement other than the plan's, to try.
 struct alternative {
   std::string name; ///< "interleave"
   plans::plan_file plan;
   outcome expected; ///< predicted
-  /// The model is not sure enough of it to propose it: it is worth nothing unless a run with it has
-  /// less remote traffic.
+  /// The model is too unsure of it to propose it: it counts only if a run with it has less remote
+  /// traffic.
   bool must_be_nearer = false;
 };
 
-/// With the program's threads bound as its plan has them: what users try first, all arrays
-/// interleaved or all in blocks; and what the model expects to be fastest. Throws as `make_plan`.
+/// With the program's threads bound as in its plan: what users try first, all arrays interleaved or
+/// all in blocks, and what the model expects to be fastest. Throws like `make_plan`.
 [[nodiscard]] std::vector<alternative> alternatives(const profile::profile& of, const topology& on,
                                                     std::size_t program);
 
-/// The model's figures for the run that was observed, of the program and of those that ran as one
-/// job with it. Throws as `make_plan`.
+/// The model's figures for the observed run of the program and of the programs in the same job.
+/// Throws like `make_plan`.
 [[nodiscard]] outcome outcome_of_run(const profile::profile& of, const topology& on,
                                      std::size_t program);
 

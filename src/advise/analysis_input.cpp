@@ -19,9 +19,9 @@ namespace {
 
 using profile::object_kind;
 
-// A thread that was elsewhere for less than this was at home: samples are taken while it starts.
+// Share below which a stay on another node is ignored: samples are taken while a thread starts.
 constexpr double was_there = 0.05;
-// Of the pages that somebody saw touched first.
+// Of the pages whose first touch was seen.
 constexpr double nearly_all = 0.9;
 
 bool is_placeable(object_kind what) {
@@ -30,12 +30,12 @@ bool is_placeable(object_kind what) {
          what == object_kind::region;
 }
 
-/// 0..1, whatever a file says.
+/// Limited to 0..1, whatever the file contains.
 double share_of(double written) {
   return std::isfinite(written) ? std::clamp(written, 0.0, 1.0) : 0;
 }
 
-/// Who touched most of the object's pages first, if that is nearly all.
+/// The thread that touched nearly all of the object's pages first, if there is one.
 std::optional<profile::thread_index> only_toucher(const profile::object& of) {
   std::map<profile::thread_index, std::uint64_t> pages;
   std::uint64_t all = 0;
@@ -54,8 +54,8 @@ std::optional<profile::thread_index> only_toucher(const profile::object& of) {
   return most->first;
 }
 
-/// What cores are known to draw together is more than their memory has: what is published of it is
-/// not their limit.
+/// Whether the cores are known to draw more together than their memory's figure: then the published
+/// bandwidth is not the cores' limit.
 bool cores_draw_more(const model::machine_costs& on) {
   constexpr double clearly = 1.1;
   std::vector<double> cores(on.size(), 0);
@@ -74,7 +74,7 @@ bool cores_draw_more(const model::machine_costs& on) {
   return any;
 }
 
-/// What makes objects those of one place in the code.
+/// Objects with the same key come from one place in the code.
 using site_key = std::tuple<std::size_t, object_kind, std::string,
                             std::vector<std::pair<std::string, std::uint64_t>>>;
 
@@ -216,7 +216,7 @@ model::page_map analysis_input::map_now(const profile::object& of) const {
     until(run.first, costs_.size());
     until(run.first + run.count, known ? node : costs_.size());
   }
-  if (of.where.empty()) { // freed before anybody asked: where the first touch put it
+  if (of.where.empty()) { // freed before it was queried: use its first touches
     for (const profile::touched_run& run : of.touched) {
       const std::size_t node = position_or_nowhere(costs_, run.from);
       until(run.first, costs_.size());
@@ -298,8 +298,8 @@ void analysis_input::add_sites() {
   leave_single_rows();
 }
 
-/// Small blocks of a line that has a group, and which are not its first rows: an entry for them
-/// would fit all of the group's.
+/// Excludes small blocks of a line that has a group, which were not joined as its first rows: an
+/// entry for them would match the whole group.
 void analysis_input::leave_single_rows() {
   const auto caller_of = [&](const site& of) {
     const auto returns = profile::returns_of(items_[of.items.front()].what->made_at);

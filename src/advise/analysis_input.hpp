@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What all patterns read: the threads of programs that ran together, their homes, and who used
-// which pages in which memory. Nodes are meant by their position in `machine_costs::nodes`.
+// The input of all patterns: the threads of programs that ran together, their homes, and which
+// threads used which pages in which memory. A node is its position in `machine_costs::nodes`.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ struct worker {
   std::size_t program = 0; ///< position in `profile::programs`
   profile::thread_index thread = 0;
   std::size_t ordinal = 0;      ///< 0: the main thread, then in the order of creation
-  std::size_t number = nowhere; ///< in plans: see `main_works`; `nowhere`: it has no place in them
-  std::size_t home = nowhere;   ///< the node that it was on most
-  /// Where it was at work, and for which part of it; empty if nobody saw it.
+  std::size_t number = nowhere; ///< in plans: see `main_works`; `nowhere`: not in plans
+  std::size_t home = nowhere;   ///< the node where it ran most
+  /// Where it ran, and for which share of its work; empty if unknown.
   struct part {
     std::size_t node = 0;
     double share = 1;
   };
   std::vector<part> parts;
-  bool active = false; ///< it was seen to touch or use memory
-  /// Nothing keeps it on a node: it was at work on several, touched elsewhere what it used, or
-  /// another thread with its number was elsewhere.
+  bool active = false; ///< it touched or used memory
+  /// Nothing keeps it on a node: it ran on several, its first touches were on another node, or
+  /// another thread with its number was on another node.
   bool roams = false;
-  double bytes = 0; ///< that it moved
+  double bytes = 0; ///< moved by it
 
   [[nodiscard]] bool moved() const noexcept { return parts.size() > 1; }
 };
@@ -49,32 +49,32 @@ struct item {
   const profile::object* what = nullptr;
   std::size_t first_worker = 0; ///< thread k of the program is worker `first_worker + k`
   std::size_t site = 0;         ///< position in `analysis_input::sites`
-  model::page_map now = model::page_map::in_turn({0}); ///< position `size()`: nobody knows
+  model::page_map now = model::page_map::in_turn({0}); ///< position `size()`: unknown
   std::span<const profile::use_run> uses;
-  double units = 0;       ///< of use, in all
-  double unit_bytes = 1;  ///< what a unit stands for
+  double units = 0;       ///< total use
+  double unit_bytes = 1;  ///< bytes per unit
   double write_share = 0; ///< 0..1
   std::span<const profile::use_run> initialised;
   double initialised_write_share = 0; ///< 0..1
   bool all_known = true;              ///< the node of each of its pages is known
-  bool alone = false; ///< the main thread uses it while the others wait: see `mark_alone`
+  bool alone = false; ///< the main thread uses it while others wait: see `mark_alone`
 
   [[nodiscard]] double bytes() const noexcept { return units * unit_bytes * (1 + write_share); }
 };
 
-/// Objects that one place in the code makes, or a single one that nothing makes.
+/// Objects from one place in the code, or a single object that is not allocated.
 struct site {
   std::size_t program = 0;
-  std::string name; ///< as findings have it
+  std::string name; ///< as used in findings
   std::vector<std::size_t> items;
-  double bytes = 0; ///< that they moved
+  double bytes = 0; ///< moved by them
   bool placeable = false;
-  bool places_itself = false; ///< the program does, by the library: nothing from outside can
+  bool places_itself = false; ///< by the library; it cannot be placed from outside
 };
 
 class analysis_input {
  public:
-  /// `programs`: positions of those that are priced together. What is told must outlive this.
+  /// `programs`: positions of those that are priced together. `of` and `on` must outlive this.
   analysis_input(const profile::profile& of, const topology& on, std::vector<std::size_t> programs);
 
   analysis_input(const analysis_input&) = delete;
@@ -84,12 +84,12 @@ class analysis_input {
   [[nodiscard]] const topology& machine() const noexcept { return machine_; }
   [[nodiscard]] const std::vector<std::size_t>& programs() const noexcept { return programs_; }
   [[nodiscard]] const model::machine_costs& costs() const noexcept { return costs_; }
-  /// The other reading of what the machine's bandwidths are the limit of, where nothing decides.
+  /// The other interpretation of what the machine's bandwidths limit, where that is ambiguous.
   [[nodiscard]] const model::machine_costs& other_costs() const noexcept { return other_costs_; }
   [[nodiscard]] std::size_t nodes() const noexcept { return costs_.size(); }
-  /// Where first touch by the node's processors puts pages.
+  /// The memory where first touch by the node's processors puts pages.
   [[nodiscard]] std::size_t memory_of(std::size_t node) const { return memory_of_[node]; }
-  /// The operating system's number.
+  /// The operating system's node number.
   [[nodiscard]] int number_of(std::size_t node) const { return to_int(costs_.nodes[node]); }
 
   [[nodiscard]] const std::vector<worker>& workers() const noexcept { return workers_; }
@@ -97,20 +97,21 @@ class analysis_input {
   [[nodiscard]] const std::vector<site>& sites() const noexcept {
     return sites_;
   } ///< most bytes first
-  [[nodiscard]] double bytes() const noexcept { return bytes_; } ///< that all items moved
+  [[nodiscard]] double bytes() const noexcept { return bytes_; } ///< moved by all items
 
-  /// Who uses memory was not seen: it is assumed that what the main thread touched first is used by
-  /// all threads in equal blocks, all else by who touched it.
+  /// Which threads use memory was not observed. It is assumed that all threads use, in equal
+  /// blocks, what the main thread touched first, and that everything else is used by its first
+  /// toucher.
   [[nodiscard]] bool assumed() const noexcept { return assumed_; }
-  /// Uses are samples of the kernel's, not counts.
+  /// Uses are samples from the kernel, not counts.
   [[nodiscard]] bool sampled() const noexcept { return sampled_; }
-  /// Traffic and machine are told in bytes and seconds.
+  /// Traffic and machine figures are in bytes and seconds.
   [[nodiscard]] bool absolute() const noexcept { return absolute_; }
-  /// Whether the main thread is thread 0 of a plan. In a program whose threads a runtime starts it
-  /// always is. Otherwise the threads that the program starts come behind it, or, where it only
-  /// waits for them, begin at 0; those that are started when all before were joined begin anew.
+  /// Whether the main thread is thread 0 of a plan. If a runtime starts the threads, it always is.
+  /// Otherwise the threads that the program starts follow it, or begin at 0 if it only waits for
+  /// them. Numbers restart for threads that are started after all earlier ones were joined.
   [[nodiscard]] bool main_works(std::size_t program) const { return main_works_[program] != 0; }
-  /// Sizes of nested parallel regions, outermost first; empty where teams are flat.
+  /// Sizes of nested parallel regions, outermost first; empty if teams are flat.
   [[nodiscard]] const std::vector<std::size_t>& teams(std::size_t program) const {
     return teams_[program];
   }
@@ -150,7 +151,7 @@ class analysis_input {
   bool absolute_ = false;
 };
 
-/// A page that a touched run does not cover, or whose node the machine has not.
+/// The node's position; `nowhere` if the machine does not have the node.
 [[nodiscard]] std::size_t position_or_nowhere(const model::machine_costs& on, node_id node);
 
 } // namespace nodewise::advise

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which thread of a plan each thread is, and whether anything keeps it where it is.
+// Which thread of a plan each thread is, and whether anything keeps it on its node.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-/// By thread: what it used in all, in the program's unit.
+/// By thread: its total use, in the program's unit.
 std::vector<double> uses_of(const profile::program& of) {
   std::vector<double> sums(of.threads.size(), 0);
   for (const profile::object& each : of.objects) {
@@ -28,8 +28,8 @@ std::vector<double> uses_of(const profile::program& of) {
   return sums;
 }
 
-/// Of what a role does on average, however often its thread was started anew; where nobody saw
-/// what, the main thread is taken to wait for the others.
+/// Compares the mean use of a role, however often its thread was started anew. If no use was
+/// observed, the main thread is assumed to wait for the others.
 bool main_works_in(const profile::program& of, std::size_t main) {
   constexpr double some = 0.1;
   if (of.has_runtime() || of.threads.size() < 2) {
@@ -70,7 +70,7 @@ void analysis_input::number_workers(std::size_t program, std::size_t first_worke
       each.number = works ? 0 : nowhere;
     } else if (const auto own = from.threads[each.thread].number) {
       each.number = *own + behind;
-    } else if (!told) { // otherwise it is none that the program has started
+    } else if (!told) { // otherwise the program did not start it
       each.number = each.ordinal - 1 + behind;
     }
   }
@@ -93,9 +93,9 @@ std::vector<std::size_t> nested_teams(const profile::program& of) {
   return !teams.empty() && teams.front() == outer ? teams : std::vector<std::size_t>{};
 }
 
-/// A runtime's threads in the order of their creation, behind who has them work: the main thread,
-/// or a thread that the program has started for that. Where each starts an inner team, a thread of
-/// the outer team has the first number of its inner one.
+/// Numbers a runtime's threads in order of creation, after their leader: the main thread, or a
+/// thread that the program started to lead them. If each starts an inner team, a thread of the
+/// outer team has the first number of its inner team.
 void analysis_input::number_team(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
   const std::vector<double> uses = uses_of(from);
@@ -107,7 +107,7 @@ void analysis_input::number_team(std::size_t program, std::size_t first_worker) 
   double all = 0;
   double members = 0;
   teams_[program] = nested_teams(from);
-  const std::size_t inner = // threads of one of the outer team, itself among them
+  const std::size_t inner = // threads of one inner team, with its outer thread
       teams_[program].empty() ? 1
                               : bind::threads_of_teams(teams_[program]) / teams_[program].front();
   std::size_t next = inner;
@@ -124,7 +124,7 @@ void analysis_input::number_team(std::size_t program, std::size_t first_worker) 
     all += own || each->ordinal == 0 ? 0 : uses[each->thread];
     members += own || each->ordinal == 0 ? 0 : 1;
   }
-  constexpr double takes_part = 0.5; // of a member's mean
+  constexpr double takes_part = 0.5; // of a team member's mean use
   for (worker* const each : order) {
     const bool leads =
         each->number == nowhere && members > 0 && uses[each->thread] >= takes_part * all / members;
@@ -133,12 +133,12 @@ void analysis_input::number_team(std::size_t program, std::size_t first_worker) 
   if (members > 0) {
     return;
   }
-  for (worker* const each : order) { // the runtime did nothing: all are the program's own
+  for (worker* const each : order) { // the runtime started none: all are the program's own
     each->number = each->ordinal;
   }
 }
 
-/// Threads that worked, and where those were that only their touches tell of.
+/// Marks threads that worked, and places those that are known only by their touches.
 void analysis_input::mark_active(std::size_t program, std::size_t first_worker) {
   const auto known = [&](std::size_t thread) { return first_worker + thread < workers_.size(); };
   std::map<std::size_t, std::map<std::size_t, std::uint64_t>> touched; // worker, node: pages
@@ -174,7 +174,7 @@ void analysis_input::mark_active(std::size_t program, std::size_t first_worker) 
 }
 
 void analysis_input::mark_roaming(std::size_t program, std::size_t first_worker) {
-  // The main thread may have touched before a runtime bound it.
+  // The main thread may have touched pages before a runtime bound it.
   constexpr double elsewhere = 0.2;
   std::map<std::size_t, std::pair<double, double>> touched; // by worker: pages, from elsewhere
   for (const profile::object& each : profile_.programs[program].objects) {

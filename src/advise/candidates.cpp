@@ -15,7 +15,7 @@ namespace {
 
 using plans::layout;
 
-/// Memories that a program's threads are near to, each once, ascending.
+/// Memories near the program's threads, each once, ascending.
 std::vector<std::size_t> memories_of(const analysis_input& of,
                                      const std::vector<std::size_t>& nodes) {
   std::vector<std::size_t> memories;
@@ -29,8 +29,8 @@ std::vector<std::size_t> memories_of(const analysis_input& of,
   return memories;
 }
 
-/// Page by page over memories that no thread is at: over these alone, over all, and over all by
-/// what they can move. Nothing where threads are at every memory.
+/// Interleaving that uses memories without threads: over all memories, over the idle ones, and over
+/// all weighted by bandwidth. Empty if every memory has threads.
 std::vector<candidate> over_idle_memories(const analysis_input& of,
                                           const std::vector<std::size_t>& used) {
   std::vector<plans::memory_weight> idle;
@@ -47,7 +47,7 @@ std::vector<candidate> over_idle_memories(const analysis_input& of,
       continue;
     }
     const plans::memory_weight one{of.costs().nodes[n], 1};
-    constexpr double finer = 2; // halves of the slowest one's weight
+    constexpr double finer = 2; // in halves of the slowest memory's weight
     constexpr double heaviest = 64;
     const double weight = std::round(std::min(finer * bandwidth / least, heaviest));
     all.push_back(one);
@@ -89,7 +89,7 @@ model::page_map by_parts(const analysis_input& of, std::size_t pages,
   return blocks.empty() ? otherwise : model::page_map::of_blocks(std::move(blocks));
 }
 
-/// Pages that lie where their first toucher's thread was: where it will be then.
+/// Moves pages in the memory of their first toucher's node with that thread; others stay.
 model::page_map follow_touch(const analysis_input& of, const item& what,
                              const std::vector<std::size_t>& homes) {
   std::vector<model::page_block> blocks;
@@ -200,14 +200,14 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
   const auto add_idle = [&] {
     std::ranges::move(over_idle_memories(of.input, memories), std::back_inserter(made));
   };
-  if (of.shapes[most].anyones()) { // a block would only look like somebody's
+  if (of.shapes[most].anyones()) { // a block would have an owner only by chance
     made.push_back({layout::interleaved});
     add_idle();
     return made;
   }
   const use_map seen(of.input, all[most], homes);
   const auto top = seen.greatest_user();
-  if (all[most].alone) { // nobody else needs it nearer, and other memories idle meanwhile, too
+  if (all[most].alone) { // no other thread needs it near, and other memories are idle anyway
     if (top) {
       made.push_back({layout::on_thread, *top});
     }
@@ -215,8 +215,8 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
   }
   use_map::run_list exact = of.input.assumed() ? use_map::run_list{} : seen.parts(most_runs);
   if (std::ranges::find(nodes, nowhere) == nodes.end()) {
-    // Of a group the agent deals out blocks, and which pages these are was not recorded. Equal
-    // parts are no simpler than an exact map that is as short.
+    // The agent deals out blocks of a group, and which pages they have was not recorded. Equal
+    // parts are no simpler than an exact map of the same length.
     if (all[most].what->kind == profile::object_kind::group) {
       if (exact.runs.size() < 2 || exact.runs.size() > nodes.size()) {
         made.push_back({layout::map, 0, equal_parts(nodes.size())});

@@ -12,7 +12,7 @@ namespace {
 
 enum class language { unknown, c, cpp, fortran };
 
-/// What snippets are filled with.
+/// Values that fill the snippets.
 struct subject {
   std::string array = "a"; ///< its symbol, if it has one
   std::string made;        ///< " // allocated at solver.c:41"
@@ -98,7 +98,7 @@ std::string thread_loop(const std::string& body) {
          body + "\n}\n";
 }
 
-/// A region of the library's, with this distribution.
+/// A region of the library with this distribution.
 cure region(const subject& of, const std::string& what, const std::string& distribution) {
   return {"Nodewise", what,
           comment(of, of.made) +

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Cures as sentences and as code to paste.
+// Remedies as sentences and as code to paste.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace nodewise::advise {
 
 /// In the language of the code that touches the first of these sites' objects, for the runtimes
-/// that the program has; what to do first comes first. `planned`: a plan does something about it.
+/// that the program has, most important first. `planned`: a plan handles it.
 [[nodiscard]] std::vector<cure> cures_for(const analysis& of, pattern what,
                                           const std::vector<std::size_t>& sites, bool planned);
 

@@ -28,7 +28,7 @@ std::size_t same_front(const std::vector<code_place>& a, const std::vector<code_
   return static_cast<std::size_t>(differ.in1 - a.begin());
 }
 
-/// As many returns as tell the site from all others of the program.
+/// As many return addresses as distinguish the site from all others of the program.
 std::vector<code_place> stack_of(const analysis_input& of, std::size_t site) {
   const auto first = [&](std::size_t s) -> const item& {
     return of.items()[of.sites()[s].items.front()];
@@ -58,8 +58,8 @@ plans::condition condition_for(const analysis_input& of, std::size_t site) {
   const profile::frame* const own = profile::own_frame(what.made_at);
   made.source = own != nullptr && own->line > 0 ? profile::label_of(*own) : "";
   made.stack = stack_of(of, site);
-  // The next input has other sizes. Only small blocks are left out, which the same code may ask
-  // for.
+  // The next input has other sizes. Exclude only small blocks, which the same code may also
+  // allocate.
   made.least_bytes = small_block;
   for (const std::size_t i : items) {
     made.least_bytes = std::min(made.least_bytes, of.items()[i].what->bytes / 2);
@@ -126,7 +126,7 @@ plans::entry entry_of(const analysis& of, const assignment& what) {
   return made;
 }
 
-/// Which of the site's objects it is, in the order of making.
+/// The position of the object in its site, in the order of allocation.
 std::uint64_t order_in_site(const analysis_input& of, const assignment& what) {
   const std::vector<std::size_t>& all = of.sites()[what.site].items;
   return static_cast<std::uint64_t>(std::ranges::find(all, what.items.front()) - all.begin());

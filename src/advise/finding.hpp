@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a program's placement, by which evidence, what cures it and what that is
-// worth.
+// What is wrong with a program's placement, the evidence, the remedy, and what the remedy is worth.
 #pragma once
 
 #include <cstddef>
@@ -16,47 +15,48 @@
 
 namespace nodewise::advise {
 
-/// The troubles that are known by name, the most specific explanation of an object first.
+/// The known problems. The most specific explanation of an object is first.
 enum class pattern {
-  nameless,          ///< much of the remote traffic is of memory without a name
-  own_placement,     ///< the program places it itself, by the library, and wrongly
+  nameless,          ///< much of the remote traffic is to memory without a name
+  own_placement,     ///< the program itself places it, by the library, and wrongly
   buffer_cache,      ///< cached files filled a node: pages touched there went elsewhere
   larger_than_node,  ///< one process needs more than a node has
   sparse_matrix,     ///< values, columns and row pointers on one node
   small_chunks,      ///< chunks shorter than a page: neighbours share pages
   dynamic_schedule,  ///< any thread may work on any page
   used_by_all,       ///< all threads read all of it
-  growth,            ///< enlarged step by step: placed for another size than it has
+  growth,            ///< enlarged step by step: placed for another size
   serial_file_read,  ///< the system call that read a file touched it, in one thread
   dynamic_members,   ///< many small blocks, all made by one thread
   constructor_touch, ///< std::vector, new T[n]: constructors touched it, in one thread
   partly_parallel,   ///< initialised by one thread, unlike other arrays of the same loop
   static_arrays,     ///< several static arrays, initialised by one thread
   serial_initialisation,
-  different_schedules, ///< touched in parallel, but not by those who use it
-  few_threads,         ///< threads on fewer nodes than there are: memories are idle
+  different_schedules, ///< touched in parallel, but not by the threads that use it
+  few_threads,         ///< threads on fewer nodes than there are: idle memories
   unpinned_threads,    ///< threads change their node
-  thread_stacks,       ///< threads use what is on the stack of another one
-  unbalanced_work,     ///< threads have unlike amounts of work
+  thread_stacks,       ///< threads use data on another thread's stack
+  unbalanced_work,     ///< threads have different amounts of work
   false_sharing,       ///< cache lines written by several threads, each its own bytes
 };
 inline constexpr std::size_t patterns = 21;
-/// "serial-initialisation": as files have it.
+/// "serial-initialisation": the form in files.
 [[nodiscard]] std::string_view to_string(pattern what) noexcept;
-/// "serial initialisation": for people.
+/// "serial initialisation": the form for people.
 [[nodiscard]] std::string name_of(pattern what);
 
-/// Objects of one program that are told together: of one place in the code, or one by one.
+/// Objects of one program that are reported together: those of one place in the code, or a single
+/// one.
 struct named_objects {
   std::size_t program = 0;        ///< position in `profile::programs`
   std::vector<std::uint64_t> ids; ///< ascending
   std::string name;               ///< "a", or where it is allocated: "solver.c:41"
   std::uint64_t bytes = 0;        ///< of all of them
   double share = 0;               ///< 0..1 of the program's traffic; 0 where no use was observed
-  double remote = 0;              ///< 0..1 of the objects' own
+  double remote = 0;              ///< 0..1 of the objects' own traffic
 };
 
-/// A place in the code, and how much of what is meant happens there.
+/// A place in the code, and its share of the touches or uses.
 struct code_share {
   profile::frame where;
   double share = 0; ///< 0..1
@@ -65,19 +65,19 @@ struct code_share {
 struct cure {
   std::string with; ///< "OpenMP", "oneTBB", "threads", "C++", "Nodewise", "command"
   std::string what; ///< a sentence
-  std::string code; ///< text to paste; empty where the sentence says it all
+  std::string code; ///< text to paste; empty if the sentence is enough
 };
 
-/// What a cure is worth, by the model: predicted, never measured.
+/// What a remedy is worth by the model: predicted, never measured.
 struct gain {
   enum class kind {
     predicted,
-    at_most,    ///< a bound: `note` says of what
+    at_most,    ///< a bound: `note` explains it
     unavailable ///< `note` says why
   };
   kind how = kind::predicted;
   double ratio = 1; ///< time now over time after
-  double low = 1;   ///< with the machine's figures 10 % off, and the error of sampled evidence
+  double low = 1;   ///< with machine figures 10 % off, and the error of sampled evidence
   double high = 1;
   std::optional<double> before_s; ///< only where traffic and machine have absolute figures
   std::optional<double> after_s;
@@ -93,13 +93,13 @@ struct finding {
   std::vector<std::string> evidence;     ///< a line each, with numbers
   std::vector<code_share> first_touched; ///< most pages first
   std::vector<code_share> used;          ///< most used first
-  std::vector<cure> cures;               ///< what to do first comes first
-  std::vector<plans::entry> entries;     ///< what the plan does about it; may be none
+  std::vector<cure> cures;               ///< most important first
+  std::vector<plans::entry> entries;     ///< what the plan does about it; may be empty
   gain worth;
-  std::vector<std::string> remarks; ///< doubts, and evidence that contradicts
+  std::vector<std::string> remarks; ///< doubts, and contradicting evidence
 };
 
-/// A trouble that is there and not worth the work.
+/// A problem that exists but is not worth the work.
 struct dismissal {
   pattern what = pattern::serial_initialisation;
   std::vector<named_objects> objects;
@@ -107,7 +107,7 @@ struct dismissal {
   std::string reason; ///< a sentence
 };
 
-/// A pattern that could not be looked for.
+/// A pattern that could not be checked.
 struct unexamined {
   pattern what = pattern::serial_initialisation;
   std::string missing; ///< "who uses memory was not observed"

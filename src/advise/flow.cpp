@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From who used which pages, and where these are or could be, to traffic in time.
+// From which threads use which pages, and where pages are or could be, to traffic in time.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-/// Adds to `sums` the pages first..last by memory, in parts of all of them.
+/// Adds to `sums`, by memory, the share of the pages first..last that it has.
 void add_shares(const analysis_input& of, const item& what, const model::page_map& map,
                 double first, double last, std::vector<double>& sums) {
   const double weight = 1 / (last - first);
@@ -37,7 +37,7 @@ bool in_pieces(const std::vector<char>& swept) {
   return std::ranges::any_of(swept, [](char each) { return each != 0; });
 }
 
-/// Matrices at the end of a flow for what some thread uses alone.
+/// Number of matrices at the end of a flow for what the main thread uses alone.
 std::size_t matrices_alone(const analysis_input& of) {
   return std::ranges::any_of(of.items(), &item::alone) ? 1 : 0;
 }
@@ -53,13 +53,13 @@ void matrix::add(const matrix& other, double times) {
 
 namespace {
 
-/// Runs of uses of the item, with lines written beside those that were asked for.
+/// Runs of uses of the item, and the lines written per line used.
 struct moved_runs {
   std::span<const profile::use_run> runs;
   double write_share = 0;
 };
 
-/// Of the item's part `from`..`to`, had its pages this map.
+/// Adds the uses of the item's part `from`..`to` as if its pages had this map.
 void add_runs(const analysis_input& of, const item& what, const moved_runs& moved,
               const model::page_map& map, matrix& into, double from, double to) {
   const auto pages = static_cast<double>(what.what->pages);

@@ -12,7 +12,7 @@ namespace nodewise::advise {
 
 namespace {
 
-/// The same program, started more than once by one parent, and for most of the time at once.
+/// Whether one parent started the same program more than once, mostly at the same time.
 bool ran_together(const profile::program& a, const profile::program& b) {
   const double overlap = std::min(a.ended_s, b.ended_s) - std::max(a.began_s, b.began_s);
   const double shorter = std::min(a.ended_s - a.began_s, b.ended_s - b.began_s);

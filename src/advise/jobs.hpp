@@ -10,11 +10,12 @@
 
 namespace nodewise::advise {
 
-/// Positions of programs that are priced together: the ranks of one job, or what was started more
-/// than once by one parent and ran at once; all others by themselves. In the order of their start.
+/// Positions of programs that are priced together: the ranks of one job, or programs that one
+/// parent started more than once and that ran at once. All others are separate. In the order of
+/// their start.
 [[nodiscard]] std::vector<std::vector<std::size_t>> jobs_of(const profile::profile& of);
 
-/// That of one program. Throws `error` (usage) for a program that there is not.
+/// The job of one program. Throws `error` (usage) if the program does not exist.
 [[nodiscard]] std::vector<std::size_t> job_of(const profile::profile& of, std::size_t program);
 
 } // namespace nodewise::advise

@@ -10,7 +10,7 @@ namespace nodewise::advise {
 
 namespace {
 
-/// The same objects, but for their sizes.
+/// Whether both are for the same objects, regardless of size.
 bool are_for_the_same(const plans::condition& a, const plans::condition& b) {
   plans::condition sized = b;
   sized.least_bytes = a.least_bytes;
@@ -29,7 +29,7 @@ plans::entry* find(plans::plan_file& in, const plans::condition& which) {
   return same == in.objects.end() ? nullptr : &*same;
 }
 
-/// A static array's symbol, or the line that asks for the memory.
+/// A static array's symbol, or the line that allocates the memory.
 std::string label_of(const profile::object& what) {
   const profile::frame* const own = profile::own_frame(what.made_at);
   return what.name.empty() && own != nullptr ? profile::label_of(*own) : what.name;
@@ -53,7 +53,7 @@ std::string rank_text(const analysis_input& of, std::size_t program) {
   return "rank " + std::to_string(of.program(program).rank.value_or(-1));
 }
 
-/// What one rank wants of objects that the other one has and leaves alone; empty if nothing.
+/// What one rank wants for objects that the other rank has but leaves alone; empty if nothing.
 std::string wanted_alone(const analysis_input& of, const proposal& by, proposal& from) {
   for (const plans::entry& each : by.plan.objects) {
     if (find(from.plan, each.which) == nullptr && has_site(of, from.program, each.which)) {

@@ -8,9 +8,9 @@
 
 namespace nodewise::advise {
 
-/// Makes the plan of `into` one for the rank of `other`, too: its entries with the sizes of both,
-/// and those for objects that only the other rank has. Where the two want different things,
-/// `disagreement` and a remark say which, and the plan stays as it is.
+/// Extends the plan of `into` to the rank of `other`: its entries cover the sizes of both, and
+/// entries for objects that only the other rank has are added. If the two ranks conflict,
+/// `disagreement` and a remark say where, and the plan stays as it is.
 void join(const analysis_input& of, const proposal& other, proposal& into);
 
 } // namespace nodewise::advise

@@ -14,27 +14,29 @@ namespace nodewise::advise {
 
 namespace {
 
-// Far traffic that the model says costs nothing still loses against near traffic.
+// Near traffic is preferred even if the model says that far traffic costs nothing.
 constexpr double least_price_of_remote = 0.05;
-// Where no link's bandwidth is known the model has it for nothing. It is about half of the near
-// memory's on machines of two sockets whose figures are published.
+// If no link's bandwidth is known, far traffic is free in the model. On machines with two sockets
+// and published figures a link has about half of the near memory's bandwidth.
 constexpr double unknown_price_of_remote = 1;
-// Sites with less of the traffic are left as they are, and those behind the first so many.
+// Sites with a smaller share of the traffic, and those after the first `most_units`, are left as
+// they are.
 constexpr double least_traffic = 0.001;
 constexpr std::size_t most_units = 64;
 constexpr std::size_t most_runs_in_all = 4000;
 constexpr std::size_t most_runs_each = 512;
 constexpr int most_rounds = 3;
-// What simplicity may cost.
+// What a simpler placement may cost.
 constexpr double simple_time = 0.01;
 constexpr double simple_remote = 0.002;
 constexpr double left_time = 0.005;
-// Pages that caches held in this run have little traffic, and in the next run others have.
+// Pages that caches held in this run have little traffic; in the next run these are other pages.
 constexpr double simple_misplaced = 0.05;
-// Objects of one site are told apart by their order only if that makes so much of theirs near.
+// Objects of one site get separate entries, by order, only if that makes this share of their
+// traffic near.
 constexpr double worth_splitting = 0.02;
 
-/// Of all traffic if it were far, in parts of the time.
+/// The cost of making all traffic far, as a share of the time.
 double price_of_remote(const model::machine_costs& on) {
   return on.links.empty() ? unknown_price_of_remote : least_price_of_remote;
 }
@@ -160,9 +162,9 @@ void local_search::make_units(const std::vector<std::size_t>& sites) {
   }
 }
 
-/// Runs that a map of the site may have: of all runs the part that its traffic is of all traffic. A
-/// coarser map of pages that are anywhere would be wrong for most of them, so other sites leave
-/// what they do not need to these.
+/// The longest map for the site: its share of all runs is its share of the traffic. A coarser map
+/// of scattered pages would be wrong for most of them, so these sites also get the runs that other
+/// sites do not need.
 std::size_t local_search::longest_map(std::size_t site,
                                       const std::vector<std::size_t>& worthy) const {
   const auto is_scattered = [&](std::size_t s) {
@@ -201,7 +203,7 @@ local_search::unit local_search::unit_of(std::size_t site, const std::vector<std
   return made;
 }
 
-/// To be on the node of this thread, if it may not be already.
+/// Offers the node of this thread as a candidate, unless it is one already.
 void local_search::offer(std::size_t thread, unit& into) {
   const bool has = std::ranges::any_of(into.choices, [&](const candidate& each) {
     return each.how == plans::layout::on_thread && each.thread == thread;
@@ -211,7 +213,7 @@ void local_search::offer(std::size_t thread, unit& into) {
   }
 }
 
-/// Share of the units' bytes that the best candidate of each leaves far.
+/// The share of the units' bytes that stays far with the best candidate of each.
 double local_search::least_remote(const std::vector<unit>& units) const {
   double remote = 0;
   double all = 0;
@@ -273,7 +275,7 @@ void local_search::set(const std::vector<std::size_t>& to) {
   }
 }
 
-/// Every unit by this candidate, where it has it; of several maps by the most exact one.
+/// Gives every unit this layout if it has such a candidate; of several maps, the most exact one.
 std::vector<std::size_t> local_search::all(plans::layout how) const {
   std::vector<std::size_t> made;
   for (const unit& each : units_) {
@@ -287,7 +289,7 @@ std::vector<std::size_t> local_search::all(plans::layout how) const {
   return made;
 }
 
-/// Every unit by what makes most of its own traffic near.
+/// Gives every unit the candidate that makes most of its own traffic near.
 std::vector<std::size_t> local_search::nearest() const {
   std::vector<std::size_t> made;
   for (const unit& each : units_) {
@@ -307,7 +309,7 @@ std::vector<std::size_t> local_search::nearest() const {
   return made;
 }
 
-/// One unit after the other, until none gains.
+/// Improves one unit after the other until none gains.
 void local_search::improve() {
   score best = now();
   for (int round = 0; round < most_rounds; ++round) {
@@ -335,7 +337,7 @@ void local_search::improve() {
   }
 }
 
-/// The simplest candidate of each unit that costs nearly nothing, against the best of all.
+/// Gives each unit the simplest candidate that costs almost nothing compared with the best result.
 void local_search::simplify(double most_s) {
   const score best = now();
   for (unit& each : units_) {
@@ -354,7 +356,7 @@ void local_search::simplify(double most_s) {
   }
 }
 
-/// Leaves what would be farther, unless that is clearly faster.
+/// Leaves objects alone that would become farther, unless that is clearly faster.
 void local_search::keep_near() {
   for (unit& each : units_) {
     const std::size_t was = each.chosen;
@@ -369,7 +371,7 @@ void local_search::keep_near() {
   }
 }
 
-/// Bytes by memory that do not fit at the worst time.
+/// By memory, the bytes that do not fit at the worst time.
 std::vector<double> local_search::overflow() const {
   std::vector<candidate> by_item(of_.input.items().size());
   for (const unit& each : units_) {
@@ -380,7 +382,7 @@ std::vector<double> local_search::overflow() const {
   return room_.missing(by_item, threads_.homes);
 }
 
-/// Places otherwise what the memories have no room for, the largest objects first.
+/// Moves objects that the memories have no room for.
 void local_search::fit() {
   for (std::size_t tries = 0; tries <= units_.size(); ++tries) {
     const std::vector<double> missing = overflow();
@@ -394,7 +396,7 @@ void local_search::fit() {
   }
 }
 
-/// One object elsewhere, of those that are placed: false if none makes that less does not fit.
+/// Moves one placed object to where the missing room is least; false if no move reduces it.
 bool local_search::relieve(std::size_t node) {
   const auto sum = [&] {
     const std::vector<double> missing = overflow();

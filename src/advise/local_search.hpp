@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The search of `decide`: objects one after the other, from several beginnings.
+// The search of `decide`: improves one object after the other, from several starting points.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace nodewise::advise {
 
-/// How much the search may give up near traffic for.
+/// When the search may accept more far traffic.
 enum class caution {
-  by_time, ///< by the price that the model has for the time
-  near,    ///< never for more far traffic than now
+  by_time, ///< at the price that the model sets in time
+  near,    ///< never more far traffic than now
 };
 
-/// What a placement may take, for one that takes so long now. Ratios of memories that are taken to
-/// be all alike do not tell a percent.
+/// The time limit for a placement, if the current one takes `now`. Ratios of memories that are
+/// assumed to be alike cannot resolve one percent.
 [[nodiscard]] double most_seconds(const model::machine_costs& on, double now);
 
-/// What the model says of a placement.
+/// What the model predicts for a placement.
 struct speed {
   double seconds = 0;
   double remote = 0; ///< 0..1 of the traffic
 };
-/// Whether one with more far traffic is clearly faster all the same, with what far traffic may cost
-/// beyond what the model knows.
+/// Whether a placement with more far traffic is clearly faster even if far traffic costs more than
+/// the model knows.
 [[nodiscard]] bool is_worth_being_far(const model::machine_costs& on, const speed& then,
                                       const speed& now);
 
@@ -37,28 +37,28 @@ class local_search {
   local_search(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads,
                caution how);
 
-  /// The best end that is not slower than `most_s`, simple, and with room for what it places.
+  /// Keeps the best result that is not slower than `most_s`, is simple, and has room for its pages.
   void run(double most_s);
 
   [[nodiscard]] std::vector<assignment> result() const;
   [[nodiscard]] flow_of_time flow() const;
-  /// What was placed otherwise for want of room; a sentence each.
+  /// What was placed differently for lack of room; a sentence each.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
  private:
-  /// Objects that get one candidate, with what each candidate makes of their traffic.
+  /// Objects that share one candidate, with the traffic that results from each candidate.
   struct unit {
     std::size_t site = 0;
     std::vector<std::size_t> items;
     std::vector<candidate> choices;
     std::vector<flow_of_time> flows; ///< by choice
     std::size_t chosen = 0;
-    double bytes = 0; ///< that its objects moved
+    double bytes = 0; ///< moved by its objects
   };
   struct score {
     double seconds = 0;
     double remote = 0;
-    double misplaced = 0; ///< see `candidate`, in parts of all bytes
+    double misplaced = 0; ///< see `candidate`, as a share of all bytes
   };
 
   void make_units(const std::vector<std::size_t>& sites);
@@ -88,7 +88,7 @@ class local_search {
   double price_of_remote_;
   double most_remote_ = 1;
   std::vector<std::size_t> peers_;
-  flow_of_time fixed_; ///< of what no unit has
+  flow_of_time fixed_; ///< traffic of objects outside all units
   std::vector<unit> units_;
   room room_;
   std::vector<std::string> remarks_;

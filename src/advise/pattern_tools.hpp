@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What several patterns ask.
+// Checks that several patterns share.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace nodewise::advise {
 
-/// Whether a site is large enough to be spoken of: by its traffic or by its bytes.
+/// Whether a site is large enough to report: by its traffic or by its bytes.
 [[nodiscard]] bool is_worth_a_look(const analysis_input& of, const site& which);
 
-/// Sites of which nearly all, by their use, is so: `is(item, shape)`.
+/// Sites for which `is(item, shape)` holds for nearly all of their use.
 template <class Is>
 [[nodiscard]] std::vector<std::size_t> sites_where(const analysis& of,
                                                    const std::vector<char>& free, const Is& is) {
@@ -39,14 +39,14 @@ template <class Is>
   return found;
 }
 
-/// One thread touched it, which put it on one node, and other nodes use it.
+/// One thread touched it, so that it is on one node, and other nodes use it.
 [[nodiscard]] bool is_serial(const item& what, const shape& how);
-/// Far enough from most of its users to matter.
+/// Share of remote traffic from which placement matters.
 inline constexpr double some_remote = 0.05;
 
 /// "a, b and c".
 [[nodiscard]] std::string names_of(const analysis_input& of, const std::vector<std::size_t>& sites);
-/// A sum over the sites' items, weighted by their bytes moved: `value(shape)`.
+/// The mean of `value(shape)` over the sites' items, weighted by the bytes that they moved.
 template <class Value>
 [[nodiscard]] double mean_over(const analysis& of, const std::vector<std::size_t>& sites,
                                const Value& value) {
@@ -63,10 +63,10 @@ template <class Value>
 /// The shape of the sites' object that moved most.
 [[nodiscard]] const shape& greatest(const analysis& of, const std::vector<std::size_t>& sites);
 
-/// Lines on who touched, where pages are, who uses them.
+/// Lines on which threads touched it, where its pages are, and which threads use it.
 [[nodiscard]] std::vector<std::string> usual_evidence(const analysis& of,
                                                       const std::vector<std::size_t>& sites);
-/// Where what was seen does not fit together.
+/// Observations that contradict each other.
 [[nodiscard]] std::vector<std::string> usual_doubts(const analysis& of,
                                                     const std::vector<std::size_t>& sites);
 

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The known patterns, one file each: what evidence it needs, which objects show it, how it is told.
+// The known patterns, one file each: the evidence it needs, the objects that show it, and its
+// report.
 #pragma once
 
 #include <array>
@@ -15,13 +16,13 @@
 
 namespace nodewise::advise {
 
-/// Evidence that a pattern cannot do without, as bits.
+/// Evidence that a pattern requires, as bits.
 enum evidence_need : unsigned {
-  needs_faults = 1,  ///< who touched pages first
-  needs_uses = 2,    ///< who used pages
-  needs_objects = 4, ///< the agent's
+  needs_faults = 1,  ///< first touches of pages
+  needs_uses = 2,    ///< uses of pages
+  needs_objects = 4, ///< from the agent
   needs_memory = 8,  ///< of nodes
-  needs_counts = 16, ///< the lab's: writers of lines
+  needs_counts = 16, ///< the lab's counts: writers of lines
   needs_threads = 32 ///< where threads ran
 };
 
@@ -30,25 +31,25 @@ struct suspicion {
   std::string title;
   std::vector<std::string> evidence = {};
   std::vector<std::string> remarks = {};
-  std::optional<course> after = {}; ///< after the cure; nothing: after placing the objects
-  std::optional<gain> worth = {};   ///< where it is not the model that says so
+  std::optional<course> after = {}; ///< after the remedy; empty: after placing the objects
+  std::optional<gain> worth = {};   ///< set if it does not come from the model
 };
 
 struct detector {
   pattern what = pattern::serial_initialisation;
   unsigned needs = 0;
-  bool explains_objects = true; ///< no other pattern is told of the same objects then
-  bool placement_cures = true;  ///< a plan can do something about it
-  /// Positions of the sites that show it, of those that are `free`; empty: it is not there.
+  bool explains_objects = true; ///< no other pattern then reports the same objects
+  bool placement_cures = true;  ///< a plan can help
+  /// Positions of the sites, among those that are `free`, that show it; empty: not found.
   std::vector<std::size_t> (*sites)(const analysis&, const std::vector<char>& free) = nullptr;
   suspicion (*describe)(const analysis&, const std::vector<std::size_t>& sites) = nullptr;
-  /// Where it might be there, but a figure of the machine is missing: which. Else empty.
+  /// The missing machine figure, if the pattern may apply but cannot be judged; otherwise empty.
   std::string (*unjudged)(const analysis&) = nullptr;
 };
 
 /// In the order of `pattern`.
 [[nodiscard]] const std::array<detector, patterns>& detectors();
-/// What is missing of the evidence; empty if nothing is.
+/// The missing evidence; empty if none is missing.
 [[nodiscard]] std::string missing_evidence(const analysis_input& of, unsigned needs);
 
 extern const detector nameless;

@@ -28,7 +28,8 @@ decision search(const analysis& of, const std::vector<std::size_t>& sites, const
   return made;
 }
 
-/// Not slower whatever the model does not know, and clearly faster if it is farther.
+/// Not slower even in the worst case of what the model does not know, and clearly faster if
+/// farther.
 bool is_safe(const analysis_input& of, const decision& made) {
   const told now = tell(of, of.costs(), made.before);
   const told then = tell(of, of.costs(), made.after);

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The best placement of objects together, by what the model says of the whole program.
+// The best placement of objects together, by the model of the whole program.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace nodewise::advise {
 
-/// Objects that are placed alike: of one site, all of them or some.
+/// Objects that are placed alike: all or some objects of one site.
 struct assignment {
   std::size_t site = 0;
   std::vector<std::size_t> items;
   candidate how;
 };
 
-/// Which nodes the program's threads are to be on.
+/// The nodes where the program's threads are to run.
 struct binding {
   bind_policy policy = bind_policy::none;
   std::vector<std::size_t> homes; ///< node by worker; empty: as now
@@ -31,37 +31,37 @@ struct binding {
 };
 
 struct decision {
-  std::vector<assignment> objects;  ///< those that are not left as they are
+  std::vector<assignment> objects;  ///< without those that are left as they are
   std::vector<std::string> remarks; ///< what there was no room for; a sentence each
   binding threads;
   course before;
   course after;
-  /// Of a placement that the model prefers, and that might be slower: it is not taken.
+  /// For a placement that the model prefers but that might be slower: it is not taken.
   std::optional<gain> gamble;
 };
 
-/// The node position of each worker when the program's threads are bound by a policy; empty where
-/// they cannot be.
+/// The node position of each worker if a policy binds the program's threads; empty if they cannot
+/// be bound.
 [[nodiscard]] std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t program,
                                                    bind_policy policy);
 
-/// The policy that threads already follow; for threads that change their nodes the one that the
+/// The policy that threads already follow. For threads that change their nodes, the one that the
 /// model prefers.
 [[nodiscard]] binding choose_binding(const analysis& of, std::size_t program);
 
-/// Places objects of these sites only (positions; those that cannot be placed are passed over), and
-/// leaves every object that brings nearly nothing. By the model never slower than now, on a machine
-/// without figures by no more than a percent; and farther than now only where that is faster even
-/// if all that the model does not know is as unlucky as can be. `threads`:
-/// where they will be; pages of objects that are left come where first touch by these puts them.
+/// Places only objects of these sites (positions; skips those that cannot be placed), and leaves
+/// every object that brings almost nothing. By the model the result is never slower than now (on a
+/// machine without figures, by at most one percent). It has more far traffic than now only if it is
+/// faster even in the worst case of what the model does not know. `threads`: where they will run;
+/// pages of objects that are left go where first touch by these threads puts them.
 [[nodiscard]] decision decide(const analysis& of, const std::vector<std::size_t>& sites,
                               const binding& threads);
 
-/// The fastest by the model's own figures, whatever they leave open: for who can try it.
+/// The fastest by the model's own figures, despite their uncertainty: for callers that can try it.
 [[nodiscard]] decision decide_boldly(const analysis& of, const std::vector<std::size_t>& sites,
                                      const binding& threads);
 
-/// Places nothing. Binds the threads, unless the model expects that to be slower than now.
+/// Places no objects. Binds the threads, unless the model expects that to be slower than now.
 [[nodiscard]] decision bound_alone(const analysis& of, const binding& threads);
 
 } // namespace nodewise::advise

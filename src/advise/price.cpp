@@ -16,7 +16,7 @@ namespace nodewise::advise {
 namespace {
 
 constexpr const char* own_work = "the program's own work";
-constexpr double some_nearer = 0.05; // of the traffic: enough to be told without a gain
+constexpr double some_nearer = 0.05; // of the traffic: enough to report without a gain
 
 std::vector<worker::part> parts_of(const worker& each, std::size_t home) {
   if (home != nowhere) {
@@ -25,7 +25,7 @@ std::vector<worker::part> parts_of(const worker& each, std::size_t home) {
   return each.parts;
 }
 
-/// Threads on the cores of their nodes in turn, those that move something only.
+/// Assigns threads that move bytes to the cores of their nodes in turn.
 class seats {
  public:
   explicit seats(const model::machine_costs& on) : cores_(on.size()), next_(on.size(), 0) {
@@ -43,9 +43,9 @@ class seats {
   std::vector<std::size_t> next_;
 };
 
-/// For each worker the bytes a second that its instructions leave time for. A core is taken to do
-/// both at a time: the longer of the two decides, as in the roofline model. Ratios of memories to
-/// each other are no bytes a second: there nothing is said.
+/// For each worker, the bytes per second that its instructions leave time for. A core is assumed to
+/// do both at once: the longer of the two decides, as in the roofline model. Unlimited if the
+/// machine figures are only ratios between memories.
 std::vector<double> limits_by_work(const analysis_input& of, const flow_of_time& what,
                                    double instructions_per_s) {
   std::vector<double> limits(of.workers().size(), model::unlimited);
@@ -107,7 +107,7 @@ double remote_bytes(const model::machine_costs& on, const model::traffic& of) {
   return sum;
 }
 
-/// Widens the range by what another assumption gives.
+/// Widens the range to include the ratio under another assumption.
 void widen(gain& of, double ratio) {
   if (std::isfinite(ratio) && ratio > 0) {
     of.low = std::min(of.low, ratio);

@@ -48,7 +48,7 @@ gain worth_of_decision(const analysis_input& of, const decision& made) {
   return !is_worth_it(worth) && made.gamble ? *made.gamble : worth;
 }
 
-/// Why a plan is not offered; empty if it is.
+/// Why a plan is not offered; empty if it is offered.
 std::string refusal_of(const gain& worth, const std::optional<double>& repetitions) {
   if (worth.how == gain::kind::predicted && is_worth_it(worth) && worth.low < no_slower) {
     return "by the model the program would be between " + number(worth.low) + " and " +
@@ -62,7 +62,7 @@ std::string refusal_of(const gain& worth, const std::optional<double>& repetitio
 
 } // namespace
 
-// A bound that only an assumption makes is told like a prediction; nothing known is never ranked.
+// A bound that rests on an assumption counts like a prediction; an unavailable gain always counts.
 bool is_worth_it(const gain& of) {
   return of.how == gain::kind::unavailable || of.ratio >= least_gain;
 }
@@ -123,7 +123,7 @@ proposal propose(const analysis& of, std::size_t program) {
   made.program = program;
   made.worth = worth_of_decision(all, best);
   made.remarks = remarks_on(of, best);
-  if (made.worth.how != gain::kind::unavailable) { // else nobody knows what the use gains
+  if (made.worth.how != gain::kind::unavailable) { // otherwise the gain in use is unknown
     made.pays_from = pays_from(before, after);
   }
   made.refused = refusal_of(made.worth, best.objects.empty() ? std::nullopt : made.pays_from);

@@ -6,8 +6,8 @@
 
 namespace nodewise::advise {
 
-/// What all of the advice rests on: figures of the machine that are assumed, traffic that is not in
-/// the prediction. Each sentence once.
+/// Adds remarks that concern all advice: assumed figures of the machine, and traffic that the
+/// prediction leaves out. Each sentence once.
 void add_remarks(const analysis_input& of, advice& into);
 
 } // namespace nodewise::advise

@@ -9,7 +9,7 @@ namespace nodewise::advise {
 
 namespace {
 
-// The kernel keeps some of each node, and page tables are not counted.
+// The kernel keeps some memory of each node, and page tables are not counted.
 constexpr double usable = 0.98;
 
 double free_bytes(const analysis_input& of, std::size_t node) {
@@ -21,13 +21,13 @@ double free_bytes(const analysis_input& of, std::size_t node) {
   for (const profile::node_memory& each : of.profile().memory) {
     if (each.node == of.costs().nodes[node] && each.total_bytes > 0) {
       free = std::min(free, static_cast<double>(each.free_bytes) +
-                                static_cast<double>(each.cache_bytes)); // which gives way
+                                static_cast<double>(each.cache_bytes)); // the kernel reclaims it
     }
   }
   return usable * free;
 }
 
-/// Bytes by memory; the last is memory that nobody knows.
+/// Bytes by memory; the last entry is unknown memory.
 std::vector<double> spread_of(const analysis_input& of, const item& what,
                               const model::page_map& map) {
   std::vector<double> sums(of.nodes() + 1, 0);
@@ -35,7 +35,7 @@ std::vector<double> spread_of(const analysis_input& of, const item& what,
   if (!(pages > 0)) {
     return sums;
   }
-  const bool known = what.what->resident > 0; // freed ones were not asked
+  const bool known = what.what->resident > 0; // freed objects were not queried
   const double resident = known ? std::min(pages, static_cast<double>(what.what->resident)) : pages;
   const auto page_bytes = static_cast<double>(of.profile().page_bytes);
   map.add_pages(0, pages, resident / pages * page_bytes, sums);

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whether memories have room for what is placed in them, by what lives at the same time.
+// Whether memories have room for what is placed in them, given what lives at the same time.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class room {
  public:
   explicit room(const analysis_input& of);
 
-  /// Bytes that a memory had for the program; infinite where nobody knows.
+  /// Bytes of a memory available to the program; infinite if unknown.
   [[nodiscard]] double free_on(std::size_t node) const { return free_[node]; }
-  /// By memory, the bytes beyond what it has for the program at the worst time, had each item this
-  /// candidate; 0 where all fits, or where no more is there than without any.
+  /// By memory, the bytes that are missing at the worst time if each item had this candidate. 0 if
+  /// all fits, or if it holds no more than without any candidate.
   [[nodiscard]] std::vector<double> missing(const std::vector<candidate>& by_item,
                                             const std::vector<std::size_t>& homes) const;
 
  private:
-  /// An item comes or goes.
+  /// An item is allocated or freed.
   struct event {
     double at_s = 0;
     bool comes = false;
@@ -34,8 +34,8 @@ class room {
 
   const analysis_input& of_;
   std::vector<double> free_;
-  std::vector<event> events_; ///< in time
-  std::vector<double> now_;   ///< the most at once that was there
+  std::vector<event> events_; ///< in order of time
+  std::vector<double> now_;   ///< the most bytes at once in the observed run
 };
 
 } // namespace nodewise::advise

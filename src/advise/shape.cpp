@@ -19,7 +19,7 @@ namespace nodewise::advise {
 namespace {
 
 constexpr double worth_counting = 0.05; // of the pages
-constexpr double works = 0.1;           // of what the mean thread does
+constexpr double works = 0.1;           // of the mean thread's use
 
 /// Without template arguments and parameters: "ns::cell::cell".
 std::string plain_name(std::string_view function) {
@@ -38,7 +38,7 @@ std::string plain_name(std::string_view function) {
   return plain;
 }
 
-/// "ns::cell::cell".
+/// Whether the last two parts are equal: "ns::cell::cell".
 bool repeats_its_class(const std::string& name) {
   const std::size_t last = name.rfind("::");
   if (last == std::string::npos || last + 2 == name.size()) {
@@ -49,8 +49,8 @@ bool repeats_its_class(const std::string& name) {
   return scope.substr(outer == std::string::npos ? 0 : outer + 2) == name.substr(last + 2);
 }
 
-/// Whether the touch happened while the language made objects: "std::vector<...>", "particle::
-/// particle(", or in the very line of an allocation in C++.
+/// Whether the touch happened while C++ constructed objects: in "std::vector<...>",
+/// "particle::particle(", or the very line of an allocation in C++.
 bool is_constructor(const profile::first_touch& touch, const profile::object& what) {
   constexpr std::array<std::string_view, 6> makers = {"std::vector<",    "std::__uninitialized",
                                                       "std::_Construct", "std::valarray<",
@@ -141,20 +141,20 @@ void add_residence(const analysis_input& of, const item& what, shape& into) {
   into.dealt = std::min(1.0, static_cast<double>(what.now.blocks_of(what.what->pages)) / pages);
 }
 
-/// By worker: the first one that is the same thread of a plan.
+/// By worker: the first worker that is the same thread of a plan.
 std::vector<std::size_t> first_workers_with_role(const analysis_input& of) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;
   std::vector<std::size_t> made;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
     const worker& each = of.workers()[w];
-    const std::size_t own = of.workers().size() + w; // no other's
+    const std::size_t own = of.workers().size() + w; // unique to this worker
     const std::size_t role = each.number == nowhere ? own : each.number;
     made.push_back(first.try_emplace({each.program, role}, w).first->second);
   }
   return made;
 }
 
-/// Collects what the pages' users look like.
+/// Collects figures of the pages' users.
 class users {
  public:
   users(const analysis_input& of, const item& what)
@@ -170,7 +170,7 @@ class users {
       return;
     }
     count_threads(into);
-    // Of the node with most: from an equal share, 0, to all of it, 1.
+    // For the node with most use: from 0 for an equal share to 1 for all of it.
     const auto nodes = static_cast<double>(std::max<std::size_t>(into.using_nodes, 1));
     into.exclusive = nodes > 1 ? std::max(0.0, (most_ / all_ - 1 / nodes) / (1 - 1 / nodes)) : 1;
     into.in_blocks =
@@ -191,8 +191,8 @@ class users {
   }
 
  private:
-  /// What each role used, by the first worker that has it: a team that is started anew for each
-  /// loop is as one that stays. Adds it up by node.
+  /// What each role used, by its first worker: a team that is started anew for each loop counts as
+  /// one that stays. Also adds up the use by node.
   [[nodiscard]] std::map<std::size_t, double> by_role(const profile::use_run& run,
                                                       std::vector<double>& nodes) const {
     std::map<std::size_t, double> amounts;
@@ -208,8 +208,8 @@ class users {
     }
     return amounts;
   }
-  /// Where its role was most: a thread that is started anew, or that nothing binds, may be
-  /// elsewhere each time, and a plan binds it.
+  /// The node where its role ran most: a thread that is started anew, or is not bound, may be on
+  /// another node each time, and a plan binds it.
   [[nodiscard]] std::size_t home_of(std::size_t w) const {
     const worker& each = of_.workers()[w];
     return each.number < homes_.size() && homes_[each.number] != nowhere ? homes_[each.number]
@@ -236,7 +236,7 @@ class users {
     }
     all_ += sum;
     pages_ += static_cast<double>(run.count);
-    double next = 0; // of a thread on another node
+    double next = 0; // most use by a thread on another node
     for (const auto& [role, amount] : amounts) {
       if (home_of(role) != home_of(top)) {
         next = std::max(next, amount);
@@ -256,7 +256,7 @@ class users {
     touch(run, nodes);
     block(run, nodes);
   }
-  /// Neighbouring pages of different threads: in turn, or not.
+  /// Counts changes of the thread between neighbouring pages, and those in turn.
   void follow(const profile::use_run& run, std::size_t top) {
     if (top != last_) {
       if (last_ != nowhere) {
@@ -273,13 +273,13 @@ class users {
     length_ += static_cast<double>(run.count);
     last_ = top;
   }
-  /// Blocks of one thread are about equally long.
+  /// Whether blocks of one thread are about equally long.
   [[nodiscard]] bool is_regular() const {
     const double mean = lengths_ / changes_;
     const double variance = squared_lengths_ / changes_ - mean * mean;
     return std::sqrt(std::max(0.0, variance)) < 0.5 * mean; // at random: 0.7 and more
   }
-  /// How much of it is by the node that touched these pages first.
+  /// Adds the use by the node, and by the thread, that touched these pages first.
   void touch(const profile::use_run& run, const std::vector<double>& nodes) {
     const std::vector<profile::touched_run>& all = what_.what->touched;
     while (next_touch_ < all.size() &&
@@ -300,7 +300,7 @@ class users {
       }
     }
   }
-  /// How much of it is by threads with the number of this one.
+  /// The use by threads with the same number as `toucher`.
   [[nodiscard]] double of_number(const profile::use_run& run, std::size_t toucher) const {
     double sum = 0;
     for (const profile::use& use : run.by) {
@@ -311,7 +311,7 @@ class users {
     }
     return sum;
   }
-  /// How much of it is by the nodes of the threads that have these pages in equal blocks.
+  /// Adds the use by the nodes of the threads that have these pages in equal blocks.
   void block(const profile::use_run& run, const std::vector<double>& nodes) {
     const std::uint64_t pages = what_.what->pages;
     const std::uint64_t end = homes_.empty() ? 0 : std::min(run.first + run.count, pages);
@@ -340,7 +340,7 @@ class users {
     }
     into.using_nodes = static_cast<std::size_t>(std::ranges::count(nodes, 1));
   }
-  /// The share of the thread with most is nearly the same everywhere.
+  /// Whether the top thread's share is nearly the same everywhere.
   [[nodiscard]] bool is_steady() const {
     double mean = 0;
     for (const auto& [amount, share] : runs_) {
@@ -360,7 +360,7 @@ class users {
   std::vector<std::size_t> first_with_role_;
   std::vector<double> by_thread_; ///< by the first worker of a role
   std::vector<double> by_node_;
-  std::vector<std::pair<double, double>> runs_; ///< amount, share of the thread with most
+  std::vector<std::pair<double, double>> runs_; ///< amount, share of the top thread
   double all_ = 0;
   double pages_ = 0; ///< that were used
   double most_ = 0;
@@ -368,7 +368,7 @@ class users {
   double contested_ = 0; ///< use of pages that threads of several nodes use about alike
   double changes_ = 0;
   double in_turn_ = 0;
-  double length_ = 0; ///< pages of one thread in a row
+  double length_ = 0; ///< consecutive pages of one thread
   double lengths_ = 0;
   double squared_lengths_ = 0;
   std::size_t least_ = nowhere; ///< the first thread's number
@@ -379,7 +379,7 @@ class users {
   std::size_t next_touch_ = 0;
 };
 
-/// Rows of which each has an owner, as its neighbours show: threads work on different ones.
+/// Marks rows that have an owner, as their neighbours show: threads work on different rows.
 void mark_owned(const analysis_input& of, const std::vector<site_part>& parts,
                 std::vector<shape>& shapes) {
   constexpr double more_than_equal = 1.5;

@@ -11,14 +11,14 @@ namespace nodewise::advise {
 namespace {
 
 constexpr std::size_t few = 32;
-// Of the greatest user's part: then the owner does not change. Two threads may use a row alike.
+// Share of the greatest user's part at which the owner stays: two threads may use a row alike.
 constexpr double as_much = 0.8;
-// Objects a run of one owner, at least. With four nodes and owners by chance there are 1.3.
+// Least mean length of a run of one owner. With four nodes and random owners the mean is 1.3.
 constexpr std::size_t ordered_run = 4;
 
 using uses_by_number = std::map<std::size_t, double>;
 
-/// What each thread of the plan uses of an object.
+/// By thread of the plan: its use of an object.
 uses_by_number uses_of(const analysis_input& of, const item& what) {
   uses_by_number sums;
   for (const profile::use_run& run : what.uses) {
@@ -42,7 +42,7 @@ double share_of_thread(const uses_by_number& uses, std::size_t thread) {
   return own == uses.end() || !(all > 0) ? 0 : own->second / all;
 }
 
-/// Objects in a row with one owner together. One that nobody uses goes with those in front of it.
+/// Joins consecutive objects with one owner. An unused object joins those before it.
 std::vector<site_part> runs_of_owners(const analysis_input& of,
                                       const std::vector<std::size_t>& items) {
   std::vector<site_part> runs;
@@ -66,8 +66,8 @@ std::vector<site_part> runs_of_owners(const analysis_input& of,
   return runs;
 }
 
-/// Each object is used by its owner nearly alone, in three loops or more. If chance gave it to one
-/// of four nodes in each of three loops, its owner would have 0.56 on average.
+/// Whether objects are used almost only by their owners, in three loops or more. If chance picked
+/// one of four nodes in each of three loops, an owner would have 0.56 on average.
 bool are_exclusive(const analysis_input& of, const std::vector<site_part>& runs) {
   constexpr double nearly_alone = 0.8;
   constexpr double least_repeats = 3;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes threads are to be on.
+// Chooses the nodes where threads are to run.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -17,8 +17,8 @@ bool has_work(const worker& of) {
   return of.active && of.home != nowhere && of.number != nowhere;
 }
 
-/// Whether threads that the program starts itself have the places that a policy gives to those of a
-/// main thread that waits: this one works, so that each is one place in front of its own.
+/// Whether the threads that the program starts have the places that a policy gives them if the main
+/// thread waits. Here the main thread works, so each thread is one place before its own.
 bool is_one_place_off(const analysis_input& of, std::size_t program,
                       const std::vector<std::size_t>& homes) {
   const profile::program& which = of.program(program);
@@ -54,7 +54,7 @@ std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t progr
         homes[w] = position_or_nowhere(of.costs(), owners[each.number]);
       }
     }
-  } catch (const error&) { // no processor is allowed, or some are of several nodes
+  } catch (const error&) { // no processor is allowed, or some span several nodes
     return {};
   }
   return homes;
@@ -69,7 +69,8 @@ binding choose_binding(const analysis& of, std::size_t program) {
   if (threads == 0) {
     return {bind_policy::none, {}, "no thread was seen at work"};
   }
-  // A single thread that stays where it is needs no place, and all that it starts would share it.
+  // A single thread that stays on its node needs no binding: all threads that it starts would share
+  // its place.
   const bool is_team = threads > 1;
   const bool moved = std::ranges::any_of(
       all.workers(), [&](const worker& each) { return has_work(each) && each.roams; });

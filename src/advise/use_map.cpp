@@ -15,23 +15,23 @@ namespace {
 
 constexpr double has_part = 0.1;
 constexpr double clearly = 1.5; // times the next node's use
-// Blocks that pages of several nodes are dealt out in: more tell the memories no more.
+// Most blocks that shared pages are dealt out in: more would not spread the traffic better.
 constexpr std::size_t most_blocks = 64;
-// Of the pages: so few that a thread does not use are no reason to think that it uses some more.
+// Share of the pages that the main thread may miss and still count as passing over all of them.
 constexpr double nearly_none = 0.1;
-// Of the mean page's use: with less it was in caches, and is told as if it had been so much, but
-// not from a stray line.
+// Share of the mean page's use. A page with less was in caches: its claims are raised to this, by
+// at most `most_raised`, so that a stray line does not count as much.
 constexpr double little = 0.5;
 constexpr double most_raised = 16;
-// What another owner than the neighbours' has to bring, in mean pages.
+// The least advantage that another owner than the neighbours' must bring, in mean pages.
 constexpr double changing = 0.5;
-// Where so many of neighbouring pages have another owner, a page says nothing of the next one: rows
-// of up to seven pages whose owners are at random on four nodes.
+// If this share of neighbouring pages changes owner, a page says nothing of the next one: rows of
+// up to seven pages with random owners on four nodes.
 constexpr double by_chance = 0.1;
 constexpr std::size_t least_neighbours = 16;
-// Of the top node's use: what decides for sharing where all nodes use many pages alike.
+// Share of the top node's use that favours sharing, for pages that all nodes use alike.
 constexpr double rather_shared = 0.1;
-// Beyond so many the grid is finer than any map.
+// With more stretches the grid is finer than any map.
 constexpr std::size_t most_stretches = std::size_t{1} << 14;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -39,7 +39,7 @@ double sum_of(const std::vector<double>& all) {
   return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
-/// Shorter by the greatest common divisor.
+/// Divides the parts by their greatest common divisor.
 std::vector<plans::part_run> reduced(std::vector<plans::part_run> runs) {
   std::uint64_t common = 0;
   for (const plans::part_run& run : runs) {
@@ -134,7 +134,7 @@ void use_map::weigh_claims(std::size_t home_of_main) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto by_main = [&](std::size_t k) { return stretches_[k].main / stretches_[k].pages(); };
   std::ranges::sort(order, {}, by_main);
-  double pass = 0; // lines a page that the main thread uses nearly everywhere
+  double pass = 0; // lines per page that the main thread uses nearly everywhere
   double before = 0;
   for (const std::size_t k : order) {
     before += stretches_[k].pages();
@@ -178,7 +178,7 @@ void use_map::stretch::add(const stretch& other, double part) {
   }
 }
 
-/// The stretches cut and joined to so many cells of the same length.
+/// Cuts and joins the stretches into `cells` cells of equal length.
 std::vector<use_map::stretch> use_map::on_grid(std::size_t cells) const {
   std::vector<stretch> grid(cells);
   for (std::size_t k = 0; k < cells; ++k) {
@@ -202,12 +202,12 @@ std::vector<use_map::stretch> use_map::on_grid(std::size_t cells) const {
   return grid;
 }
 
-/// Of the owner, between neighbours. Nothing where an index deals pages out: there each page, also
-/// one that was used little, is the thread's that used it.
+/// The cost of a change of owner between neighbours. Zero if an index deals pages out: then each
+/// page, even one with little use, belongs to the thread that used it.
 double use_map::cost_of_change() const {
   std::size_t pairs = 0;
   std::size_t differ = 0;
-  std::size_t before = nowhere; // the owner of the page in front
+  std::size_t before = nowhere; // the owner of the page before
   std::size_t end = 0;
   for (const stretch& each : stretches_) {
     const std::vector<std::size_t> nodes = sharing(each);
@@ -225,8 +225,8 @@ double use_map::cost_of_change() const {
   return tell_nothing ? 0 : changing * claims_a_page_;
 }
 
-/// The owners that leave least of the claims far, where each change of the owner costs a part of a
-/// page's: by dynamic programming. The state behind the nodes is that nobody owns them alone.
+/// Finds the owners that leave the fewest claims far, with a cost for each change of owner, by
+/// dynamic programming. The state after the nodes means that no node owns the pages alone.
 void use_map::find_owners(std::vector<stretch>& of) const {
   const std::size_t nodes = by_node_.size();
   const double change = cost_of_change();
@@ -257,7 +257,7 @@ void use_map::find_owners(std::vector<stretch>& of) const {
   }
 }
 
-/// Neighbours of one owner joined; on a grid of at most so many cells, if there are more.
+/// Joins neighbours of one owner; on a grid of at most `most` cells if there are more.
 std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
   const auto joined = [&](std::vector<stretch> all) {
     find_owners(all);
@@ -277,7 +277,7 @@ std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
   return made.size() <= most ? made : joined(on_grid(most));
 }
 
-/// Nodes that claim a stretch about as much as the one with most.
+/// Nodes whose claim on a stretch is about as large as the largest one.
 std::vector<std::size_t> use_map::sharing(const stretch& of) const {
   const double least = std::ranges::max(of.claims) / clearly;
   std::vector<std::size_t> nodes;
@@ -289,14 +289,14 @@ std::vector<std::size_t> use_map::sharing(const stretch& of) const {
   return nodes;
 }
 
-/// Pages that nobody owns alone belong together where the same nodes share them.
+/// Stretches belong together if one node owns both, or if the same nodes share them.
 bool use_map::belong_together(const stretch& one, const stretch& other) const {
   return one.owner == other.owner && (one.owner != nowhere || sharing(one) == sharing(other));
 }
 
 use_map::run_list use_map::parts(std::size_t most_runs) const {
   run_list made;
-  double exact = 0; // use by the node with most of each page
+  double exact = 0; // use by the node with most use of each page
   for (const stretch& each : stretches_) {
     exact += std::ranges::max(each.use);
   }
@@ -304,7 +304,7 @@ use_map::run_list use_map::parts(std::size_t most_runs) const {
   double kept = 0;
   std::size_t turn = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    // Pages that nobody used follow those in front of them.
+    // Unused pages follow those before them.
     const std::size_t first = k == 0 ? 0 : all[k].first;
     const std::size_t last = k + 1 < all.size() ? all[k + 1].first : pages_;
     if (all[k].owner != nowhere) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From who used which pages to a map that a plan can hold.
+// From which threads used which pages to a map that a plan can hold.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace nodewise::advise {
 
-/// One part for each of the first so many threads.
+/// One part for each of the first `threads` threads.
 [[nodiscard]] std::vector<plans::part_run> equal_parts(std::size_t threads);
-/// One part for each of these, by number.
+/// One part for each of these threads, by number.
 [[nodiscard]] std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads);
 
 class use_map {
@@ -23,27 +23,27 @@ class use_map {
 
   /// Threads with at least a tenth of the mean thread's use, by number, each once, ascending.
   [[nodiscard]] const std::vector<std::size_t>& users() const noexcept { return users_; }
-  /// The thread with most use of the node with most.
+  /// The thread with most use on the node with most use.
   [[nodiscard]] std::optional<std::size_t> greatest_user() const;
 
   struct run_list {
     std::vector<plans::part_run> runs;
-    double lost = 0; ///< 0..1 of the use: on another node than by the exact map
+    double lost = 0; ///< 0..1 of the use: on another node than in the exact map
   };
-  /// Each page to a thread of the node that it belongs to; what several nodes use about alike is
-  /// dealt out among these in blocks. At most about `most_runs` runs, coarsened where there are
-  /// more. What a page's traffic is depends on what the caches happen to hold, whose it is does
-  /// not: little use tells the owner nearly as well as much, a page alone among those of another
-  /// node follows them, unless an index deals pages out to threads, and what the main thread uses
-  /// of every page alike is a pass of its own.
+  /// Gives each page to a thread of the node that owns it. Pages that several nodes use about alike
+  /// are dealt out among these in blocks. At most about `most_runs` runs; more are coarsened. A
+  /// page's traffic depends on what the caches hold, its owner does not: little use shows the owner
+  /// almost as well as much use. A single page among those of another node follows them, unless an
+  /// index deals pages out to threads. What the main thread uses of every page alike counts as a
+  /// separate pass.
   [[nodiscard]] run_list parts(std::size_t most_runs) const;
-  /// Each page to the node that used most of it, whatever its neighbours are.
+  /// Gives each page to the node that used most of it, regardless of its neighbours.
   [[nodiscard]] std::vector<plans::part_run> page_by_page() const;
-  /// 0..1 of that evidence: for nodes whose own memory this map has the pages not on.
+  /// 0..1 of the claims: by nodes whose own memory does not have the pages under this map.
   [[nodiscard]] double misplaced(const analysis_input& of, const model::page_map& map) const;
 
  private:
-  /// Pages in a row that are used alike.
+  /// Consecutive pages that are used alike.
   struct stretch {
     std::size_t first = 0;
     std::size_t last = 0;
@@ -51,10 +51,10 @@ class use_map {
     std::vector<double> use;     ///< by node
     std::vector<double> claims;  ///< of the nodes on these pages: see `parts`
     std::size_t owner = nowhere; ///< node; `nowhere`: several nodes alike
-    bool is_weak = false;        ///< little was fetched: most of it was in caches
+    bool is_weak = false;        ///< few lines were fetched: most were in caches
 
     [[nodiscard]] double pages() const noexcept { return static_cast<double>(last - first); }
-    /// A part of what is used of another one.
+    /// Adds this share of the other stretch's use.
     void add(const stretch& other, double part);
   };
   void read(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes);

@@ -10,7 +10,7 @@ namespace nodewise::advise {
 
 namespace {
 
-/// Instructions were counted in the phase of use alone, so initialisation is priced by its traffic.
+/// Instructions were counted only in the phase of use, so initialisation is priced by its traffic.
 told tell_initialisation(const analysis_input& of, course what) {
   return tell(of, of.costs(), what, model::unlimited);
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and lists as sentences have them.
+// Numbers and lists in the form that sentences use.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace nodewise::advise {
 [[nodiscard]] std::string number(double value);
 /// "512 MiB", "1.5 GiB", "100 B".
 [[nodiscard]] std::string bytes_text(double bytes);
-/// "a, b and c"; of more than four "a, b, c and 5 more".
+/// "a, b and c"; for more than four "a, b, c and 5 more".
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);
 /// "1 thread", "8 threads".
 [[nodiscard]] std::string count_of(std::size_t count, const char* singular);

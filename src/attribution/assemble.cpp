@@ -20,7 +20,7 @@ namespace nodewise::attribution {
 
 namespace {
 
-constexpr std::size_t most_touches = 16; ///< that are told of an object
+constexpr std::size_t most_touches = 16; ///< reported per object
 constexpr std::size_t most_using = 16;
 constexpr std::uint64_t rest_id = ~std::uint64_t{0} >> 2U;
 
@@ -62,7 +62,7 @@ class assembly {
         }
       }
     }
-    made.seen.pages_moved = std::min(elsewhere, from_.migrated); // or the node was full
+    made.seen.pages_moved = std::min(elsewhere, from_.migrated); // the rest: node was full
     return made;
   }
 
@@ -123,7 +123,8 @@ class assembly {
     return made;
   }
 
-  /// The files with a build id whose code is on the stack of an allocation, but the program's own.
+  /// The files with a build id whose code is on the stack of an allocation, without the program
+  /// itself.
   static std::vector<profile::library> libraries_of(const life& in,
                                                     const std::vector<profile::object>& objects) {
     std::map<std::string, std::string> build_of;
@@ -191,7 +192,7 @@ class assembly {
     return made;
   }
 
-  /// Who touched and who used it, once it is known where its pages are.
+  /// Adds first touches and uses; needs to know where the object's pages are.
   void add_observed(std::size_t index, observed_object& what, profile::object& made) {
     made.touched = touched_of(what, made.pages);
     made.unseen_touches = unseen_touches_of(what, made.where);
@@ -208,7 +209,7 @@ class assembly {
     if (what.stack != 0) {
       profile::call_chain chain = chains_.agent_stack(index, what.stack);
       if (std::ranges::any_of(chain, [](const auto& each) { return !each.module.empty(); })) {
-        return chain; // otherwise nobody has heard what was mapped where
+        return chain; // otherwise it is not known what was mapped where
       }
     }
     profile::frame caller;
@@ -240,7 +241,7 @@ class assembly {
     }
   }
 
-  /// System calls that wrote, into pages that nobody had touched before.
+  /// Adds system calls that wrote into pages not touched before.
   void add_writes(life& in, observed_object& what) const {
     if (in.report == nullptr) {
       return;
@@ -272,7 +273,7 @@ class assembly {
         ++pages[each.code];
       }
     }
-    // Several instructions of one call chain are told as one.
+    // Several instructions of one call chain are reported as one.
     std::vector<std::size_t> order(what.codes.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       order[i] = i;
@@ -348,7 +349,8 @@ class assembly {
     return made;
   }
 
-  /// Their numbers; and one that was never sampled is where it may run, if that is one node.
+  /// Adds thread numbers. Places a thread without samples on the node where it may run, if it is
+  /// one.
   void add_told_threads(life& in) const {
     if (in.report == nullptr) {
       return;

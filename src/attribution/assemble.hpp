@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A profile from all that was heard of a program.
+// Builds a profile from all that was recorded of a program.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace nodewise::attribution {
 
-/// Of transparent huge pages, 0 if the kernel has none, for `complete_huge_pages`. Programs that
-/// touched nothing and made nothing are left out, such as the shell that started another one. The
-/// command, the memory of nodes and what is missing beyond the sources' own words are the caller's
-/// to add.
+/// `huge_bytes`: size of transparent huge pages, 0 if the kernel has none, for
+/// `complete_huge_pages`. Leaves out programs without touches or objects, such as a shell that
+/// started another program. The caller adds the command, the memory of nodes, and missing evidence
+/// that the sources do not list.
 [[nodiscard]] profile::profile assemble(const heard& from, std::size_t huge_bytes);
 
 } // namespace nodewise::attribution

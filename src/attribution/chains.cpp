@@ -65,7 +65,7 @@ chain_book::most_frequent(std::size_t life, std::uint64_t object, const touching
   if (found == by_code_.end()) {
     return std::nullopt;
   }
-  // The nearer a copy is to the touch, the more it says: same thread and object, same object, any.
+  // The nearer a copy is to the touch, the better it fits: thread and object, object, thread, any.
   const auto nearness = [&](const explained_touch* each) {
     return (each->object == object ? 2 : 0) + (each->by == by.by ? 1 : 0);
   };
@@ -111,7 +111,7 @@ profile::call_chain chain_book::agent_stack(std::size_t life, std::uint32_t numb
   const symbols::unwound whole =
       unwinder_.chain(from_.programs[life].code, registers_of(*stack),
                       {stack->sp, std::as_bytes(std::span(stack->bytes))}, longest_chain);
-  // What is below the caller is the agent itself.
+  // Frames before the caller belong to the agent itself.
   const auto caller = std::ranges::find(whole.addresses, stack->caller);
   addresses chain(caller, whole.addresses.end());
   if (chain.empty()) {

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Names for code that touched, used or allocated: call chains where a stack was copied, else the
-// instruction alone.
+// Names of code that touched, used or allocated memory: call chains where a stack was copied,
+// otherwise only the instruction.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ namespace nodewise::attribution {
 
 class chain_book {
  public:
-  /// Both outlive this.
+  /// Both must outlive this.
   chain_book(const observe::event_log& log, const swept& from);
 
-  /// Of a touch of this object; the chain that most copies of the same instruction show.
+  /// For a touch of this object: the chain that most copies of the same instruction show.
   [[nodiscard]] profile::call_chain touch(std::size_t life, std::uint64_t object,
                                           const touching_code& by);
   /// From a copy that the agent made, without the agent's own frames; empty if there is none.
   [[nodiscard]] profile::call_chain agent_stack(std::size_t life, std::uint32_t number);
-  /// The instruction alone, or the byte before a return.
+  /// Only the instruction, or the byte before a return address.
   [[nodiscard]] profile::call_chain instruction(std::size_t life, std::uint64_t ip);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t first_unasked_id = std::uint64_t{1} << 61U;
 
-/// Page by page: who used it how much, and where it was last.
+/// Which threads used each page how much, and the node where it was last.
 struct page_uses {
   std::map<std::uint64_t, std::map<profile::thread_index, double>> by_page;
   std::map<std::uint64_t, node_id> where;
@@ -39,7 +39,7 @@ struct page_uses {
     }
   }
 
-  /// Neighbours are one run where each thread used the same of both.
+  /// Joins neighbours if each thread used both equally, or if the same single thread used both.
   [[nodiscard]] std::vector<profile::use_run> runs() const {
     std::vector<profile::use_run> made;
     const std::map<profile::thread_index, double>* before = nullptr;
@@ -64,7 +64,7 @@ struct page_uses {
     return made;
   }
 
-  /// Over what is known of the other pages.
+  /// The nodes that the count has; `known` for the other pages.
   [[nodiscard]] std::vector<profile::resident_run>
   residence(const std::vector<profile::resident_run>& known) const {
     std::map<std::uint64_t, node_id> all;
@@ -91,8 +91,8 @@ struct page_uses {
   }
 };
 
-/// The agent tells the counter of an object by its process, which a forked one inherits, and its
-/// number in that.
+/// The agent gives the counter an object's id: its process, which a forked process inherits, and
+/// its number in that process.
 std::uint64_t counted_id(int pid, std::uint64_t number) {
   return static_cast<std::uint64_t>(pid) << 32U | number;
 }
@@ -149,8 +149,8 @@ class addition {
     }
   }
 
-  /// First touches show where a thread initialised, which may have been before it was bound: where
-  /// it worked is better known.
+  /// First touches show where a thread initialised, perhaps before it was bound. Where it worked is
+  /// more reliable.
   void place_threads() {
     constexpr std::uint64_t enough = 64; // lines
     std::size_t position = 0;
@@ -184,7 +184,7 @@ class addition {
       }
     }
     for (profile::object& object : into_.objects) {
-      object.uses.clear(); // samples say less than the count
+      object.uses.clear(); // samples are less precise than the count
       grow(object);
       const auto found = uses.find(counted_id(into_.pid, object.id));
       if (found != uses.end()) {
@@ -195,7 +195,7 @@ class addition {
     }
   }
 
-  /// A group is reported when the first of its blocks is freed; others may have come after that.
+  /// A group is reported when its first block is freed; other blocks may be allocated later.
   void grow(profile::object& into) const {
     const traffic::object* const known =
         into.kind == profile::object_kind::group
@@ -220,7 +220,7 @@ class addition {
     whole_.seen.pages_moved += from.moved;
   }
 
-  /// Lines written beside those asked for; without an object of all that has none.
+  /// Lines written per line used; without an object, in memory outside all objects.
   [[nodiscard]] double write_share_of(std::optional<traffic::object_id> object,
                                       traffic::phase when) const {
     traffic::volume used;
@@ -239,7 +239,7 @@ class addition {
     into.write_share = write_share_of(id, traffic::phase::use);
     into.initialised = begun_->of(id, 0, into.pages);
     into.initialised_write_share = write_share_of(id, traffic::phase::initialisation);
-    // A program that was killed was not asked where its pages are.
+    // A killed program was not queried for its pages.
     into.resident = std::max({into.resident, pages_of(into.initialised), pages_of(into.uses)});
     add_contested(id, into);
   }
@@ -267,7 +267,8 @@ class addition {
     return made;
   }
 
-  /// Static variables too small for an object of their own, whose parts processors write in turn.
+  /// Static variables that are too small for their own object and whose parts processors write in
+  /// turn.
   void add_contested_variables() {
     std::map<std::uint64_t, profile::object> by_start;
     for (const traffic::shared_line& each : from_.shared) {
@@ -337,7 +338,7 @@ class addition {
     return lowest;
   }
 
-  /// What no object covers: an object for each mapping that was used.
+  /// Adds memory outside all objects: one object for each mapping that was used.
   void add_rest() {
     std::erase_if(into_.objects,
                   [](const profile::object& o) { return o.kind == profile::object_kind::other; });
@@ -360,8 +361,8 @@ class addition {
     }
   }
 
-  /// Of its first page. The report may have left an object out that was counted: of such ones the
-  /// rest has the uses, but not what initialised them.
+  /// The address of the run's first page. The report may leave out an object that was counted. The
+  /// rest has the uses of such objects, but not their initialisation.
   [[nodiscard]] std::uint64_t address_of(const traffic::user_run& run) const {
     const traffic::object* const in = run.object ? from_.find_object(key_, *run.object) : nullptr;
     return in == nullptr ? run.first : in->start + run.first * from_.page_bytes;
@@ -391,7 +392,7 @@ class addition {
                      : std::max(last, (mapping->end - mapping->start) / from_.page_bytes);
     made.resident = used.by_page.size();
     const bool is_room = mapping == nullptr || mapping->name.empty() || has_objects(*mapping) ||
-                         made.kind == profile::object_kind::stack; // of which a part is used
+                         made.kind == profile::object_kind::stack; // only a part of it is used
     made.bytes = (is_room ? made.resident : made.pages) * from_.page_bytes;
     made.initialised = begun_->of(std::nullopt, made.start / from_.page_bytes, made.pages);
     made.initialised_write_share = write_share_of(std::nullopt, traffic::phase::initialisation);
@@ -406,8 +407,8 @@ class addition {
   traffic::process_key key_;
   traffic::namer names_;
   std::vector<profile::thread_index> threads_; ///< by the counter's number
-  std::optional<initialisation> begun_;        ///< as soon as the threads are known
-  std::uint64_t next_id_ = first_unasked_id;   ///< of objects that nobody asked for
+  std::optional<initialisation> begun_;        ///< set once the threads are known
+  std::uint64_t next_id_ = first_unasked_id;   ///< of objects that the agent did not report
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A count without a profile beside it.
+// Builds a profile from a count alone.
 #include <utility>
 
 #include "attribution/counted.hpp"
@@ -27,10 +27,10 @@ profile::object_kind profile_kind(traffic::object_kind what) {
   return profile::object_kind::other;
 }
 
-/// Without what only the agent's report has.
+/// Leaves out what only the agent's report has.
 profile::object object_of(const traffic::object& what, std::uint64_t page_bytes) {
   profile::object made;
-  made.id = what.id & 0xffffffffU; // the process is in front of it
+  made.id = what.id & 0xffffffffU; // the upper half is the process
   made.kind = profile_kind(what.kind);
   made.name = what.name;
   made.start = what.start;

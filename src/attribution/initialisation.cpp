@@ -5,7 +5,7 @@ namespace nodewise::attribution {
 
 initialisation::initialisation(const traffic::counts& from, traffic::process_key program,
                                const std::vector<profile::thread_index>& threads) {
-  // Memory of no object is counted by address.
+  // Memory outside all objects is counted by address.
   const auto page_of = [&](const auto& run) {
     return run.object ? run.first : run.first / from.page_bytes;
   };

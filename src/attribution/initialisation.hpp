@@ -11,16 +11,17 @@
 
 namespace nodewise::attribution {
 
-/// The lines that a program's threads asked for while they initialised pages. A page has one thread
-/// in that phase, the one that touched it first (docs/lab.md has the rule).
+/// The lines that a program's threads fetched while they initialised pages. In that phase a page
+/// belongs to one thread, the one that touched it first (docs/lab.md has the rule).
 class initialisation {
  public:
   /// `threads`: the profile's thread by the counter's number.
   initialisation(const traffic::counts& from, traffic::process_key program,
                  const std::vector<profile::thread_index>& threads);
 
-  /// Of an object, by its pages; without one the pages from `first` on, numbered from there: the
-  /// address of the first one over the page size. Ascending; at most `pages` of them.
+  /// For an object, by its pages. Without one, the pages from `first` on, numbered from there;
+  /// `first` is the address of the first page divided by the page size. Ascending; at most `pages`
+  /// pages.
   [[nodiscard]] std::vector<profile::use_run> of(std::optional<traffic::object_id> object,
                                                  std::uint64_t first, std::uint64_t pages) const;
 

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A process while it was one program: from its exec, or its fork, to its end or the next exec.
+// One program in a process: from its exec or fork to its end or the next exec.
 #pragma once
 
 #include <cstddef>
@@ -24,42 +24,42 @@ struct life {
   std::uint64_t to_ns = 0;
   bool ended = false;
   bool replaced = false; ///< by exec
-  std::string name;      ///< as the kernel has it
+  std::string name;      ///< as the kernel reports it
   std::string file;      ///< of the program: the first code that was mapped
   symbols::code_map code;
   bool openmp = false;
   bool tbb = false;
 
-  std::vector<profile::thread> threads; ///< in the order of their start; the first one is main
+  std::vector<profile::thread> threads; ///< in the order of their start, the main thread first
   std::map<int, profile::thread_index> by_tid; ///< the latest of each number
   std::vector<observed_object> objects;
   std::map<std::uint64_t, std::size_t> object_by_id;
-  std::map<std::uint64_t, std::size_t> live;      ///< objects by address, at the present time
-  const launch::process_report* report = nullptr; ///< of the agent; it outlives this
-  std::uint64_t outside = 0;                      ///< faults in memory that no object covers
+  std::map<std::uint64_t, std::size_t> live;      ///< objects by address, at the current time
+  const launch::process_report* report = nullptr; ///< by the agent; must outlive this
+  std::uint64_t outside = 0;                      ///< faults in memory outside all objects
 
-  /// Enters a thread that nobody has told of.
+  /// Adds the thread if it is not known yet.
   profile::thread_index thread_of(int tid);
   profile::thread_index begin_thread(int tid);
   void map_code(const observe::module_mapped& what);
-  /// What a forked process has from its parent: not its objects, which stay the parent's.
+  /// Copies what a forked process has from its parent, except objects, which stay the parent's.
   void inherit(const life& from);
   observed_object& object_of(std::uint64_t id);
   /// The live object at an address; nullptr if there is none.
   [[nodiscard]] observed_object* object_at(std::uint64_t address) noexcept;
 };
 
-/// The lives of all observed processes, while the time goes on.
+/// The lives of all observed processes, in order of time.
 class lives {
  public:
-  /// The time begins.
+  /// The observation starts at `begin_ns`.
   explicit lives(std::uint64_t begin_ns) : begin_ns_(begin_ns) {}
 
   void take(const observe::task_event& what);
   void take(const observe::module_mapped& what);
-  /// The present life of a process, which begins with it if nobody has told of it.
+  /// The current life of a process; starts one at `time_ns` if the process is not known yet.
   life& of(int pid, std::uint64_t time_ns);
-  /// At the end of it all.
+  /// Call at the end of the recording.
   void finish(std::uint64_t end_ns);
 
   [[nodiscard]] std::vector<life>& all() noexcept { return all_; }

@@ -20,7 +20,7 @@ bool holds_data(const observe::area& what) {
          what.resident >= (by_size ? some_pages : 1);
 }
 
-/// Of its first word the last part.
+/// The last part of its first word.
 std::string program_of(const std::string& command) {
   return std::string(last_part(std::string_view(command).substr(0, command.find(' '))));
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Objects of a process that no agent tells of: what its memory map has names for.
+// Objects of a process without an agent: the named areas of its memory map.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace nodewise::attribution {
 
-/// Objects for the areas that hold data and have pages in memory; the small ones among them and
-/// code are left to the rest. They refer to `memory`.
+/// Adds objects for the areas that hold data and have pages in memory; skips small ones and code.
+/// The objects refer to `memory`.
 void add_mapped(life& into, const observe::page_map& memory);
 
-/// Kind, name, size and pages of it.
+/// Its kind, name, size and pages.
 [[nodiscard]] profile::object object_of_area(const observe::area& what, std::size_t page_bytes);
 
 } // namespace nodewise::attribution

@@ -35,7 +35,7 @@ std::vector<profile::resident_run> where_of(const launch::object_report& report)
 
 namespace {
 
-/// Whether each page of a range is in memory, for ranges that ascend.
+/// Whether each page of a range is in memory; ranges must ascend.
 class residence {
  public:
   explicit residence(const std::vector<profile::resident_run>& where)

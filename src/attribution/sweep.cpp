@@ -25,7 +25,7 @@ void stay(profile::thread& who, std::int16_t node) {
   }
 }
 
-/// Something that happened at a time, by its position in a list of its kind.
+/// An event in time, by its position in the list of its kind.
 struct moment {
   std::uint64_t time_ns;
   happening what;
@@ -133,7 +133,7 @@ class walk {
     return from_.told.processes[at.process];
   }
 
-  /// Also an object that is elsewhere, or of another size, from now on.
+  /// Also handles an object that moves or changes its size.
   static void take_allocation(life& in, const launch::process_report& from, std::size_t at) {
     const launch::allocation_report& told = from.allocations[at];
     const bool is_new = !in.object_by_id.contains(told.sequence);
@@ -142,7 +142,7 @@ class walk {
       made.allocation = &told;
       made.maker_tid = told.tid;
       made.stack = told.stack;
-      // Static arrays are there from the beginning, the agent tells of them when it sees them.
+      // Static arrays exist from the start; the agent reports them when it sees them.
       made.allocated_ns =
           told.what == launch::object_report::kind::static_array ? in.from_ns : told.time_ns;
     } else {
@@ -153,7 +153,7 @@ class walk {
     in.live[made.start] = in.object_by_id[told.sequence];
   }
 
-  /// A group grows without telling, in a range of its own; 0 for all others.
+  /// A group grows in its own address range without further reports; 0 for all other kinds.
   static std::uint64_t final_bytes_of_group(const launch::process_report& from,
                                             const launch::allocation_report& told) {
     if (told.what != launch::object_report::kind::group) {
@@ -209,7 +209,7 @@ class walk {
       const explained_touch made{next_stack_, static_cast<std::size_t>(&in - lives_.all().data()),
                                  object->id, at.ip,
                                  static_cast<std::uint32_t>(in.thread_of(at.tid))};
-      constexpr std::size_t enough = 8; // of one instruction, object and thread
+      constexpr std::size_t enough = 8; // for one instruction, object and thread
       if (kept_[{made.life, made.object, made.ip, made.by}]++ < enough) {
         result_.stacks.push_back(made);
       }
@@ -247,7 +247,7 @@ class walk {
     }
   }
 
-  /// A huge page is all of its base pages at once.
+  /// One touch of a huge page touches all of its base pages.
   void touch_around(observed_object& object, const observe::access_sample& what,
                     const touching_code& by) const {
     const std::uint64_t begin = what.address / what.page_bytes * what.page_bytes;
@@ -267,7 +267,7 @@ class walk {
   std::uint64_t taken_ = 0;
   std::size_t next_stack_ = 0;
   std::map<int, std::int16_t> node_of_; ///< by processor
-  std::set<int> agents_own_;            ///< threads that are none of the program's
+  std::set<int> agents_own_;            ///< threads that the agent runs, not the program
   std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t, std::uint32_t>, std::size_t> kept_;
   swept result_;
 };

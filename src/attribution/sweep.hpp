@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// One way through all that was heard, in the order of time: objects come and go, and each sample
-// belongs to the object that is there when it is taken.
+// One pass through the whole recording in order of time: objects come and go, and each sample
+// belongs to the object that exists when it is taken.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@
 
 namespace nodewise::attribution {
 
-/// All that is known of a recorded program.
+/// All that was recorded of a program.
 struct heard {
   const observe::recording& recorded;
   const launch::run_report& told; ///< by the agent; empty without it
   const machine& on;
   std::size_t page_bytes = 4096;
-  /// The kernel's NUMA balancing was on: a second fault of a page is an access. Otherwise it is
-  /// another first touch: the page had been given back, or was the kernel's page of zeros.
+  /// The kernel's NUMA balancing was on: a second fault on a page is an access. If off, it is
+  /// another first touch: the page had been given back, or was the kernel's zero page.
   bool balancing = false;
-  /// How many pages balancing has moved meanwhile, of all programs of the system.
+  /// Pages that balancing moved during the recording, for all programs of the system.
   std::uint64_t migrated = 0;
-  /// The memory of the recorded process where no agent tells of its objects; nullptr: unknown.
+  /// The memory of the recorded process if no agent reports its objects; nullptr: unknown.
   const observe::page_map* mapped = nullptr;
-  /// Told now and then how many samples have been gone through.
+  /// Called from time to time with the number of samples processed.
   std::function<void(std::uint64_t)> done = {};
 };
 
@@ -45,7 +45,7 @@ struct explained_touch {
 };
 
 struct swept {
-  std::vector<life> programs; ///< in the order of their beginning
+  std::vector<life> programs; ///< in the order of their start
   std::vector<explained_touch> stacks;
   std::uint64_t accesses = 0;
 };

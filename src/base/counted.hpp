@@ -7,7 +7,7 @@
 
 namespace nodewise {
 
-/// "1 node", "2 nodes", "0 nodes": of words whose plural ends in s.
+/// "1 node", "2 nodes", "0 nodes": for words whose plural ends in s.
 [[nodiscard]] inline std::string counted(std::size_t many, std::string_view of_one) {
   return std::to_string(many) + " " + std::string(of_one) + (many == 1 ? "" : "s");
 }

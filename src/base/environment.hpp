@@ -3,7 +3,7 @@
 
 namespace nodewise {
 
-/// How variables are read: std::getenv, or a test's stand-in. nullptr if there is none of the name.
+/// Reads an environment variable: std::getenv, or a test's substitute. nullptr if it is not set.
 using environment = const char* (*)(const char* name);
 
 } // namespace nodewise

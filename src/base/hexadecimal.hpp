@@ -8,8 +8,8 @@
 
 namespace nodewise {
 
-/// "0x1f3": an address or an offset, as text also in files, since not every reader's numbers hold
-/// 64 bits.
+/// "0x1f3": an address or an offset. Files hold it as text, too, because not every reader's numbers
+/// have 64 bits.
 [[nodiscard]] inline std::string hexadecimal(std::uint64_t value) {
   std::array<char, 16> digits{};
   char* const end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;

@@ -1,14 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Code that works for its caller: what it does, the caller asked for. The allocation of a
-// std::vector belongs to the line that made the vector.
+// Library code that works on behalf of its caller: the allocation of a std::vector is attributed to
+// the line that made the vector.
 #pragma once
 
 #include <string_view>
 
 namespace nodewise {
 
-/// Whether a path is of the C++ library's or the compiler's own headers.
+/// Whether a path belongs to the headers of the C++ library or the compiler.
 [[nodiscard]] constexpr bool is_library_header(std::string_view path) noexcept {
   for (const std::string_view folder :
        {"/include/c++/", "/c++/v1/", "/lib/gcc/", "/lib/clang/", "/libstdc++-v3/"}) {
@@ -19,8 +19,8 @@ namespace nodewise {
   return false;
 }
 
-/// Whether the name of a shared object, without its folder, is of a library of the language, of
-/// threads, or of this project.
+/// Whether a shared object is a language library, a threading library or one of this project.
+/// `name` is without its folder.
 [[nodiscard]] constexpr bool is_helping_library(std::string_view name) noexcept {
   for (const std::string_view begin :
        {"libc.so", "libc-", "libm.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so",

@@ -66,7 +66,7 @@ std::optional<int> tasks_of_host(std::string_view list, int host) {
 }
 
 std::optional<int> slurm_count(environment get) {
-  // The step's own before the job's, which may have been split up between steps.
+  // The step's count is preferred: the job's tasks may be split between steps.
   const int host = whole_number(get("SLURM_NODEID")).value_or(0);
   for (const char* const name :
        {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"}) {

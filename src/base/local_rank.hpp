@@ -11,15 +11,15 @@ namespace nodewise {
 /// Which of the processes that an MPI launcher started on this host is this one?
 struct local_rank {
   int number = 0;
-  std::optional<int> count;       ///< of the job's processes on this host, where the launcher says
-  const char* variable = nullptr; ///< that told the number
+  std::optional<int> count;       ///< the job's processes on this host, if the launcher sets it
+  const char* variable = nullptr; ///< the one that holds the number
 };
 
-/// The variables that tell the local rank, the first that is set counts: Open MPI, Slurm, MPICH and
-/// Intel MPI, PMIx, PALS, MVAPICH.
+/// The variables that hold the local rank, in order of preference: Open MPI, Slurm, MPICH and Intel
+/// MPI, PMIx, PALS, MVAPICH.
 [[nodiscard]] std::span<const char* const> local_rank_variables() noexcept;
 
-/// nullopt outside MPI. What is no number is not believed.
+/// nullopt outside MPI. A value that is not a number is ignored.
 [[nodiscard]] std::optional<local_rank> find_local_rank(environment get);
 
 } // namespace nodewise

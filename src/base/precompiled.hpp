@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Headers of the standard library that most files include, parsed once. Every file still includes
-// what it uses: the build with Clang does without this file.
+// what it uses, because the build with Clang does not use this file.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace nodewise {
 
 namespace {
 
-/// A character of UTF-8; of length 0 where the bytes are none.
+/// A UTF-8 character; its length is 0 if the bytes are not valid UTF-8.
 struct decoded {
   std::uint32_t code = 0;
   std::size_t length = 0;
@@ -20,7 +20,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// Refuses what Unicode does: overlong forms, surrogates, and codes above U+10FFFF.
+/// Rejects what Unicode forbids: overlong forms, surrogates, and codes above U+10FFFF.
 decoded decode(std::string_view text) {
   const unsigned first = byte_at(text, 0);
   if (first < 0x80) {

@@ -6,7 +6,7 @@
 
 namespace nodewise {
 
-/// `word` as a shell takes it for one word: in quotes where it has to be.
+/// `word` as a single word for a shell: in quotes if necessary.
 [[nodiscard]] inline std::string shell_word(std::string_view word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -6,7 +6,7 @@
 
 namespace nodewise {
 
-/// The parts between the separators, empty ones too: at least one.
+/// The parts between the separators, including empty ones; at least one.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (;;) {

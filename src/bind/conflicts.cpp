@@ -17,11 +17,11 @@ constexpr std::array names = {"OMP_NUM_THREADS",     "OMP_PLACES",          "OMP
                               "SLURM_MEM_BIND_TYPE", "SLURM_LOCALID",       "SLURM_CPU_BIND",
                               "MPI_LOCALRANKID"};
 
-/// Linux is built for no more processors: what names others, or lists more, is no list of
-/// processors.
+/// Linux supports no more processors: text that names larger numbers, or lists more of them, is not
+/// a list of processors.
 constexpr int most_listed = 1 << 13;
 
-/// Reads lists of numbers; a list that would name very many is no list of processors.
+/// Reads lists of numbers; rejects numbers beyond `most_listed`.
 class list_reader {
  public:
   explicit list_reader(std::string_view text) : rest_(text) {}
@@ -77,7 +77,7 @@ std::optional<repetition> read_repetition(list_reader& from) {
   return what;
 }
 
-/// `cpus`, moved up by multiples of the stride; false if a number leaves the possible ones, or if
+/// Inserts `cpus`, shifted by multiples of the stride. False if a number is out of range, or if
 /// there are too many.
 bool insert_repeated(cpu_set& into, const cpu_set& cpus, const repetition& how) {
   if (cpus.size() * static_cast<std::size_t>(how.length) > most_listed) {
@@ -117,7 +117,7 @@ std::optional<cpu_set> read_place(list_reader& from) {
   return from.take('}') ? std::optional(std::move(place)) : std::nullopt;
 }
 
-/// "3", "1-2", "4-15:2", into a set; false for what is none.
+/// Reads "3", "1-2" or "4-15:2" into a set; false if the text is not a range.
 bool read_range(list_reader& from, cpu_set& into) {
   const auto first = from.number();
   if (!first || *first < 0) {
@@ -177,7 +177,7 @@ class finder {
     found_.push_back({std::move(said), std::move(outcome), std::move(cure)});
   }
 
-  /// Without one of these words KMP_AFFINITY says how, not where: verbose, granularity=fine.
+  /// Without one of these words KMP_AFFINITY sets how, not where: verbose, granularity=fine.
   [[nodiscard]] bool kmp_affinity_places() const {
     const std::string* const text = value("KMP_AFFINITY");
     if (text == nullptr) {
@@ -197,7 +197,7 @@ class finder {
     return text != nullptr && (*text == "false" || *text == "FALSE" || *text == "False");
   }
 
-  /// The processors, and who has chosen them.
+  /// The processors, and the setting that chose them.
   [[nodiscard]] std::string affinity() const {
     const std::string text = "an affinity of processors " + allowed_.to_string();
     if (!ours_.processors.empty()) {
@@ -277,7 +277,7 @@ class finder {
     }
   }
 
-  /// "4,2" are nested teams of eight.
+  /// "4,2" means nested teams with eight threads in total.
   [[nodiscard]] std::optional<std::size_t> threads_of_all_teams() const {
     const std::string* const text = value("OMP_NUM_THREADS");
     const std::size_t threads = text == nullptr ? 0 : threads_of_teams(parse_team_sizes(*text));

@@ -52,7 +52,7 @@ void fill_in_order(shares& given, const shares& room, std::size_t threads) {
   }
 }
 
-/// Levels the shares as far as each node's room allows; the first nodes get what does not divide.
+/// Levels the shares as far as each node's room allows; the first nodes get the remainder.
 void fill_evenly(shares& given, const shares& room, std::size_t threads) {
   while (threads > 0) {
     for (std::size_t n = 0; n < room.size() && threads > 0; ++n) {
@@ -64,8 +64,8 @@ void fill_evenly(shares& given, const shares& room, std::size_t threads) {
   }
 }
 
-/// With fewer threads than nodes, the first node of each of `threads` equal parts of the machine,
-/// as OpenMP's spread picks the first place of each partition.
+/// With fewer threads than nodes: divides the nodes into `threads` equal parts and takes the first
+/// node of each, as OpenMP's spread picks the first place of each partition.
 shares first_of_each_part(std::size_t nodes, std::size_t threads) {
   shares given(nodes);
   for (std::size_t thread = 0; thread < threads; ++thread) {
@@ -74,7 +74,7 @@ shares first_of_each_part(std::size_t nodes, std::size_t threads) {
   return given;
 }
 
-/// Cores first; hardware threads that share a core with another only when the cores are used up.
+/// Uses one hardware thread of each core first, and the others only when all cores are used.
 shares deal_out(const std::vector<node_cores>& nodes, bind_policy policy, std::size_t threads) {
   if (policy == bind_policy::spread && threads < nodes.size()) {
     return first_of_each_part(nodes.size(), threads);
@@ -101,7 +101,7 @@ std::vector<std::size_t> used_of_each_core(const node_cores& node, bind_policy p
                                            std::size_t threads) {
   std::vector<std::size_t> used(node.cores.size());
   for (std::size_t level = 0; threads > 0; ++level) {
-    std::vector<std::size_t> open; // cores with yet another hardware thread
+    std::vector<std::size_t> open; // cores with a hardware thread left
     for (std::size_t c = 0; c < node.cores.size(); ++c) {
       if (node.cores[c].size() > level) {
         open.push_back(c);
@@ -133,7 +133,7 @@ std::vector<thread_place> lay_out(const std::vector<node_cores>& nodes, bind_pol
   return places;
 }
 
-/// OpenMP's form of a set: "0,4-7" is "0,4:4" there, and a range with a dash a syntax error.
+/// OpenMP's form of a set: "0,4-7" becomes "0,4:4". OpenMP rejects a range with a dash.
 std::string omp_list(const cpu_set& cpus) {
   std::string text;
   for (auto at = cpus.begin(); at != cpus.end();) {
@@ -175,7 +175,7 @@ void widen(std::vector<thread_place>& threads, const topology& where, place_kind
   }
 }
 
-/// The same machine with one allowed processor a core.
+/// The same machine with one allowed processor per core.
 topology first_of_each_core(const topology& where) {
   cpu_set first;
   for (const cpu_set& core : where.places(place_kind::cores)) {
@@ -184,7 +184,7 @@ topology first_of_each_core(const topology& where) {
   return {where.machine(), std::move(first), where.allowed_nodes()};
 }
 
-/// Any thread anywhere: it has a node only where all the processors are of one.
+/// The place of a thread that may run anywhere. It has a node only if all processors belong to one.
 thread_place anywhere(const topology& where, const std::vector<node_cores>& nodes) {
   thread_place place{where.allowed_cpus(), std::nullopt, unknown_node};
   if (place.place.size() == 1) {

@@ -28,7 +28,7 @@ allowance read_allowance(sys::kernel& from) {
   allowance found;
   found.cpus_online = read_set<cpu_id>(from, "/sys/devices/system/cpu/online");
   found.nodes_online = read_set<node_id>(from, "/sys/devices/system/node/online");
-  // A node that went offline may be in these still.
+  // These files may still list a node that went offline.
   found.nodes_with_memory =
       within(read_set<node_id>(from, "/sys/devices/system/node/has_memory"), found.nodes_online);
   found.nodes_with_cpus =

@@ -10,20 +10,21 @@
 
 namespace nodewise::doctor {
 
-/// What there is, and what this process may use of it. nullopt: could not be read.
+/// The processors and nodes of the machine, and those that this process may use. nullopt: could not
+/// be read.
 struct allowance {
   std::optional<cpu_set> cpus_online;
   std::optional<node_set> nodes_online;
   std::optional<node_set> nodes_with_memory;
   std::optional<node_set> nodes_with_cpus;
-  /// Of the processors and nodes online: Linux also lists such as could be plugged in.
+  /// Only processors and nodes that are online: Linux also lists those that could be plugged in.
   std::optional<cpu_set> cpus_allowed;
   std::optional<node_set> nodes_allowed;
-  cpuset group; ///< what the control group allows, likewise
+  cpuset group; ///< what the control group allows, online ones only
 
-  /// The nodes whose memory this process may have; nullopt if that is not known.
+  /// The nodes on which this process may allocate memory; nullopt if unknown.
   [[nodiscard]] std::optional<node_set> usable_nodes() const;
-  /// Whether there is more than one of these; what is not known counts as several.
+  /// Whether there is more than one usable node; unknown counts as several.
   [[nodiscard]] bool several_nodes() const;
 };
 

@@ -16,10 +16,10 @@ namespace nodewise::doctor {
 
 namespace {
 
-/// How much depends on a call.
+/// Whether Nodewise needs a call.
 enum class need { required, optional };
 
-/// What helps against each errno of each kind of call, here: by whether a filter is in force.
+/// The cure for each errno of each kind of call; it depends on whether a seccomp filter is active.
 class cures {
  public:
   explicit cures(privileges who) : who_(who) {}
@@ -88,7 +88,7 @@ class cures {
   }
 
  private:
-  /// Ordinary processes are permitted all of these by Linux itself: somebody was told to refuse.
+  /// Linux itself permits all of these calls to ordinary processes: a filter or module refuses.
   [[nodiscard]] std::string refused(std::string_view capability) const {
     if (who_.seccomp == 0) {
       return "no seccomp filter is in force: a security module (SELinux, AppArmor) refuses, its "
@@ -134,7 +134,7 @@ class prober {
     found_.push_back(std::move(f));
   }
 
-  /// What follows from a call that could not be made.
+  /// Records a call that could not be tried because an earlier one failed.
   void add_untried(std::string name, const std::string& why) {
     found_.push_back({std::move(name), verdict::unavailable, "not tried: " + why, "", 0});
   }
@@ -186,8 +186,8 @@ class prober {
     move(start, target);
   }
 
-  /// The node, or another if its memory is not allowed: to ask for it would be refused for that
-  /// reason alone. So it is with the page of zeros, which stands for one that nobody has written.
+  /// The node, or another if its memory is not allowed: a request for it would be refused for that
+  /// reason alone. The shared zero page, which backs pages not yet written, may be on such a node.
   [[nodiscard]] node_id allowed(node_id node) {
     const node_set usable = read_allowance(kernel_).usable_nodes().value_or(node_set{});
     return usable.empty() || usable.contains(node) ? node : usable.first();
@@ -202,13 +202,13 @@ class prober {
     return status.front();
   }
 
-  /// To the node where it is: permitted or not, nothing has to be copied.
+  /// Migrates the page to the node where it already is: tests permission without a copy.
   void move(void* start, node_id target) {
     const std::array<void*, 1> pages = {start};
     const std::array<int, 1> nodes = {to_int(target)};
     std::array<int, 1> status = {0};
     const int refused = kernel_.move_pages(pages, nodes, status);
-    // A page that is not there, or is there already, says nothing about permission.
+    // A page that is missing, or already on the node, does not show permission.
     const bool page_refused = refused == 0 && (status[0] == -EPERM || status[0] == -EACCES);
     add("move_pages (move)", need::required, page_refused ? -status[0] : refused,
         &cures::memory_call);

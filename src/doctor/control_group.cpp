@@ -16,8 +16,8 @@ namespace {
 /// Version 1 writes "no limit" as the largest number of pages it can hold.
 constexpr unsigned long long no_limit = 1ULL << 62;
 
-/// The path behind "0::" (version 2, without a controller's name) or behind a list of controllers
-/// with this one (version 1).
+/// The path after "0::" (version 2, without a controller's name) or after a list of controllers
+/// that contains this one (version 1).
 std::string_view group_path(std::string_view groups, std::string_view controller) {
   while (!groups.empty()) {
     const std::size_t end = std::min(groups.find('\n'), groups.size());
@@ -44,7 +44,7 @@ std::string_view group_path(std::string_view groups, std::string_view controller
 /// Where the groups of a controller are.
 struct hierarchy {
   std::string mount;
-  std::string path; ///< of this process' group; empty: it is in none
+  std::string path; ///< of this process's group; empty: it is in none
   bool version_2 = false;
 };
 
@@ -60,8 +60,8 @@ hierarchy hierarchy_of(sys::kernel& from, std::string_view controller) {
   return {"/sys/fs/cgroup", std::string(group_path(groups.value, "")), true};
 }
 
-/// From the group up to the root. In a container the path may be the host's, of which only the root
-/// can be seen; the container's own group is that root then. Ends where `look` answers true.
+/// Calls `look` from the group up to the root, until it returns true. In a container the path may
+/// be the host's, and only the root is visible; that root is then the container's own group.
 void walk_up(const hierarchy& groups, const std::function<bool(const std::string&)>& look) {
   std::string path = groups.path;
   while (true) {
@@ -81,7 +81,7 @@ std::optional<Number> whole_number(std::string_view text) {
                                                                   : std::nullopt;
 }
 
-/// Nothing for "max".
+/// nullopt for "max".
 std::optional<unsigned long long> bytes_in(const sys::answer<std::string>& text) {
   const auto bytes = text ? whole_number<unsigned long long>(text.value) : std::nullopt;
   return bytes && *bytes < no_limit ? bytes : std::nullopt;
@@ -91,7 +91,7 @@ std::optional<unsigned long long> bytes_in(const sys::answer<std::string>& text)
 struct memory_files {
   const char* limit;
   const char* use;
-  /// In memory.stat, of the group and those below it, as `use` is.
+  /// In memory.stat; like `use`, for the group and those below it.
   const char* inactive_cache;
   const char* active_cache;
 };
@@ -112,8 +112,8 @@ std::optional<unsigned long long> statistic(std::string_view text, std::string_v
   return std::nullopt;
 }
 
-/// Of what a group uses, the pages of files that the kernel gives up before it refuses memory; 0 if
-/// nobody says so. Files of memory file systems are not among them.
+/// The page cache of a group that the kernel evicts before it refuses memory; 0 if memory.stat does
+/// not report it. Files of memory file systems do not count.
 unsigned long long evictable_bytes(sys::kernel& from, const std::string& group,
                                    const memory_files& names) {
   const auto text = from.read_file((group + "/memory.stat").c_str());
@@ -145,7 +145,8 @@ bool is_unlimited_root(sys::kernel& from, const hierarchy& groups) {
          from.read_file("/sys/fs/cgroup/cgroup.controllers");
 }
 
-/// "200000 100000", with "max" or -1 for no limit: how many processors' worth; nullopt for none.
+/// Takes a limit such as "200000 100000", as a number of processors, if it is the lowest so far.
+/// "max" and -1 mean no limit.
 void take_quota(cpu_quota& lowest, std::string_view quota, std::string_view period) {
   const auto of_time = whole_number<long long>(quota);
   const auto in_time = whole_number<long long>(period);

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Examinations of another process, and of a machine of which there is only a file: nothing is
-// tried, so that nothing is said of permissions.
+// Examines another process, or a machine that is known from a file only: tries no calls, so it
+// cannot report permissions.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -26,7 +26,7 @@ finding unknown(const char* name, const std::string& why) {
   return {name, verdict::unavailable, "unavailable: " + why, "", 0};
 }
 
-/// How many threads may use which processors, the most first.
+/// The number of threads for each set of allowed processors, the largest number first.
 finding threads_of(sys::process& of) {
   const std::string name = "threads";
   const auto threads = of.threads();
@@ -68,7 +68,7 @@ finding limit_of(std::string_view limits, std::string_view line, const char* nam
   return soft.empty() ? unreadable(name) : fine(name, soft == "unlimited" ? soft : soft + " bytes");
 }
 
-/// What is asked of another process only.
+/// Checks that apply to another process only.
 std::vector<finding> examine_itself(sys::process& of, std::string_view status) {
   std::vector<finding> found;
   const auto name = field(status, "Name");
@@ -86,10 +86,10 @@ std::vector<finding> examine_itself(sys::process& of, std::string_view status) {
   return found;
 }
 
-/// What /proc/PID/environ says: a row of C strings.
+/// The content of /proc/PID/environ, a row of C strings.
 using variables = std::map<std::string, std::string, std::less<>>;
 
-/// An `environment` is a plain function, which has no place for whose variables it reads.
+/// The variables that `look_up` reads: an `environment` is a plain function and holds no state.
 thread_local const variables* read_now = nullptr;
 const char* look_up(const char* name) {
   const auto found = read_now->find(std::string_view(name));

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // oneTBB itself reads TBB_VERSION, its allocator TBB_MALLOC_USE_HUGE_PAGES and
-// TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD, its part for nodes whatever hwloc reads (2021.8). It has no
+// TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD, and its NUMA part the variables of hwloc (2021.8). It has no
 // variable for the number of threads.
 #include "doctor/environment.hpp"
 
@@ -18,7 +18,7 @@ namespace nodewise::doctor {
 
 namespace {
 
-/// Beside those of bind/conflicts.
+/// In addition to those of bind/conflicts.
 constexpr std::array own_names = {"OMPI_COMM_WORLD_LOCAL_SIZE",
                                   "SLURM_CPU_BIND_LIST",
                                   "SLURM_CPU_BIND_TYPE",
@@ -31,7 +31,7 @@ constexpr std::array own_names = {"OMPI_COMM_WORLD_LOCAL_SIZE",
                                   "HWLOC_SYNTHETIC",
                                   "HWLOC_XMLFILE"};
 
-/// They tell of a job or a rank, not where anything goes.
+/// False for variables that describe a job or a rank and place nothing.
 bool is_setting(std::string_view name) {
   return name != "SLURM_LOCALID" && name != "MPI_LOCALRANKID" && name != "SLURM_STEP_ID" &&
          name != "OMPI_COMM_WORLD_LOCAL_SIZE" && name != "SLURM_STEP_TASKS_PER_NODE";
@@ -58,7 +58,7 @@ std::vector<std::string_view> split(std::string_view list) {
   return parts;
 }
 
-/// How many processors a mask such as "0x00FF" has; nullopt for what is none.
+/// The number of processors in a mask such as "0x00FF"; nullopt for other text.
 std::optional<std::size_t> bits_of_mask(std::string_view mask) {
   if (mask.starts_with("0x")) {
     mask.remove_prefix(2);
@@ -108,7 +108,7 @@ class examiner {
   [[nodiscard]] std::string shown(std::string_view name) const {
     return std::string(name) + "=" + *value(name);
   }
-  /// Named after the variable that is told first.
+  /// Adds a finding named after the first variable in `said`.
   void add(const std::string& said, const std::string& outcome, std::string cure) {
     found_.push_back(
         doubtful(said.substr(0, said.find('=')), said + ": " + outcome, std::move(cure)));
@@ -125,11 +125,11 @@ class examiner {
                                           : list + ": no contradiction found");
   }
 
-  /// What srun says it has done against what this process has. Slurm numbers processors in a way of
-  /// its own, so that only their count can be compared.
+  /// Compares the binding that srun reports with that of this process. Slurm has its own numbers
+  /// of processors, so only their count can be compared.
   void batch_system() {
     if (value("SLURM_STEP_ID") == nullptr) {
-      return; // a batch script has srun's variables before srun has done anything
+      return; // a batch script has srun's variables before any srun
     }
     const std::string* const masks = value("SLURM_CPU_BIND_LIST");
     const std::string* const type = value("SLURM_CPU_BIND_TYPE");
@@ -188,7 +188,7 @@ class examiner {
     }
   }
 
-  /// Tasks that were not bound, each of which binds its own threads from the first place on.
+  /// Detects unbound tasks that each bind their own threads from the first place on.
   void same_places() {
     const std::string* const bind = value("OMP_PROC_BIND");
     const bool binds = bind != nullptr ? *bind != "false" && *bind != "FALSE" && *bind != "False"

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Variables that say where threads and memory go, held against each other (bind/conflicts) and
-// against what this process is allowed.
+// Compares the variables that place threads and memory with each other (bind/conflicts) and with
+// what this process may use.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,11 @@
 
 namespace nodewise::doctor {
 
-/// Those of the names that `examine_environment` asks for that are set.
+/// The variables that `examine_environment` needs and that are set.
 [[nodiscard]] bind::settings read_variables(environment get);
 
-/// Each contradiction with who wins and its cure; one good finding where there is none.
+/// One finding a contradiction, with the variable that wins and the cure; one good finding if there
+/// is none.
 [[nodiscard]] std::vector<finding> examine_environment(sys::kernel& from,
                                                        const bind::settings& said);
 

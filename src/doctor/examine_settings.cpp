@@ -121,7 +121,7 @@ class settings_examiner {
   struct reserved {
     bool readable = false;
     bool uneven = false;
-    std::string text; ///< empty where no node has any
+    std::string text; ///< empty if no node has any
   };
   [[nodiscard]] reserved reserved_on(const node_set& nodes, unsigned long long kibibytes) {
     reserved found;

@@ -14,8 +14,8 @@ namespace nodewise::doctor {
 
 namespace {
 
-/// A node is nearly full if programs can have less than this part of it, by free memory and by
-/// cache that is given up: an array that takes an even share of a machine hardly fits then.
+/// A node is nearly full if free memory and evictable cache are less than this part of it: an array
+/// spread evenly over the machine then hardly fits.
 constexpr std::uint64_t nearly_full_part = 20;
 
 /// Free pages of a node, of all its zones.
@@ -24,14 +24,14 @@ struct free_blocks {
   std::uint64_t large_pages = 0; ///< of these, in blocks of at least a transparent huge page
 };
 
-/// Takes the next line off a text.
+/// Removes the next line from a text and returns it.
 std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
 }
 
-/// Takes the next word off a line.
+/// Removes the next word from a line and returns it.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> number_in(std::string_view word) {
                                                                   : std::nullopt;
 }
 
-/// "Node 0, zone   Normal" off a line; nullopt for anything else.
+/// Removes "Node 0, zone   Normal" from a line and returns the node; nullopt for anything else.
 std::optional<node_id> take_zone(std::string_view& line) {
   if (next_word(line) != "Node") {
     return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<node_id> take_zone(std::string_view& line) {
   return node_id{static_cast<int>(*id)};
 }
 
-/// Pages that the kernel keeps free on each node before it takes those of another, by the low
+/// Pages that the kernel keeps free on each node before it falls back to another node, by the low
 /// watermarks of its zones in /proc/zoneinfo; empty if that cannot be read.
 std::map<node_id, std::uint64_t> read_low_watermarks(sys::kernel& from) {
   const auto text = from.read_file("/proc/zoneinfo");
@@ -79,8 +79,8 @@ std::map<node_id, std::uint64_t> read_low_watermarks(sys::kernel& from) {
   return pages;
 }
 
-/// "Node 0, zone   Normal   1   2 ...": how many free blocks of 1, 2, 4, ... pages. False for
-/// anything else.
+/// Adds a line "Node 0, zone   Normal   1   2 ...": numbers of free blocks of 1, 2, 4, ... pages.
+/// False for anything else.
 bool add_zone(std::map<node_id, free_blocks>& nodes, std::string_view line, unsigned large_order) {
   const auto node = take_zone(line);
   if (!node) {
@@ -101,7 +101,7 @@ bool add_zone(std::map<node_id, free_blocks>& nodes, std::string_view line, unsi
   return order > 0;
 }
 
-/// By /proc/buddyinfo; nullopt if it cannot be read or has a line that is not understood.
+/// From /proc/buddyinfo; nullopt if it cannot be read or has an invalid line.
 std::optional<std::map<node_id, free_blocks>> read_free_blocks(sys::kernel& from,
                                                                unsigned large_order) {
   const auto text = from.read_file("/proc/buddyinfo");
@@ -206,7 +206,7 @@ class state_examiner {
     }
   }
 
-  /// Where memory is from when a node has no more than this left.
+  /// Says where memory comes from when a node has only this much left.
   [[nodiscard]] std::string beyond(std::uint64_t left_bytes) const {
     const std::string touched = "what is touched beyond " + mebibytes(left_bytes);
     if (allowed_.several_nodes()) {
@@ -261,7 +261,7 @@ class state_examiner {
     const auto command_line = kernel_.read_file("/proc/cmdline");
     add(examine_nodes(*here_, command_line.value));
     add(examine_distances(*here_));
-    // One node's costs contradict nothing, but a file that is not used is somebody's mistake.
+    // The costs of a single node contradict nothing, but an unused file is worth a warning.
     if (here_->nodes.size() > 1 || !unused_.why.empty()) {
       add(examine_measured(*here_, unused_));
     }

@@ -11,21 +11,21 @@ namespace nodewise::doctor {
 
 enum class verdict {
   good,
-  warning,     ///< works, with less than there could be or with results that vary
+  warning,     ///< works, but not as well as it could, or with varying results
   bad,         ///< something that Nodewise needs is refused
   unavailable, ///< could not be read: neither good nor bad
 };
 
-/// One thing that was looked at.
+/// The result of one check.
 struct finding {
   std::string name; ///< "mbind", "numa_balancing"
   doctor::verdict verdict = verdict::good;
   std::string found;   ///< "permitted", "refused: EPERM (...)", "1 (on)"
-  std::string cure;    ///< empty where there is nothing to cure
+  std::string cure;    ///< empty if nothing needs a cure
   int errno_value = 0; ///< of a refused call
 };
 
-/// What could not be read.
+/// The finding for something that could not be read.
 [[nodiscard]] inline finding unreadable(std::string name) {
   return {std::move(name), verdict::unavailable, "unavailable", "", 0};
 }
@@ -41,11 +41,11 @@ struct finding {
 struct examination {
   std::vector<finding> calls;       ///< every system call, tried
   std::vector<finding> settings;    ///< of kernel, control group, process
-  std::vector<finding> state;       ///< of memory, and what the firmware says of it
-  std::vector<finding> environment; ///< variables that say where threads and memory go
+  std::vector<finding> state;       ///< of memory, and the firmware's description of it
+  std::vector<finding> environment; ///< variables that place threads and memory
   std::vector<finding> lab;         ///< what virtual machines need
 
-  /// Whether anything was found to be so.
+  /// Whether any finding has this verdict.
   [[nodiscard]] bool has(verdict what) const {
     const std::array all = {&calls, &settings, &state, &environment, &lab};
     return std::ranges::any_of(all, [what](const std::vector<finding>* list) {

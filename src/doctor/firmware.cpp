@@ -15,7 +15,7 @@ namespace nodewise::doctor {
 namespace {
 
 constexpr int local_distance = 10;
-/// REMOTE_DISTANCE of Linux: what it takes where the firmware has no table of distances.
+/// REMOTE_DISTANCE of Linux: its default if the firmware has no table of distances.
 constexpr int assumed_distance = 20;
 /// One figure 10 % too high, the other 10 % too low.
 constexpr double most_error = 1.1 / 0.9;
@@ -41,7 +41,7 @@ std::string number(double value) {
   return {text.data(), end.ptr};
 }
 
-/// Distances from a node to others, of all rows.
+/// All distances from one node to another.
 std::vector<int> remote_distances(const machine& of) {
   std::vector<int> all;
   for (std::size_t i = 0; i < of.distances.size(); ++i) {
@@ -54,7 +54,7 @@ std::vector<int> remote_distances(const machine& of) {
   return all;
 }
 
-/// Measured figures of one name by the two nodes.
+/// The measured figures of one name, by pair of nodes.
 std::map<std::pair<node_id, node_id>, const parameter*> measured(const machine& of,
                                                                  std::string_view name) {
   std::map<std::pair<node_id, node_id>, const parameter*> figures;
@@ -66,7 +66,7 @@ std::map<std::pair<node_id, node_id>, const parameter*> measured(const machine& 
   return figures;
 }
 
-/// How often the first costs the second: above 1, it costs more.
+/// The cost of the first relative to the second: above 1, the first costs more.
 double costs_more(const parameter& first, const parameter& second) {
   return first.name == "latency" ? first.value / second.value : second.value / first.value;
 }
@@ -155,7 +155,7 @@ std::vector<contradiction> find_contradictions(const machine& of) {
       for (const auto& [other_pair, other] : figures) {
         const auto near = of.distance(one->from, one->to);
         const auto far = of.distance(other->from, other->to);
-        // Of two memories as near, `one` is the dearer: each pair of nodes is told once.
+        // If both are equally near, `one` is the costlier: each pair of nodes is reported once.
         if (one->from == other->from && one->to != other->to && one->unit == other->unit && near &&
             far && *near <= *far && costs_more(*one, *other) > most_error) {
           found.push_back({one->from, one->to, other->to, *near, *far, name, one->unit, one->value,

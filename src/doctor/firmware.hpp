@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the firmware says of nodes and distances, and whether it can be so: arithmetic on a machine.
+// Checks the firmware's description of nodes and distances: arithmetic on a machine value.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@
 
 namespace nodewise::doctor {
 
-/// Whether there are nodes where there should be. `command_line`: the kernel's, "" if unknown.
+/// Whether the machine has as many nodes as it should. `command_line`: the kernel's, "" if unknown.
 [[nodiscard]] finding examine_nodes(const machine& of, std::string_view command_line);
 
-/// Whether distances tell nodes apart.
+/// Whether the distances distinguish nodes.
 [[nodiscard]] finding examine_distances(const machine& of);
 
-/// Two memories of which the firmware says one is nearer to the processors of `from`, or both as
-/// near, while measured costs say otherwise.
+/// Two memories for which measured costs contradict the firmware: it says that one is nearer to the
+/// processors of `from`, or that both are equally near.
 struct contradiction {
   node_id from = unknown_node;
-  node_id near = unknown_node; ///< by the firmware; of two as near, the one that costs more
+  node_id near = unknown_node; ///< by the firmware; if both are equally near, the costlier one
   node_id far = unknown_node;
   int near_distance = 0;
   int far_distance = 0;
@@ -35,15 +35,15 @@ struct contradiction {
   double far_value = 0;
 };
 
-/// All of these, of parameters named "latency" and "bandwidth" whose source begins with "measured".
-/// A figure may be 10 % off: what two such errors could explain contradicts nothing. Of several
-/// figures for one pair of nodes the first counts.
+/// All contradictions of parameters named "latency" and "bandwidth" whose source begins with
+/// "measured". A figure may be 10 % off: a difference that two such errors could explain is no
+/// contradiction. The first of several figures for a pair of nodes counts.
 [[nodiscard]] std::vector<contradiction> find_contradictions(const machine& of);
 
-/// The same as a finding: unavailable where nothing is measured, or what was is `unused`.
+/// The same as a finding: unavailable if nothing was measured, or the measured costs are `unused`.
 [[nodiscard]] finding examine_measured(const machine& of, const unused_costs& unused = {});
 
-/// Whether this process may run on processors whose own memory it may not have.
+/// Whether this process may run on processors without permission to allocate on their own node.
 [[nodiscard]] finding examine_reach(const machine& of, const allowance& may);
 
 } // namespace nodewise::doctor

@@ -64,7 +64,7 @@ int reading_kernel::write_file(const char* /*path*/, std::string_view /*text*/) 
 
 namespace {
 
-/// The kernel's words (mpol_to_str), without what follows them: ":0-1", "=static:0".
+/// Parses the kernel's words (mpol_to_str) and ignores suffixes such as ":0-1" and "=static:0".
 std::optional<sys::policy> policy_of(std::string_view words) {
   constexpr std::array<std::pair<std::string_view, sys::policy>, 7> names = {{
       {"default", sys::policy::system_default},

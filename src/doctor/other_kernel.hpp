@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The system as another process has it, and a machine of which there is only a file: kernels that
-// answer what can be known, and refuse all else with ENOSYS.
+// Kernels for another process's view of the system, and for a machine that is known from a file
+// only: they answer what can be known, and refuse everything else with ENOSYS.
 #pragma once
 
 #include <map>
@@ -36,14 +36,14 @@ class reading_kernel : public sys::kernel {
   int write_file(const char* path, std::string_view text) override;
 };
 
-/// /proc/self is the other process'; all other files are the system's.
+/// Reads /proc/self from the other process, and all other files from the system.
 class process_kernel : public reading_kernel {
  public:
   process_kernel(sys::kernel& system, sys::process& of) : system_(system), process_(of) {}
 
   sys::answer<std::string> read_file(const char* path) override;
-  /// Of its first thread: /proc/PID/numa_maps has that policy for the stack, as for every mapping
-  /// without one of its own.
+  /// The policy of its first thread: /proc/PID/numa_maps shows it for the stack, as for every
+  /// mapping without a policy of its own.
   sys::answer<sys::policy> get_mempolicy() override;
   std::size_t base_page_bytes() override { return system_.base_page_bytes(); }
   std::size_t thp_bytes() override { return system_.thp_bytes(); }
@@ -53,7 +53,7 @@ class process_kernel : public reading_kernel {
   sys::process& process_;
 };
 
-/// Answers which nodes and processors there are, and which of them are allowed.
+/// Answers with the recorded nodes and processors, and with those that are allowed.
 class recorded_kernel : public reading_kernel {
  public:
   explicit recorded_kernel(const topology& what);

@@ -82,14 +82,14 @@ finding capability_of(const privileges& found, const capability_words& of) {
   if (there && found.in_user_namespace.value_or(false)) {
     return fine(of.name, "inside its user namespace only, which is as without here");
   }
-  // A filter may refuse the calls all the same.
+  // A filter may still refuse the calls.
   const char* const filtered =
       found.seccomp.value_or(0) != 0 ? ", where the seccomp filter lets the calls pass" : "";
   return fine(of.name, there ? "has it: " + std::string(of.gives) + filtered
                              : "without; would give: " + std::string(of.gives));
 }
 
-/// What Linux forbids by level; each forbids what those below it do.
+/// What Linux forbids at a level, in addition to what the lower levels forbid.
 std::string forbidden_at(long long level) {
   if (level < 0) {
     return "nothing is forbidden";
@@ -116,7 +116,7 @@ finding paranoid(const privileges& found, std::optional<int> perf_errno) {
   if (level <= 2) {
     return fine(name, number + ": " + forbidden_at(level));
   }
-  // Linux itself knows no more than 2; Debian's and Ubuntu's kernels do.
+  // Linux itself has no level above 2; the kernels of Debian and Ubuntu do.
   if (perf_errno == 0) {
     return fine(name, number + ": as 2 with this kernel: " + forbidden_at(2));
   }

@@ -39,8 +39,8 @@ std::optional<std::uint64_t> swap_in(std::string_view meminfo) {
   return kibibytes << 10;
 }
 
-/// x86 tells by a processor flag that is there for this purpose; the others, by the firmware's
-/// tables only, where a vendor of real machines is not told from one of virtual ones.
+/// x86 has a processor flag for virtual machines. Other architectures have only the firmware's
+/// tables, which do not distinguish vendors of real machines from those of virtual ones.
 std::optional<std::string> read_virtualisation(sys::kernel& from) {
   const auto processors = read_text(from, "/proc/cpuinfo");
   if (!processors || processors->find("\nflags") == std::string::npos) {

@@ -10,18 +10,19 @@
 
 namespace nodewise::doctor {
 
-/// What changes results from outside the program; part of every result. nullopt: could not be read.
+/// Settings outside the program that affect results; part of every result. nullopt: could not be
+/// read.
 struct settings {
   std::optional<std::string> kernel_release; ///< "6.1.0-18-amd64"
   std::optional<std::size_t> page_bytes;     ///< base page
   std::optional<int> numa_balancing;         ///< 0 off, 1 on, 2 memory tiering, 3 both
   std::optional<std::string> thp;            ///< transparent huge pages: "always"
   std::optional<std::string> thp_defrag;     ///< "madvise"
-  std::optional<std::uint64_t> swap_bytes;   ///< all there is, used or not
+  std::optional<std::uint64_t> swap_bytes;   ///< the total, used or not
   /// "none", or the maker of the virtual machine as its firmware names it.
   std::optional<std::string> virtualisation;
 
-  /// Whether the kernel unmaps pages to see who uses them, and moves them there.
+  /// Whether the kernel unmaps pages to sample their users, and migrates the pages to them.
   [[nodiscard]] bool balances() const noexcept {
     return numa_balancing && (*numa_balancing & 1) != 0;
   }
@@ -29,10 +30,10 @@ struct settings {
 
 [[nodiscard]] settings read_settings(sys::kernel& from);
 
-/// A whole number that is all there is in a file; nullopt if it is not there or says something
-/// else.
+/// The whole number that is a file's only content; nullopt if there is no such file or its content
+/// is something else.
 [[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path);
-/// The same, if it is one of least..most: what a setting cannot be is not told as one.
+/// The same, but nullopt for a number outside least..most: impossible values are not reported.
 [[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path,
                                                    long long least, long long most);
 

@@ -19,7 +19,7 @@ namespace nodewise::doctor {
 
 namespace {
 
-/// Closes what a call opened; its errno otherwise.
+/// Closes the descriptor that a call returned; returns 0, or the errno of a failed call.
 int close_again(long descriptor) {
   if (descriptor < 0) {
     return errno;

@@ -12,14 +12,14 @@
 
 namespace nodewise::doctor {
 
-/// Why costs that were measured, or should have been, are not those of the machine; empty where
-/// there are none, or they are used.
+/// Why the machine value lacks costs that were measured, or should have been; empty if there are
+/// none, or they are used.
 struct unused_costs {
   std::string why;
   std::string cure;
 };
 
-/// What is examined, besides the kernel that all rooms share; a test puts its own in place.
+/// What is examined, besides the kernel that all folders share; a test replaces it.
 struct surroundings {
   sys::kernel* kernel = nullptr;
   /// Opens and closes a counter of page faults in user space: 0 or errno.
@@ -28,13 +28,13 @@ struct surroundings {
   std::function<int()> open_userfaultfd;
   /// The path of a program, searched as a shell does.
   std::function<std::optional<std::string>(const std::string& name)> find_program;
-  /// Those that `read_variables` asks for.
+  /// The variables that `read_variables` reads.
   bind::settings variables;
-  /// The machine, with measured costs if there are any; nothing: it could not be found out.
+  /// The machine, with measured costs if there are any; nullopt: could not be read.
   std::optional<machine> here;
   unused_costs unused;
 
-  /// This one, without a machine: whoever asks knows how to find it out.
+  /// Those of this system, without a machine: the caller reads it.
   [[nodiscard]] static surroundings of_this_system();
 };
 

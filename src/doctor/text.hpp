@@ -13,8 +13,8 @@
 
 namespace nodewise::doctor {
 
-/// What stands behind "Name:" at the beginning of a line, such as those of /proc/self/status;
-/// nullopt if there is no such line.
+/// The text after "Name:" at the beginning of a line, as in /proc/self/status; nullopt if there is
+/// no such line.
 [[nodiscard]] inline std::optional<std::string_view> field(std::string_view text,
                                                            std::string_view name) {
   while (!text.empty()) {
@@ -30,7 +30,7 @@ namespace nodewise::doctor {
   return std::nullopt;
 }
 
-/// A list of the kernel's, "0-3,8"; nullopt for anything else, such as nothing at all.
+/// Parses a list as the kernel writes it, "0-3,8"; nullopt for anything else, such as empty text.
 template <class Id>
 [[nodiscard]] std::optional<id_set<Id>> parse_set(const std::optional<std::string_view>& list) {
   try {

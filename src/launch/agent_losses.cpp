@@ -11,7 +11,7 @@ std::string records(std::uint64_t count) {
   return count == 1 ? "1 record" : std::to_string(count) + " records";
 }
 
-/// Why the file had no more room, and what makes room. The disk is named only if it was the reason.
+/// Why the file was full, and how to get more room. Names the disk only if it was the reason.
 std::string want_of_room(const run_report& report, std::string_view remedy) {
   const std::string file =
       "the report file of " + std::to_string(report.room_bytes / 1024) + " KiB is full; ";

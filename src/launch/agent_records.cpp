@@ -11,7 +11,7 @@ namespace nodewise::launch {
 
 namespace {
 
-/// A copy of the first bytes: records lie at any address, and may be shorter than they should be.
+/// Copies the first bytes, since records are not aligned and may be too short.
 template <class Record>
 std::optional<Record> copy(std::string_view bytes) {
   Record record;
@@ -22,12 +22,12 @@ std::optional<Record> copy(std::string_view bytes) {
   return record;
 }
 
-/// What follows the fixed part of a record.
+/// The part of a record after its fixed part.
 class tail {
  public:
   explicit tail(std::string_view bytes) : left_(bytes) {}
 
-  /// Nothing if there are not so many.
+  /// nullopt if there are fewer than `count`.
   template <class Item>
   std::optional<std::vector<Item>> take(std::uint64_t count) {
     if (count > left_.size() / sizeof(Item)) {
@@ -97,7 +97,7 @@ node_id node_of(std::int32_t number) {
   return number >= 0 ? node_id{number} : unknown_node;
 }
 
-/// Ascending, and within the object's pages.
+/// Checks that runs are ascending and within the object's pages.
 bool read_runs(object_report& into, const std::vector<nodewise_agent_run>& runs) {
   std::uint64_t end = 0;
   for (const nodewise_agent_run& run : runs) {
@@ -110,7 +110,7 @@ bool read_runs(object_report& into, const std::vector<nodewise_agent_run>& runs)
   return true;
 }
 
-/// All that the record's fixed part says.
+/// The contents of the record's fixed part.
 object_report fixed_part_of(const nodewise_agent_object& fixed) {
   object_report object;
   object.sequence = fixed.sequence;
@@ -217,7 +217,7 @@ std::optional<thread_report> thread_of(const whole_record& record) {
     }
     thread.team_sizes.push_back(size);
   }
-  constexpr std::size_t most_threads = std::size_t{1} << 20; // that a profile may speak of
+  constexpr std::size_t most_threads = std::size_t{1} << 20; // limit of a profile
   if (bind::threads_of_teams(thread.team_sizes) > most_threads) {
     thread.team_sizes.clear();
   }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The agent's records, one by one, as values.
+// The agent's records as values, one by one.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace nodewise::launch {
 
-/// A record whose length and checksum are right, whatever it says.
+/// A record whose length and checksum are right; its contents are not checked yet.
 struct whole_record {
   nodewise_agent_header header;
   std::string_view bytes;
 };
-/// The record at the front of the bytes, or nothing.
+/// The record at the front of the bytes; nullopt if there is none.
 [[nodiscard]] std::optional<whole_record> next_record(std::string_view bytes);
 
-// Each of these gives nothing if the record is too short for what it announces, or if its counts
+// Each of these returns nullopt if the record is too short for what it announces, or if its counts
 // contradict each other.
 [[nodiscard]] std::optional<process_report> start_of(const whole_record& record);
 [[nodiscard]] std::optional<object_report> object_of(const whole_record& record);

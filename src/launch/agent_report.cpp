@@ -11,7 +11,7 @@ namespace nodewise::launch {
 
 namespace {
 
-/// A process that became another program, and a number that was given out again, start anew.
+/// A process that became another program, or a reused pid, gets a new entry.
 process_report& process(run_report& report, int pid) {
   const auto found =
       std::find_if(report.processes.rbegin(), report.processes.rend(),
@@ -24,7 +24,7 @@ process_report& process(run_report& report, int pid) {
   return report.processes.emplace_back(std::move(unknown));
 }
 
-/// False if the record is not what its kind says.
+/// False if the record is invalid for its kind.
 bool take(run_report& report, const whole_record& record) {
   const int pid = record.header.pid;
   const auto add = [&](auto member, auto value) {
@@ -88,7 +88,7 @@ std::optional<std::size_t> count_workers(const process_report& process) {
   }
   std::size_t workers = 1;
   for (const thread_report& thread : process.threads) {
-    // Not those of MPI and the like, which wait for messages.
+    // Excludes threads of MPI and the like, which wait for messages.
     const bool works = thread.start.empty() || thread.start.starts_with("libgomp") ||
                        thread.start.starts_with("libomp") || thread.start.starts_with("libiomp") ||
                        thread.start.starts_with("libtbb");

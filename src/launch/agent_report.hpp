@@ -26,11 +26,11 @@ struct object_report {
     content what = content::unknown;
     node_id node = unknown_node; ///< of more than half of its pages, if it is a node
   };
-  /// Resident pages in a row.
+  /// Consecutive resident pages.
   struct run {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    node_id node = unknown_node; ///< unknown: the kernel would not say
+    node_id node = unknown_node; ///< unknown: the kernel does not report it
   };
 
   enum class kind { heap, map, static_array, group, region };
@@ -39,17 +39,17 @@ struct object_report {
   kind what = kind::heap;
   std::string name;                ///< of a static array: its symbol
   std::uint64_t blocks = 1;        ///< of a group: the small blocks that make it up
-  std::optional<std::size_t> rule; ///< position of the rule that decided
+  std::optional<std::size_t> rule; ///< position of the rule that applied
   std::uint64_t start = 0;         ///< address, the last one if it moved
   std::uint64_t bytes = 0;
   std::uint64_t granule_bytes = 0; ///< edges of blocks are multiples of this
   std::uint64_t pages = 0;
   std::uint64_t resident = 0;
-  std::uint64_t on_owner = 0; ///< meaningless where nothing was to be placed
-  std::uint64_t unknown = 0;  ///< in memory, but the kernel would not say where
+  std::uint64_t on_owner = 0; ///< meaningless if no placement was requested
+  std::uint64_t unknown = 0;  ///< in memory, but the kernel does not report the node
   std::vector<share> shares;  ///< ascending by node
   std::vector<cell> strip;
-  std::string caller_module; ///< who called malloc; empty if unknown
+  std::string caller_module; ///< module of malloc's caller; empty if unknown
   std::uint64_t caller_offset = 0;
   int refused_errno = 0; ///< why the kernel did not place it
   std::uint32_t extents = 0;
@@ -58,28 +58,28 @@ struct object_report {
   bool reduced = false;     ///< asked page by page, perhaps not for all pages
   bool live_at_end = false;
   bool resized = false;
-  bool coarser = false;      ///< in larger granules or parts than asked: the map limit
-  bool interleaved = false;  ///< cyclic asked, the kernel's interleave given: the map limit
+  bool coarser = false;      ///< in larger granules or parts than requested: map limit
+  bool interleaved = false;  ///< cyclic requested, kernel interleave used: map limit
   bool base_pages = false;   ///< huge pages were switched off: blocks are too short for them
   bool partly_gone = false;  ///< the program unmapped or moved a part of it
-  bool many_threads = false; ///< a group that several threads allocate: left alone
-  bool no_threads = false;   ///< a group, and no thread was started after it: left alone
-  bool unasked = false;      ///< nobody asked for a placement: only observed
+  bool many_threads = false; ///< a group that several threads allocate: not placed
+  bool no_threads = false;   ///< a group, and no thread was started after it: not placed
+  bool unasked = false;      ///< no placement was requested: only observed
   // Of trace mode:
   std::uint64_t allocated_ns = 0;
   std::uint64_t freed_ns = 0;   ///< freed, or the end of the process
-  std::optional<int> maker_tid; ///< the thread that made it
+  std::optional<int> maker_tid; ///< the thread that allocated it
   std::uint32_t stack = 0;      ///< number of a `stack_report` of the process; 0: none
   std::vector<run> where;       ///< ascending
-  bool where_cut = false;       ///< there are more of them
-  bool not_asked = false;       ///< where its pages are, since it is one of many that come and go
+  bool where_cut = false;       ///< `where` is incomplete
+  bool not_asked = false;       ///< its pages were not located: one of many short-lived objects
 
-  /// Share of the pages whose place is known that lie on their owner, 0..1.
+  /// Share of the pages with a known node that are on their owner, 0..1.
   [[nodiscard]] std::optional<double> locality() const noexcept;
 };
 
-/// An object when it was made, and again whenever it moved or changed its size: all there is of the
-/// objects of a process that did not end by itself.
+/// An object at its allocation, and again at each move or change of size. For a process that did
+/// not end by itself, these are the only reports of its objects.
 struct allocation_report {
   std::uint64_t sequence = 0;
   object_report::kind what = object_report::kind::heap;
@@ -93,8 +93,8 @@ struct allocation_report {
   std::uint32_t stack = 0;
 };
 
-/// Where an unwinder begins: the registers at an instruction inside the agent, and the stack from
-/// its pointer on.
+/// What an unwinder starts from: the registers at an instruction inside the agent, and the stack
+/// from the stack pointer on.
 struct stack_report {
   std::uint32_t number = 0;
   int tid = 0;
@@ -103,15 +103,15 @@ struct stack_report {
   std::uint64_t caller = 0;  ///< return address into the program, which the chain contains
   std::uint64_t ip = 0;
   std::uint64_t sp = 0;
-  std::uint64_t end = 0; ///< of the thread's stack, beyond the bytes where these are cut off
+  std::uint64_t end = 0; ///< of the thread's stack; beyond `bytes` if these are cut off
   std::array<std::optional<std::uint64_t>, 33> registers; ///< by their numbers in DWARF
   std::string bytes;                                      ///< from `sp` on
 };
 
-/// Calls of read(), fread() and the like, of one place and one thread, that wrote into neighbouring
-/// bytes.
+/// Calls of read(), fread() and the like from one place in the code and one thread that wrote to
+/// neighbouring bytes.
 struct write_report {
-  std::optional<std::uint64_t> sequence; ///< of the object; nothing for blocks of a group
+  std::optional<std::uint64_t> sequence; ///< of the object; nullopt for blocks of a group
   std::uint64_t start = 0;               ///< address that `first` and `last` count from
   std::uint64_t first = 0;
   std::uint64_t last = 0; ///< half-open
@@ -119,7 +119,7 @@ struct write_report {
   std::uint64_t calls = 0;
   std::uint64_t first_ns = 0; ///< when the first call returned
   std::uint64_t last_ns = 0;
-  std::string caller_module; ///< who called read()
+  std::string caller_module; ///< module of read()'s caller
   std::uint64_t caller_offset = 0;
   int tid = 0;
   std::uint32_t stack = 0;
@@ -127,7 +127,7 @@ struct write_report {
 
 /// The agent's own count of one process.
 struct process_totals {
-  /// What one rule decided about.
+  /// Objects that one rule applied to.
   struct matched {
     std::uint64_t objects = 0;
     std::uint64_t placed = 0; ///< of these
@@ -138,20 +138,20 @@ struct process_totals {
   std::uint64_t placed = 0;
   std::uint64_t refused = 0;
   std::uint64_t map_limited = 0;
-  std::uint64_t left_out = 0;  ///< objects without a report of their own: there were too many
-  std::uint64_t lost = 0;      ///< records that the report file had no room for
-  std::uint64_t no_memory = 0; ///< records that the process had no memory to make
+  std::uint64_t left_out = 0;  ///< objects without their own report, because there were too many
+  std::uint64_t lost = 0;      ///< records that did not fit in the report file
+  std::uint64_t no_memory = 0; ///< records that the process had no memory for
   int refused_errno = 0;
   std::uint64_t own_threads = 0;          ///< started by the program itself, not by a runtime
   std::uint64_t pinned = 0;               ///< of these, by the agent
   std::uint64_t own_affinity = 0;         ///< threads that the program bound itself
   std::uint64_t stripped = 0;             ///< modules with large static memory and no symbols
-  std::uint64_t groups = 0;               ///< sites whose small blocks were put together
+  std::uint64_t groups = 0;               ///< sites whose small blocks were grouped
   int pin_errno = 0;                      ///< why a thread could not be bound
-  std::uint64_t allocations_left_out = 0; ///< there were too many of them, as of the following
+  std::uint64_t allocations_left_out = 0; ///< there were too many; same for the next two
   std::uint64_t stacks_left_out = 0;
   std::uint64_t writes_left_out = 0;
-  std::vector<matched> rules; ///< in their order; of all objects, also those that were left out
+  std::vector<matched> rules; ///< in their order; count all objects, including those left out
 };
 
 /// A thread that lived at the end, or that the agent had bound.
@@ -159,45 +159,45 @@ struct thread_report {
   int tid = 0;
   std::optional<int> ordinal; ///< among those that the program itself started
   std::string name;
-  std::string cpus;  ///< where it may run, as a list; may be cut off, then it ends with "..."
+  std::string cpus;  ///< where it may run, as a list; ends with "..." if cut off
   std::string start; ///< the module of its start routine; empty if unknown
   /// Of a thread of an inner team of OpenMP: the sizes of the teams that it is in, outermost first.
   std::vector<std::size_t> team_sizes;
   std::size_t inner_number = 0; ///< with `team_sizes`: among the threads of all inner teams
   bool main = false;
   bool pinned = false;       ///< by the agent
-  bool own_affinity = false; ///< by the program, which wins
+  bool own_affinity = false; ///< by the program, which takes precedence
 };
 
-/// The agent's own thread, which keeps the kernel from moving pages that it samples accesses of.
+/// The agent's own thread that keeps the kernel from moving the pages whose accesses it samples.
 struct numa_pinner_report {
-  int tid = 0;             ///< none of the program's threads; 0: there is none
-  int refused_errno = 0;   ///< why pages were not held from some time on
-  std::uint64_t pages = 0; ///< that were held when their object ended
+  int tid = 0;             ///< not one of the program's threads; 0: no such thread
+  int refused_errno = 0;   ///< why pages were no longer held from some time on
+  std::uint64_t pages = 0; ///< that were still held when their object ended
 };
 
 struct process_report {
   int pid = 0;
-  int parent = 0;            ///< process that made it; 0 if the record of its start is lost
+  int parent = 0;            ///< process that forked it; 0 if the record of its start is lost
   std::uint64_t time_ns = 0; ///< of its start
   std::string program;
-  std::string allocator;        ///< the library of its small blocks, if it is not the C library
+  std::string allocator;        ///< library that allocates small blocks, if not the C library
   std::uint64_t page_bytes = 0; ///< 0 if the record of its start is lost
-  bool foreign_malloc = false;  ///< it defines malloc itself: the agent sees no request
-  bool made_objects = false;    ///< at least one, told when it was made
+  bool foreign_malloc = false;  ///< it defines malloc itself: the agent sees no allocations
+  bool made_objects = false;    ///< at least one, reported at its allocation
   std::vector<object_report> objects;
   std::vector<thread_report> threads;
-  std::vector<allocation_report> allocations; ///< of trace mode, as the following
+  std::vector<allocation_report> allocations; ///< of trace mode, like the next two
   std::vector<stack_report> stacks;
   std::vector<write_report> writes;
-  std::optional<numa_pinner_report> numa_pinner; ///< where it was to bind pages
-  std::vector<int> helpers;                      ///< processes of the agent's own, by pid
-  /// Nothing if it ended by a signal or became another program.
+  std::optional<numa_pinner_report> numa_pinner; ///< if it had to bind pages
+  std::vector<int> helpers;                      ///< the agent's own processes, by pid
+  /// nullopt if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };
 
-/// How many threads shared the work: those that the program started itself, or else its first one
-/// and the runtimes' own. Nothing if nobody knows.
+/// The number of threads that share the work: those that the program started itself, otherwise its
+/// first thread and the threads of its runtimes. nullopt if unknown.
 [[nodiscard]] std::optional<std::size_t> count_workers(const process_report& process);
 
 /// Why the agent's file is smaller than it should be.
@@ -205,8 +205,8 @@ enum class room_limit { none, disk, file_size };
 
 struct run_report {
   std::vector<process_report> processes; ///< in the order of their start
-  std::uint64_t damaged_bytes = 0;       ///< of the agent's file, that make no whole record
-  std::uint64_t lost = 0;                ///< records that it had no room for, of all processes
+  std::uint64_t damaged_bytes = 0;       ///< of the agent's file that form no whole record
+  std::uint64_t lost = 0;                ///< records that did not fit, of all processes
   std::uint64_t room_bytes = 0;          ///< of the file
   room_limit limit = room_limit::none;
 };
@@ -214,20 +214,20 @@ struct run_report {
 /// Whether all large objects of the process are in the report, and if not, why.
 enum class completeness {
   whole,
-  died,     ///< it did not end by exit: what it had not freed is unknown
-  replaced, ///< it became another program: likewise
+  died,     ///< it did not end by exit: objects not yet freed are unknown
+  replaced, ///< it became another program: same consequence
   cut_off,  ///< records were lost, or objects left out
 };
 [[nodiscard]] completeness completeness_of(const run_report& report, std::size_t index);
 
-/// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: what is whole
-/// is read, the rest counted.
+/// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: whole records
+/// are read, the remaining bytes are counted.
 [[nodiscard]] run_report read_agent_report(std::string_view records);
-/// The same with the file's head before them.
+/// The same for a whole file: the file's head precedes the records.
 [[nodiscard]] run_report read_agent_file(std::string_view file);
 
-/// What of the report is missing, and what to do about it; one sentence each. `remedy` is what
-/// makes fewer records.
+/// What the report lacks and what to do about it, one sentence each. `remedy` describes how to get
+/// fewer records.
 [[nodiscard]] std::vector<std::string> losses_of(const run_report& report, std::string_view remedy);
 
 } // namespace nodewise::launch

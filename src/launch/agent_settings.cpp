@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The agent's orders as the text that agent/protocol.h describes.
+// Writes the agent's orders as the text that agent/protocol.h describes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +38,7 @@ std::string node_list(const std::vector<node_id>& nodes) {
   return text;
 }
 
-/// A name in which nothing means anything to the reader of the settings.
+/// Encodes a name so that it has no special characters of the settings.
 std::string encoded(const std::string& name) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -137,7 +137,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   return text;
 }
 
-/// The kernel's limit of one variable, its name and its end included (MAX_ARG_STRLEN).
+/// The kernel's limit for one variable, including its name and terminator (MAX_ARG_STRLEN).
 constexpr std::size_t longest_variable = std::size_t{128} << 10;
 
 std::size_t count_runs(const std::vector<node_id>& owners) {
@@ -154,7 +154,7 @@ std::size_t count_runs(const std::vector<node_id>& owners) {
               "give fewer objects a rule, or ask for coarser parts");
 }
 
-/// What the agent would not understand is not to be found out when the program runs.
+/// Checks the agent's limits here, not only when the program runs.
 void check_limits(const agent_orders& orders) {
   std::size_t runs = count_runs(orders.owners);
   std::size_t code = 0;
@@ -178,7 +178,7 @@ void check_limits(const agent_orders& orders) {
   }
 }
 
-/// The agent, and behind it the library that hears of reads.
+/// The agent, followed by the library that records reads.
 std::string libraries_of(const agent_orders& orders) {
   if (!orders.trace) {
     return orders.library;
@@ -196,7 +196,8 @@ std::vector<variable> agent_variables(const agent_orders& orders, const std::str
                 "LD_PRELOAD cannot hold a path with a blank or a colon",
                 "install nodewise under a path without them");
   }
-  // In front of what the user preloads, which it calls: behind another malloc it would see nothing.
+  // The agent comes before the user's preloads and calls them: after another malloc it would see no
+  // calls.
   const char* const others = get == nullptr ? std::getenv("LD_PRELOAD") : get("LD_PRELOAD");
   std::string preload = libraries_of(orders);
   if (others != nullptr && *others != '\0') {

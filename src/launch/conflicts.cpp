@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The settings that contradict each other, as the program would find them.
+// Finds settings that contradict each other in the program's environment.
 #include "bind/conflicts.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace nodewise::launch {
 
 namespace {
 
-/// The option that says which processors there are; empty where they are the caller's.
+/// The option that chooses the processors; empty if they are the caller's.
 std::string chooser_of_processors(const run_options& options) {
   if (options.ranks_per) {
     return "--ranks-per";

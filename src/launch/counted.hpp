@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Inside a virtual machine whose memory traffic is counted: the launcher says what is the program
-// and what is only its helper.
+// In a virtual machine that counts memory traffic, the launcher marks which tasks belong to the
+// program and which are only helpers.
 #pragma once
 
 #include <nodewise/marker.h>
@@ -15,17 +15,17 @@ namespace nodewise::launch {
   return get("NODEWISE_LAB") != nullptr;
 }
 
-/// Whether this process's surroundings are such a machine; `get` reads the environment.
+/// Whether this process runs in a lab machine that counts traffic; `get` reads the environment.
 [[nodiscard]] inline bool is_counted(environment get) {
   return get("NODEWISE_LAB_COUNTS") != nullptr;
 }
 
-/// This task is a helper: what it does is not counted.
+/// Marks this task as a helper, whose traffic is not counted.
 inline void stand_aside() noexcept {
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_EXCLUDE);
 }
 
-/// What this task does from here on is the program's own.
+/// Marks this task as part of the program from here on.
 inline void begin_counted_program() noexcept {
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_OBSERVE);
 }

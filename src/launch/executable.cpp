@@ -30,7 +30,7 @@ class open_file {
     }
   }
 
-  /// The bytes at `offset` that are there, at most `bytes`.
+  /// The bytes at `offset` that exist, at most `bytes`.
   [[nodiscard]] std::string read(std::size_t offset, std::size_t bytes) const {
     std::string content(bytes, '\0');
     const ssize_t got =
@@ -44,7 +44,7 @@ class open_file {
   int descriptor_;
 };
 
-/// What of an ELF file decides whether a library can be loaded into it.
+/// The facts of an ELF file that decide whether a library can be preloaded.
 struct elf_facts {
   unsigned char word_class = 0;
   std::uint16_t machine = 0;
@@ -52,7 +52,7 @@ struct elf_facts {
   std::vector<std::string> needed; ///< the libraries it names
 };
 
-/// What lies at an address once the file is loaded.
+/// The file offset of the byte at an address once the file is loaded.
 template <class Segment>
 std::optional<std::size_t> offset_of(const std::vector<Segment>& segments, std::uint64_t address) {
   for (const Segment& each : segments) {
@@ -131,7 +131,7 @@ std::optional<elf_facts> read_elf(const std::string& name) {
   return facts;
 }
 
-/// "#!/usr/bin/env python3" names /usr/bin/env; empty for no script.
+/// "#!/usr/bin/env python3" names /usr/bin/env; empty if it is not a script.
 std::string interpreter_of_script(const std::string& name) {
   const std::string start = open_file(name).read(0, 256);
   if (!start.starts_with("#!")) {
@@ -142,7 +142,7 @@ std::string interpreter_of_script(const std::string& name) {
   return first == std::string::npos ? std::string{} : start.substr(first, last - first);
 }
 
-/// The dynamic linker of such a program takes no library from a path in LD_PRELOAD.
+/// The dynamic linker of such a program ignores paths in LD_PRELOAD.
 bool changes_identity(const std::string& name) {
   struct stat facts{};
   if (::stat(name.c_str(), &facts) != 0) {
@@ -170,7 +170,7 @@ std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts
                     "place its memory with --interleave or --membind"};
   }
   for (const std::string& needed : program.needed) {
-    // It refuses to run behind any other library.
+    // It refuses to run after any other library.
     if (needed.starts_with("libasan.so") || needed.starts_with("libclang_rt.asan")) {
       return obstacle{name + " is built with AddressSanitizer, whose library must come first",
                       "build it without -fsanitize=address"};
@@ -225,7 +225,7 @@ std::optional<obstacle> why_not_preloaded(const std::string& file, const std::st
   // The kernel follows this many interpreters of interpreters.
   for (int depth = 0; depth < 5; ++depth) {
     if (const auto elf = read_elf(name)) {
-      // A set-user-ID bit on a script has no effect, on its interpreter it has.
+      // A set-user-ID bit has no effect on a script, but it has on its interpreter.
       if (changes_identity(name)) {
         return obstacle{name + " runs with other rights (setuid, setgid or file capabilities): no "
                                "library can be preloaded into it",

@@ -16,7 +16,7 @@ struct obstacle {
   std::string cure;
 };
 
-/// nullopt if `library` can be preloaded into `file`, as far as one can tell before it runs.
+/// nullopt if `library` can be preloaded into `file`, as far as that is known before it runs.
 /// Follows the interpreter of a script.
 [[nodiscard]] std::optional<obstacle> why_not_preloaded(const std::string& file,
                                                         const std::string& library);

@@ -29,7 +29,7 @@ std::uint32_t hash(std::string_view text) {
   return value;
 }
 
-/// Of the host and the container: 8 hexadecimal digits.
+/// A hash of the host and the container: 8 hexadecimal digits.
 std::string place_of_processes() {
   utsname host{};
   (void)::uname(&host);
@@ -45,7 +45,7 @@ std::string place_of_processes() {
   return text;
 }
 
-/// The process that made a file of this name, or 0 where it is no name of ours.
+/// The process that made a file of this name; 0 if the name has another form.
 pid_t owner_of(std::string_view name, std::string_view prefix, std::string_view place) {
   if (!name.starts_with(prefix)) {
     return 0;

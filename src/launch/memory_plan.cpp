@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which memory policy the program inherits, and what the agent places by itself.
+// Plans which memory policy the program inherits and what the agent places.
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -35,7 +35,7 @@ memory_policy preferred(const planning& now, const memory_choice& choice) {
   return {one ? sys::policy::preferred : sys::policy::preferred_many, std::move(nodes)};
 }
 
-/// The policy of the whole process, where the choice is one that the kernel knows.
+/// The policy of the whole process, if the kernel has a policy for the choice.
 std::optional<memory_policy> process_policy(const planning& now) {
   const memory_choice& choice = now.options.memory;
   const auto on_nodes = [&](sys::policy mode) {
@@ -64,7 +64,7 @@ std::optional<memory_policy> process_policy(const planning& now) {
   return std::nullopt;
 }
 
-/// Whose pages are whose if the program's loops are static; nothing where a thread has no node.
+/// The node of each thread, which owns its block's pages if loops are static; empty if unknown.
 std::vector<node_id> owners_to_count_by(const team_layout& layout) {
   std::vector<node_id> nodes;
   for (const thread_place& thread : layout.threads()) {
@@ -131,7 +131,7 @@ agent_placement placement_of(const planning& now, const memory_choice& choice) {
   return made;
 }
 
-/// "module+0x1234-0x1240", as reports print an unknown site; decimal numbers will do.
+/// "module+0x1234-0x1240", as reports print an unknown site; decimal numbers are accepted.
 std::optional<code_range> raw_range(const std::string& site) {
   const std::size_t plus = site.rfind('+');
   if (plus == std::string::npos || plus == 0) {
@@ -151,7 +151,7 @@ std::optional<code_range> raw_range(const std::string& site) {
     return std::nullopt;
   }
   if (dash == std::string_view::npos) {
-    // A report gives the address behind the call; the agent looks a byte before it.
+    // A report gives the address after the call; the agent looks up the byte before it.
     made.last = made.first;
     made.first -= made.first != 0 ? 1 : 0;
     return made.last > made.first ? std::optional(made) : std::nullopt;
@@ -192,7 +192,7 @@ agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
   return made;
 }
 
-/// Whether the command line gives blocks to threads.
+/// Whether the command line assigns blocks to threads.
 bool has_blocks(const run_options& options) {
   return options.memory.mode == memory_mode::blocked ||
          std::ranges::any_of(options.rules, [](const memory_rule& rule) {
@@ -204,14 +204,14 @@ bool needs_owners(const run_options& options) {
   return has_blocks(options) || plan_needs_owners(options);
 }
 
-/// Where nothing is placed, an object has an account of its own from the size on at which the C
-/// library gives it a mapping of its own, too: counting does not change where memory comes from.
+/// If nothing is placed, objects are counted individually if they are so large that the C library
+/// gives them their own mapping, too: counting does not change where memory comes from.
 constexpr std::size_t counted_bytes = std::size_t{128} << 10;
 
-/// With the agent's header a block of 16 bytes takes what glibc's smallest block takes.
+/// With the agent's header a block of 16 bytes takes as much as glibc's smallest block.
 constexpr std::size_t smallest_group_block = 16;
 
-/// A profile gives all memory a name, and a plan finds the groups again that it has seen.
+/// A profile names all memory, and a plan matches the groups of its profile again.
 std::size_t group_bytes_for(const run_options& options, const agent_orders& orders) {
   const bool plans_groups =
       options.plan && std::ranges::any_of(options.plan->file.objects, [](const auto& entry) {
@@ -258,7 +258,7 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   return made;
 }
 
-/// The agent cannot be loaded: what each part of the orders comes to without it.
+/// Handles each part of the orders if the agent cannot be loaded.
 void do_without(const planning& now, const agent_orders& orders, const obstacle& why) {
   if (!orders.thread_places.empty()) {
     now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.cure,
@@ -308,7 +308,7 @@ void plan_memory(const planning& now) {
                       (options.plan && !options.plan->file.objects.empty());
   const bool counted = is_counted(now.get);
   if (options.command.empty() || (!places && !options.report && !counted && !now.into.layout)) {
-    return; // nothing to load an agent into
+    return; // there is no program to load the agent into
   }
   now.into.supervised = options.report || (places && options.strict);
   const std::string program = find_executable(options.command.front(), now.get("PATH"));

@@ -15,7 +15,7 @@ namespace nodewise::launch {
 
 namespace {
 
-/// What may follow a word behind a colon.
+/// What may follow a word after a colon.
 enum class tail { nothing, nodes, perhaps_nodes, weights, granule };
 
 struct word {
@@ -42,7 +42,7 @@ const word* find_word(std::string_view name) {
   return nullptr;
 }
 
-/// A text that is read from its front.
+/// A text that is read from the front.
 class reader {
  public:
   reader(std::string_view text, const std::string& option) : text_(text), option_(option) {}
@@ -132,7 +132,7 @@ class reader {
       const std::string_view digits = part.substr(equals + 1);
       const auto [stop, code] =
           std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      constexpr std::uint32_t most = 255; // as the kernel's own weights
+      constexpr std::uint32_t most = 255; // the limit of the kernel's weights
       if (code != std::errc{} || stop != digits.data() + digits.size() || value > most) {
         refuse("'" + std::string(digits) + "' is no weight",
                "give each node a number from 0 to 255");
@@ -149,8 +149,8 @@ class reader {
   const std::string& option_;
 };
 
-/// Where the placement of a rule begins: behind the first colon that a placement's word follows. (A
-/// site has colons, too.)
+/// The start of a rule's placement: after the first colon before a placement's word. (A site has
+/// colons, too.)
 std::size_t start_of_placement(std::string_view text) {
   for (std::size_t colon = text.find(':'); colon != std::string_view::npos;
        colon = text.find(':', colon + 1)) {
@@ -169,7 +169,8 @@ void at_most(std::size_t bytes, memory_rule& into) {
   into.most_bytes = std::min(into.most_bytes.value_or(SIZE_MAX), bytes);
 }
 
-/// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more. Several must all hold.
+/// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more. If there are several,
+/// all must hold.
 bool read_size(const reader& from, std::string_view condition, memory_rule& into) {
   if (!condition.starts_with("size")) {
     return false;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What --memory and --rule say, as values: not yet of any machine or program.
+// The values of --memory and --rule, not yet applied to a machine or program.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,35 @@
 namespace nodewise::launch {
 
 enum class memory_mode {
-  inherited,            ///< whatever policy this process has
-  local,                ///< the node of the processor that touches first
+  inherited,            ///< the policy that this process has
+  local,                ///< the node of the processor that touches a page first
   bind,                 ///< these nodes only
-  prefer,               ///< these nodes while they have any
-  prefer_one,           ///< the same, and naming several is an error
-  prefer_many,          ///< several of these nodes while they have any
+  prefer,               ///< these nodes, falling back to others when full
+  prefer_one,           ///< the same; several nodes are an error
+  prefer_many,          ///< several nodes, falling back to others when full
   interleave,           ///< pages in turn
-  interleave_by_weight, ///< pages in turn, as many on each node as the kernel's weights say
+  interleave_by_weight, ///< pages in turn, in proportion to the kernel's weights
   // By the agent, object by object:
-  weighted, ///< granules in turn, as many on each node as its weight here says
+  weighted, ///< granules in turn, in proportion to the weights given here
   blocked,  ///< in equal parts over the nodes of the threads
   cyclic,   ///< granules of a given size in turn
-  map,      ///< in relative parts, each on a node of its own: of a plan file alone
+  map,      ///< in relative parts, each on its own node: in plan files only
 };
 
-/// A list of nodes or processors as typed, and how errors name the option that it came with.
+/// A list of nodes or processors as typed, and the option that errors name.
 struct typed_list {
   std::string text;
   std::string option;
-  std::string whole = {}; ///< the option's value, where the list is only a part of it
+  std::string whole = {}; ///< the option's value, if the list is only a part of it
 
-  /// "--membind 0-3", as it stands in the command line.
+  /// "--membind 0-3", as in the command line.
   [[nodiscard]] std::string shown() const { return option + " " + (whole.empty() ? text : whole); }
 };
 
 /// One placement of memory.
 struct memory_choice {
   memory_mode mode = memory_mode::inherited;
-  std::optional<typed_list> nodes; ///< without them all
+  std::optional<typed_list> nodes; ///< nullopt: all nodes
   std::size_t granule_bytes = 0;   ///< of cyclic
   /// Of weighted: a node list and the weight of each of its nodes.
   struct weight {
@@ -49,10 +49,10 @@ struct memory_choice {
     std::uint32_t value = 0;
   };
   std::vector<weight> weights;
-  bool measured = false; ///< of weighted: by the bandwidths that were measured; `nodes` says whose
+  bool measured = false; ///< of weighted: by the measured bandwidths of `nodes`
 };
 
-/// Which objects a rule is for: those that all of its conditions hold for, of several sites one.
+/// Which objects a rule applies to: all conditions must hold; of several sites, one must match.
 struct memory_rule {
   std::string text;               ///< as typed
   std::vector<std::string> sites; ///< "solver.c:41", "solver.c", a function, "module+0x12-0x34"
@@ -63,7 +63,7 @@ struct memory_rule {
 };
 
 /// "local", "bind:NODES", "prefer:NODES", "interleave[:NODES]", "weighted:NODE=WEIGHT,...",
-/// "weighted:auto[:NODES]", "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage) that names
+/// "weighted:auto[:NODES]", "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage), which names
 /// `option`.
 [[nodiscard]] memory_choice parse_placement(std::string_view text, const std::string& option);
 

@@ -19,7 +19,7 @@ struct answer {
 constexpr const char* not_in_path = "it was not found";
 constexpr const char* spelling = "check the spelling, the PATH, or give a path with a slash";
 
-/// It is not in PATH. In the working directory, where nobody looks for it, there may be one.
+/// The program is not in PATH. One may be in the working directory, which is not searched.
 answer outside_path(const std::string& program, const struct stat* here) {
   if (here != nullptr && S_ISDIR(here->st_mode)) {
     return {"it was not found in PATH, and is a directory here", "name a program"};
@@ -67,7 +67,7 @@ not_started why_not_started(const std::string& program, int errno_value) {
   struct stat facts{};
   const bool exists = ::stat(program.c_str(), &facts) == 0;
   const struct stat* const found = exists ? &facts : nullptr;
-  // "." and ".." are taken for files of PATH's directories, and these are directories.
+  // "." and ".." are searched in PATH's directories, where they name directories.
   const bool is_path = program.find('/') != std::string::npos || program == "." || program == "..";
   const bool is_missing = errno_value == ENOENT || errno_value == ENOTDIR;
   const answer why = is_missing              ? missing(program, found, is_path)

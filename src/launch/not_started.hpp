@@ -7,7 +7,7 @@
 
 namespace nodewise::launch {
 
-/// The program was not started; the command ends with the exit code that a shell would give.
+/// The program was not started. The command ends with the exit code that a shell would use.
 class not_started : public error {
  public:
   static constexpr int refused = 125;
@@ -25,8 +25,8 @@ class not_started : public error {
   int exit_code_;
 };
 
-/// Why the program could not be executed, with 127 if it was not found and 126 otherwise, from what
-/// execve answered.
+/// Why the program could not be executed, from the errno of execve. The exit code is 127 if it was
+/// not found and 126 otherwise.
 [[nodiscard]] not_started why_not_started(const std::string& program, int errno_value);
 
 } // namespace nodewise::launch

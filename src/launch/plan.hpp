@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From what was asked to what will be done: a value that can be printed, tested, or carried out.
+// Turns options into a plan: a value that can be printed, tested or carried out.
 #pragma once
 
 #include <cstdint>
@@ -38,61 +38,60 @@ struct memory_policy {
 /// Where the agent puts an object.
 struct agent_placement {
   memory_mode mode = memory_mode::inherited;
-  std::vector<node_id> owners;   ///< of cyclic: in turn, several times in a row for a weight; of
-                                 ///< map: of each part
-  std::size_t granule_bytes = 0; ///< of cyclic; 0: as the agent thinks fit
-  std::optional<measured_weights> weights = {}; ///< that `owners` are of, where they were measured
+  std::vector<node_id> owners;   ///< of cyclic: in turn, repeated by weight; of map: of each part
+  std::size_t granule_bytes = 0; ///< of cyclic; 0: the agent chooses
+  std::optional<measured_weights> weights = {}; ///< behind `owners`, if they were measured
 
   friend bool operator==(const agent_placement&, const agent_placement&) = default;
 };
 
 struct agent_rule {
-  std::string text;                 ///< as typed, or of the entry of a plan file
-  std::optional<std::size_t> entry; ///< position in the plan file that it is of
+  std::string text;                 ///< as typed, or from the entry of a plan file
+  std::optional<std::size_t> entry; ///< its position in the plan file
   std::string kind;                 ///< "heap", "map", "static", "group"; empty: any
-  std::vector<code_range> code;     ///< the object was asked for in one of these; empty: anywhere
-  std::vector<code_range> above; ///< returns that are on the stack above the caller, in this order
+  std::vector<code_range> code;     ///< the allocation is in one of these; empty: anywhere
+  std::vector<code_range> above; ///< return addresses on the stack above the caller, in this order
   std::optional<std::string> symbol;
   std::size_t least_bytes = 0;
   std::optional<std::size_t> most_bytes;
-  /// Of the objects that all else fits, only these in the order of their making, from 0; half-open.
+  /// Of the objects that match otherwise, only these in allocation order, from 0; half-open.
   std::optional<std::uint64_t> first;
   std::optional<std::uint64_t> last;
   agent_placement where;
 };
 
-/// What the preloaded agent is to do.
+/// What the preloaded agent has to do.
 struct agent_orders {
   std::string library;
-  /// The node of each thread: of the blocked distribution, or where nothing is placed to count by.
+  /// The node of each thread: for the blocked distribution, or for counting if nothing is placed.
   std::vector<node_id> owners;
-  std::optional<agent_placement> standard; ///< of large objects that no rule fits
-  std::vector<agent_rule> rules;           ///< the first that fits decides
+  std::optional<agent_placement> standard; ///< of large objects that match no rule
+  std::vector<agent_rule> rules;           ///< the first match applies
   bool observe = false;                    ///< place nothing, only report
-  bool trace = false;                      ///< record more of each object, and who wrote into it
-  bool numa_pin = false;                   ///< the kernel samples pages and moves none
+  bool trace = false;                      ///< record more about each object, and what wrote to it
+  bool numa_pin = false;                   ///< the kernel samples accesses but moves no pages
   bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;
-  std::size_t group_bytes = 0; ///< smaller blocks make no group
+  std::size_t group_bytes = 0; ///< smaller blocks are not grouped
   bool quiet = false;
-  std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: left alone
+  std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: not bound
   bool main_works = false;            ///< the first of these places is the main thread's
 
   [[nodiscard]] bool places_memory() const noexcept;
 };
 
-/// A plan file as it is followed.
+/// A plan file as applied.
 struct planned_file {
   struct entry {
     std::string label;     ///< "solver.c:41"
     std::string placement; ///< "blocked"
-    std::string left_out;  ///< why no rule of the agent's is made of it; mostly empty
+    std::string left_out;  ///< why it becomes no rule of the agent; usually empty
   };
   std::string name;
-  std::string problem; ///< why none of it is followed; mostly empty
+  std::string problem; ///< why none of it is applied; usually empty
   std::vector<entry> entries;
 
-  /// Something of it is not even tried.
+  /// Whether a part of it is not even tried.
   [[nodiscard]] bool is_incomplete() const noexcept;
 };
 
@@ -102,39 +101,39 @@ struct plan {
   std::optional<memory_policy> memory;
   std::vector<variable> variables;
   std::optional<agent_orders> agent;
-  std::optional<team_layout> layout; ///< where threads are bound
+  std::optional<team_layout> layout; ///< if threads are bound
   bool pinned = false;               ///< by a list, one thread after the other
-  bool widened = false;              ///< the affinity that the caller had set is left
-  std::optional<int> rank;           ///< the local MPI rank whose part of the machine this is
+  bool widened = false;              ///< the affinity that the caller had set is replaced
+  std::optional<int> rank;           ///< the local MPI rank that owns this part of the machine
   bool supervised = false;           ///< wait for the program and read the agent's report
   std::optional<planned_file> planned;
   std::vector<std::string> warnings;
 };
 
-/// Where the plan file says how threads run and the command line does not, the options say it from
-/// here on; where both say something else, a note does. Throws `error` (usage) for --places or
-/// --smt on without any binding. Comes before `detail_for`.
+/// Copies the thread settings of the plan file into the options unless the command line sets them;
+/// notes where the two differ. Throws `error` (usage) for --places or --smt on without any binding.
+/// Call it before `detail_for`.
 void take_threads_of_plan(run_options& options);
 
-/// How much of the machine `make_plan` has to know.
+/// How much of the machine `make_plan` needs to read.
 [[nodiscard]] sysfs_detail detail_for(const run_options& options) noexcept;
 
-/// Throws `error` (usage) for what makes no sense on this machine, `not_started` under --strict for
-/// what cannot be done as asked.
+/// Throws `error` (usage) for options that are invalid on this machine, and under --strict
+/// `not_started` for requests that cannot be met.
 [[nodiscard]] plan make_plan(const run_options& options, const topology& here,
                              environment get = nullptr);
 
-/// The agent's part of the environment: LD_PRELOAD and its settings. `report` is the file it writes
-/// to, or empty. Throws `error`: system if LD_PRELOAD cannot carry the library's path, usage if
-/// there are more rules or parts than the agent takes.
+/// The agent's part of the environment: LD_PRELOAD and its settings. `report` is the file that it
+/// writes to, or empty. Throws `error`: system if LD_PRELOAD cannot carry the library's path, usage
+/// if there are more rules or parts than the agent takes.
 [[nodiscard]] std::vector<variable>
 agent_variables(const agent_orders& orders, const std::string& report, environment get = nullptr);
 
-/// "--memory weighted:0=3,1=1 as measured: FILE", a line for each placement by measured weights,
-/// each behind the option that asked for it.
+/// "--memory weighted:0=3,1=1 as measured: FILE": one line for each placement by measured weights,
+/// after the option that requested it.
 [[nodiscard]] std::vector<std::string> measured_texts(const agent_orders& orders);
 
-/// The lines for a shell that do the same: variables and numactl.
+/// Shell commands with the same effect: variables and numactl.
 [[nodiscard]] std::string shell_text(const plan& what);
 
 } // namespace nodewise::launch

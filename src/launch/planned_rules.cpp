@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The entries of a plan file as rules for the agent: threads become the nodes that they run on,
-// sites become the code of this build of the program.
+// Turns the entries of a plan file into rules for the agent: threads become the nodes that they run
+// on, sites become code of this build of the program.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,31 +18,31 @@ namespace {
 
 using plans::layout;
 
-/// The file that a plan's offsets are of, as far as one can tell before it runs.
+/// Which file a plan's offsets refer to, as far as that is known before it runs.
 enum class binary {
   same,
   unknown,   ///< no build id in the plan
   other,     ///< another build of it
-  elsewhere, ///< this is another program, which may start the one that is meant
+  elsewhere, ///< this is another program, which may start the planned one
 };
 
-/// Maps are handed on in at most so many parts: in an object of 4 GiB an edge moves by a page.
+/// The most parts of a map: in an object of 4 GiB an edge moves by at most a page.
 constexpr std::uint64_t most_parts = std::uint64_t{1} << 20;
 
-/// Of all rules together. Linux takes variables of 128 KiB: a run is up to 13 letters of one, a
-/// piece of code mostly below 60.
+/// Limits for all rules together. Linux accepts variables of 128 KiB: a run takes up to 13
+/// characters of one, a piece of code usually less than 60.
 constexpr std::size_t most_runs = std::min(NODEWISE_AGENT_MAX_RUNS, 4096);
 constexpr std::size_t most_code = std::min(NODEWISE_AGENT_MAX_CODE, 1024);
 
-/// Smaller sizes would turn every small block into an object of its own.
+/// Smaller sizes would turn every small block into a separate object.
 constexpr std::size_t least_page = 4096;
 
-/// The agent looks at the byte before a return address.
+/// The agent looks up the byte before a return address.
 code_range call_before(const plans::code_place& place, const std::string& module) {
   return {module, place.offset - 1, place.offset};
 }
 
-/// Runs of the same node.
+/// The number of runs of the same node.
 std::size_t count_runs(const std::vector<node_id>& owners) {
   std::size_t runs = owners.empty() ? 0 : 1;
   for (std::size_t i = 1; i < owners.size(); ++i) {
@@ -98,7 +98,7 @@ class plan_rules {
     }
   }
 
-  /// Those that the program loads by itself later are taken on trust.
+  /// Libraries that the program loads later are assumed to match.
   void judge_libraries() {
     const bool names_any = std::ranges::any_of(
         file_.objects, [](const plans::entry& each) { return !each.which.stack.empty(); });
@@ -114,7 +114,7 @@ class plan_rules {
     }
   }
 
-  /// A library whose offsets mean nothing here; empty if there is none.
+  /// A library of a different build, whose offsets are invalid here; empty if there is none.
   [[nodiscard]] std::string other_build_in(const plans::condition& which) const {
     for (const plans::code_place& place : which.stack) {
       if (other_builds_.contains(place.module)) {
@@ -170,7 +170,7 @@ class plan_rules {
     return made;
   }
 
-  /// Offsets say most while they are of this build, lines survive another one.
+  /// Offsets are the most precise for the same build; lines also work for another build.
   void name_code(const plans::condition& which, agent_rule& into) const {
     const bool has_stack = !which.stack.empty();
     const std::string changed = other_build_in(which);
@@ -204,20 +204,20 @@ class plan_rules {
     for (const plans::code_place& place : which.stack) {
       const bool renamed = binary_ == binary::same && place.module == file_.program;
       if (binary_ == binary::other && is_own(place)) {
-        continue; // which stands elsewhere by now
+        continue; // the code has moved in this build
       }
       const code_range call = call_before(place, renamed ? module_ : name_in_agent(place.module));
       (into.code.empty() ? into.code : into.above).push_back(call);
     }
   }
 
-  /// Profiles have a library by its file, the agent by the name under which it is loaded.
+  /// Profiles name a library by its file, the agent by the name under which it is loaded.
   [[nodiscard]] std::string name_in_agent(const std::string& module) const {
     const auto found = loaded_.find(module);
     return found == loaded_.end() ? module : std::string(last_part(found->second));
   }
 
-  /// False where it names no line, or the program has no code of it as far as can be seen.
+  /// False if it names no line, or no code of the line is found in the program.
   bool name_by_lines(const plans::condition& which, agent_rule& into) const {
     if (!now_.options.find_site || which.source.empty()) {
       return false;
@@ -225,7 +225,7 @@ class plan_rules {
     into.code = now_.options.find_site(which.source, program_);
     for (const std::string& caller : which.callers) {
       const std::vector<code_range> found = now_.options.find_site(caller, program_);
-      if (!found.empty()) { // each range would have to be on the stack: one for all of them
+      if (!found.empty()) { // all listed ranges must be on the stack, so use one
         const auto last = std::ranges::max(found, {}, &code_range::last).last;
         into.above.push_back(
             {found.front().module, std::ranges::min(found, {}, &code_range::first).first, last});
@@ -252,7 +252,7 @@ class plan_rules {
     return {};
   }
 
-  /// Page by page in turn; as many as the weights say where these differ.
+  /// Page by page in turn; in proportion to the weights if these differ.
   [[nodiscard]] agent_placement interleaved(const plans::entry& entry) const {
     if (entry.memories.empty()) {
       const node_set nodes = nodes_of_threads(now_);
@@ -272,7 +272,7 @@ class plan_rules {
     return {even ? memory_mode::interleave : memory_mode::cyclic, std::move(owners), 0};
   }
 
-  /// 0: threads are meant as they are here.
+  /// 0 in the file: the number of threads here.
   [[nodiscard]] std::size_t planned_threads() const {
     return file_.threads == 0 ? into_.owners.size() : file_.threads;
   }
@@ -296,7 +296,7 @@ class plan_rules {
       check_thread(run.thread);
     }
     auto by_node = plans::scaled_parts(parts, planned_threads(), into_.owners.size());
-    for (plans::part_run& run : by_node) { // from here on its node in place of the thread
+    for (plans::part_run& run : by_node) { // replaces the thread by its node
       run.thread = static_cast<std::size_t>(to_int(into_.owners[run.thread]));
     }
     std::vector<node_id> owners;
@@ -306,7 +306,7 @@ class plan_rules {
     return owners;
   }
 
-  /// The agent's tables have a length, and so has the variable that tells it.
+  /// The agent's tables and the variable that carries the rules are limited.
   void take_room(const agent_rule& rule) {
     if (into_.rules.size() == NODEWISE_AGENT_MAX_RULES) {
       leave_out("the agent takes " + std::to_string(NODEWISE_AGENT_MAX_RULES) + " rules",
@@ -329,7 +329,7 @@ class plan_rules {
   const plan_choice& choice_;
   const plans::plan_file& file_;
   std::string program_;
-  std::string module_; ///< as the agent calls it
+  std::string module_; ///< its name in the agent
   agent_orders& into_;
   binary binary_ = binary::unknown;
   std::map<std::string, std::string> loaded_; ///< libraries: path by last part

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How threads run, by a plan file and by the command line, which wins.
+// Merges the thread settings of a plan file and the command line, which takes precedence.
 #include <string>
 
 #include <nodewise/error.hpp>
@@ -47,7 +47,7 @@ void take_main(run_options& options, const plan_choice& plan) {
   }
 }
 
-/// Without a binding the number is only what the maps of the plan are scaled from.
+/// Without a binding the number only scales the maps of the plan.
 void take_threads(run_options& options, const plan_choice& plan) {
   const std::size_t planned = plan.file.threads;
   if (planned == 0) {

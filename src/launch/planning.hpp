@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of make_plan share: each fills its part of one plan.
+// State shared by the parts of make_plan; each fills its part of one plan.
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ struct planning {
   environment get;
   plan& into;
 
-  /// What is worth a warning, and under --strict the end: throws `not_started` then.
+  /// Adds a warning; under --strict throws `not_started` instead.
   void warn(std::string warning, const std::string& asked, const std::string& answered,
             const std::string& cure) const;
-  /// What cannot be done as asked, and what is done instead.
+  /// Warns about a request that cannot be met, and describes what is done instead.
   void cannot(const std::string& asked, const std::string& answered, const std::string& cure,
               const std::string& instead) const;
-  /// Sets a variable of the program, and says so where the user's own had another value.
+  /// Sets a variable of the program, and warns if the user's own value differs.
   void set(const char* name, std::string value) const;
 };
 
-/// `resolve(text)`, whose errors name the option.
+/// Calls `resolve(text)`; its errors name the option.
 template <class Resolve>
 auto resolved(const typed_list& list, Resolve resolve) {
   try {
@@ -39,23 +39,23 @@ auto resolved(const typed_list& list, Resolve resolve) {
 
 /// Which processors, and the layout of threads on them (processors.cpp).
 void plan_processors(const planning& now);
-/// The layout that `--bind close` would give: where nothing binds threads, they are most likely so.
+/// The layout of `--bind close`: the most likely one if nothing binds threads.
 [[nodiscard]] team_layout close_layout(const planning& now);
-/// The node of each thread, in order; where none is bound, as for threads bound close, which is
-/// said of `asked`. Throws `error` (usage) where a thread's node has no memory.
+/// The node of each thread, in order. If none is bound, the layout of `--bind close` is assumed,
+/// with a note that names `asked`. Throws `error` (usage) if a thread's node has no memory.
 [[nodiscard]] std::vector<node_id> owners_of_threads(const planning& now, const std::string& asked);
-/// Where the threads are that use the memory, each node once; or where they might be.
+/// The nodes where the threads that use the memory run, or may run; each node once.
 [[nodiscard]] node_set nodes_of_threads(const planning& now);
 /// Whether the plan file places anything by threads.
 [[nodiscard]] bool plan_needs_owners(const run_options& options) noexcept;
-/// The entries of the plan file as rules behind those that `into` has (planned_rules.cpp). What
-/// cannot be done of it is said. `into.owners` must be there if `plan_needs_owners`.
+/// Adds the entries of the plan file as rules after those of `into` (planned_rules.cpp) and warns
+/// about entries that cannot be applied. `into.owners` must be set if `plan_needs_owners`.
 void add_rules_of_plan(const planning& now, const std::string& program, agent_orders& into);
-/// The memory policy, and the agent's orders; the layout must be there.
+/// Plans the memory policy and the agent's orders; the layout must be known.
 void plan_memory(const planning& now);
-/// How much of the machine it has to know.
+/// How much of the machine `plan_memory` needs to read.
 [[nodiscard]] sysfs_detail memory_detail_for(const run_options& options) noexcept;
-/// The settings that contradict each other or the plan; it comes last, when the plan is complete.
+/// Warns of settings that contradict each other or the plan. Call it last, on a complete plan.
 void warn_of_conflicts(const planning& now);
 
 } // namespace nodewise::launch

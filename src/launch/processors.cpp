@@ -17,15 +17,15 @@ namespace nodewise::launch {
 
 namespace {
 
-/// Variables that would pin threads elsewhere than OMP_PLACES says.
+/// Variables that would bind threads differently from OMP_PLACES.
 constexpr const char* rivals[] = {"KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_PLACE_THREADS",
                                   "GOMP_CPU_AFFINITY"};
 
-/// Linux takes variables of 128 KiB.
+/// Linux accepts variables of 128 KiB.
 constexpr std::size_t max_variable = (std::size_t{128} << 10) - 64;
 
-/// "3,0-1" in the order in which it stands there, which likwid-pin goes by and numactl does not;
-/// empty for any other text.
+/// "3,0-1" in the written order, which likwid-pin uses and numactl does not; empty for any other
+/// text.
 std::vector<cpu_id> plain_list(std::string_view text) {
   std::vector<cpu_id> list;
   const auto take_number = [&](int& number) {
@@ -81,8 +81,8 @@ class processor_planner {
   [[nodiscard]] team_layout close_layout() const { return layout_on(chosen(), bind_policy::close); }
 
  private:
-  /// A list outside of what the caller left this process is refused, which numactl does for -C
-  /// only: a mask that a batch system or a launcher has set is not to be left by accident.
+  /// Refuses a list outside the affinity that the caller set; numactl does so for -C only. A mask
+  /// from a batch system or a launcher must not be exceeded by accident.
   template <class Resolve>
   auto within_affinity(const typed_list& list, Resolve resolve) const {
     try {
@@ -115,7 +115,7 @@ class processor_planner {
     }
   }
 
-  /// What the choices so far leave.
+  /// The processors that remain after the choices so far.
   [[nodiscard]] topology chosen() const {
     const cpu_set& cpus = now_.into.affinity ? *now_.into.affinity : now_.here.allowed_cpus();
     return {now_.here.machine(), cpus, now_.here.allowed_nodes()};
@@ -152,7 +152,7 @@ class processor_planner {
     now_.into.rank = rank->number;
   }
 
-  /// All ranks would say the same: the first does.
+  /// All ranks would warn alike, so only the first does.
   void warn_of_launcher(const cpu_set& bound) const {
     now_.cannot(
         "--ranks-per",
@@ -169,7 +169,7 @@ class processor_planner {
     now_.into.affinity = std::move(first);
   }
 
-  /// The number of threads that was asked for, by the option or by the user's own variable.
+  /// The requested number of threads, from the option or from the user's own variable.
   [[nodiscard]] std::size_t wanted_threads() const {
     if (options_.threads) {
       return *options_.threads;
@@ -186,7 +186,7 @@ class processor_planner {
     return threads;
   }
 
-  /// Sizes of nested teams that have as many threads as were laid out; empty for flat teams.
+  /// Sizes of nested teams with as many threads as the layout; empty for flat teams.
   [[nodiscard]] std::vector<std::size_t> nested_teams(std::size_t laid_out) const {
     const char* const text = now_.get("OMP_NUM_THREADS");
     std::vector<std::size_t> teams = options_.teams.empty()
@@ -210,11 +210,11 @@ class processor_planner {
       std::vector<cpu_id> plain = plain_list(text);
       return plain.empty() ? std::move(found.in_order) : std::move(plain);
     });
-    // As likwid-pin: the list says how many threads there are.
+    // As in likwid-pin, the list sets the number of threads.
     return team_layout::pinned(where, list, options_.threads.value_or(0), options_.places);
   }
 
-  /// Ranks that nobody has bound before would all get the same processors. The first says so.
+  /// Ranks that are not bound yet would all get the same processors. Only the first warns.
   void warn_of_other_ranks() const {
     const auto rank = find_local_rank(now_.get);
     if (!options_.ranks_per && rank && rank->number == 0 && rank->count.value_or(1) > 1 &&

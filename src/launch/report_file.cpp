@@ -45,8 +45,8 @@ struct descriptor {
   }
 };
 
-/// For file systems that cannot reserve blocks (NFS before 4.2, 9p): what is written has its
-/// blocks, at the latest after fsync. 0 or an errno.
+/// For file systems that cannot reserve blocks (NFS before 4.2, 9p): written data has its blocks,
+/// at the latest after fsync. Returns 0 or an errno.
 int fill_with_zeros(int file, std::size_t bytes) {
   const std::array<char, 65536> zeros{};
   for (std::size_t done = 0; done < bytes;) {
@@ -60,8 +60,8 @@ int fill_with_zeros(int file, std::size_t bytes) {
   return ::fsync(file) == 0 ? 0 : errno;
 }
 
-/// 0 or an errno. Not posix_fallocate(), whose own substitute asks for a byte of each block only,
-/// which a file system with delayed allocation grants without having the room.
+/// Returns 0 or an errno. Does not use posix_fallocate(): its fallback writes only one byte of each
+/// block, which a file system with delayed allocation accepts without having the room.
 int reserve(int file, std::size_t bytes) {
   int answer = 0;
   do {
@@ -70,8 +70,8 @@ int reserve(int file, std::size_t bytes) {
   return answer == EOPNOTSUPP || answer == ENOSYS ? fill_with_zeros(file, bytes) : answer;
 }
 
-/// Btrfs writes a changed block to a new place, for which a full disk has no room: not for this
-/// file. Other file systems refuse the flag, or do not need it.
+/// Btrfs writes a changed block to a new place, for which a full disk has no room; this turns that
+/// off for the file. Other file systems refuse the flag, or do not need it.
 void overwrite_in_place(int file) {
   int flags = 0;
   if (::ioctl(file, FS_IOC_GETFLAGS, &flags) == 0) {
@@ -80,7 +80,7 @@ void overwrite_in_place(int file) {
   }
 }
 
-/// What `wanted` comes to on this file system, and what limits it.
+/// How much of `wanted` this file system has room for, and what limits it.
 std::pair<std::size_t, room_limit> room_for(int file, std::size_t wanted) {
   constexpr std::uint64_t share = 64;
   constexpr std::uint64_t always = std::uint64_t{1} << 20;
@@ -94,7 +94,7 @@ std::pair<std::size_t, room_limit> room_for(int file, std::size_t wanted) {
     }
   }
   struct rlimit limit{};
-  // The kernel would answer with SIGXFSZ.
+  // Beyond this limit the kernel would send SIGXFSZ.
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < room.first) {
     room = {limit.rlim_cur, room_limit::file_size};
   }
@@ -154,7 +154,7 @@ void report_file::make(std::size_t wanted) {
     bytes /= 2;
     limit_ = room_limit::disk;
   }
-  // What a larger request has left behind has no blocks of its own.
+  // Cut off what a larger failed request has left, which has no blocks reserved.
   if (refused == 0 && ::ftruncate(file.number, static_cast<off_t>(bytes)) != 0) {
     refused = errno;
   }
@@ -165,7 +165,7 @@ void report_file::make(std::size_t wanted) {
            refused);
   }
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0);
-  if (mapped == MAP_FAILED) { // as on 9p without a cache: the agent could not either
+  if (mapped == MAP_FAILED) { // as on 9p without a cache: the agent would fail, too
     refuse(name_, "files there cannot be mapped and shared", errno);
   }
   ::munmap(mapped, bytes);

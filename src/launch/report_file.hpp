@@ -9,23 +9,22 @@
 
 namespace nodewise::launch {
 
-/// A file for the agent's records in a directory of its own, which nobody else may read, under
-/// TMPDIR or /tmp. Both are gone with this value. The agent maps it and never creates it: a process
-/// that outlives the run leaves nothing behind. Those of a run that was killed are removed by the
-/// next.
+/// A file for the agent's records in its own directory, which only this user may read, under TMPDIR
+/// or /tmp. The destructor removes both. The agent maps the file and never creates it, so a process
+/// that outlives the run leaves nothing behind. The next run removes those of a killed run.
 ///
-/// Its blocks are reserved here. In a mapping the kernel answers a full disk with SIGBUS, to the
-/// program; here it is an error, before the program starts.
+/// The constructor reserves the blocks. On a full disk, a write to a mapping would end the program
+/// with SIGBUS; here it is an error before the program starts.
 class report_file {
  public:
-  /// How much room it should have. A record of an object is some 500 bytes; trace mode records
-  /// more of each and adds stacks of up to 8 KiB.
+  /// Sizes to ask for. A record of an object takes about 500 bytes; trace mode records more about
+  /// each object and adds stacks of up to 8 KiB.
   static constexpr std::size_t for_objects = std::size_t{16} << 20;
   static constexpr std::size_t for_trace = std::size_t{64} << 20;
 
-  /// Takes less than `wanted` where the file system has little room (up to a 64th of it, but at
-  /// least 1 MiB) or the process may not write so much (ulimit -f). Throws `error` (system) where
-  /// there is no room for 4 KiB.
+  /// Takes less than `wanted` if the file system has little room (up to a 64th of it, but at least
+  /// 1 MiB) or the process may not write as much (ulimit -f). Throws `error` (system) if there is
+  /// no room for 4 KiB.
   explicit report_file(std::size_t wanted);
   report_file(const report_file&) = delete;
   report_file& operator=(const report_file&) = delete;
@@ -41,7 +40,7 @@ class report_file {
   std::string directory_;
   std::string name_;
   room_limit limit_ = room_limit::none;
-  int maker_; ///< a child that could not become the program destroys this value, too
+  int maker_; ///< a child that fails to exec destroys this value, too
 };
 
 } // namespace nodewise::launch

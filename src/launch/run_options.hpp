@@ -29,35 +29,33 @@ struct code_range {
 using site_finder = std::function<std::vector<code_range>(const std::string& site,
                                                           const std::string& program_file)>;
 
-/// What the linker stamped the program's file with; empty if it has nothing of the kind.
+/// The build id of the program's file; empty if it has none.
 using build_id_reader = std::function<std::string(const std::string& program_file)>;
 
-/// The files that the loader will map with a program's file before it begins, by their last parts;
-/// empty where nobody can tell.
+/// The files that the loader maps before the program starts, by their last parts; empty if unknown.
 using library_finder =
     std::function<std::map<std::string, std::string>(const std::string& program_file)>;
 
-/// Weights of nodes by the bandwidths that were measured on this machine.
+/// Weights of nodes by the bandwidths measured on this machine.
 struct measured_weights {
-  std::string file; ///< that says what was measured
+  std::string file; ///< that holds the measurements
   std::vector<plans::memory_weight> weights;
 
   friend bool operator==(const measured_weights&, const measured_weights&) = default;
 };
 
-/// Throws `error` where nothing is measured of one of the nodes.
+/// Throws `error` if one of the nodes has no measurement.
 using weight_source = std::function<measured_weights(const topology& here, const node_set& nodes)>;
 
-/// --plan or --plan-optional, and which of its lines for threads the command line has answered
-/// itself.
+/// --plan or --plan-optional, and which of its thread settings the command line overrides.
 struct plan_choice {
   std::string name; ///< of the file
   plans::plan_file file;
-  std::string problem;      ///< why the file is not followed; then `file` is empty
+  std::string problem;      ///< why the file is not applied; then `file` is empty
   bool own_binding = false; ///< --bind or --pin
   bool own_places = false;  ///< --places
   bool own_main = false;    ///< --main
-  bool optional = false;    ///< --plan-optional: without the file the program runs unplanned
+  bool optional = false;    ///< --plan-optional: without the file the program runs with no plan
 
   /// "--plan app.plan.json"
   [[nodiscard]] std::string shown() const {
@@ -65,42 +63,42 @@ struct plan_choice {
   }
 };
 
-/// What `nodewise run` was asked for.
+/// The options of `nodewise run`.
 struct run_options {
-  // Processors. Of the first two the one typed last counts, as with numactl; the other is left out.
+  // Processors. Of the first two the one typed last counts, as with numactl; the other is empty.
   std::optional<typed_list> cpu_nodes;
   std::optional<typed_list> cpus;
-  bool widen = false;                  ///< leave the affinity that the caller has set
-  std::optional<cpu_set> affinity_was; ///< that of the caller, if it was left
-  std::optional<place_kind> ranks_per; ///< each MPI rank has a node, package or core of its own
+  bool widen = false;                  ///< replace the affinity that the caller has set
+  std::optional<cpu_set> affinity_was; ///< that of the caller, if it was replaced
+  std::optional<place_kind> ranks_per; ///< each MPI rank gets its own node, package or core
   std::optional<typed_list> pin;       ///< the k-th thread on the k-th processor
   bind_policy bind = bind_policy::none;
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
   std::optional<std::size_t> threads;
   std::vector<std::size_t> teams; ///< sizes of nested parallel regions, outermost first; or empty
-  /// The main thread is one of those that work where the program starts threads without a runtime.
+  /// The main thread is one of the workers if the program starts threads without a runtime.
   bool main_works = false;
 
   // Memory.
   memory_choice memory;
-  std::vector<memory_rule> rules; ///< for objects that they fit, in front of `memory`
-  std::size_t group_bytes = 256;  ///< smaller blocks make no group of their site; 0: none do
+  std::vector<memory_rule> rules; ///< for objects that match; checked before `memory`
+  std::size_t group_bytes = 256;  ///< smaller blocks are not grouped by site; 0: no block is
   std::optional<plan_choice> plan;
-  site_finder find_site;    ///< nothing where line tables cannot be read
+  site_finder find_site;    ///< empty if line tables cannot be read
   build_id_reader build_id; ///< likewise
   library_finder libraries; ///< likewise
-  weight_source weigh;      ///< nothing where measured weights cannot be read
+  weight_source weigh;      ///< empty if measured weights cannot be read
   bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
   std::size_t threshold_bytes = std::size_t{1} << 20;
-  bool trace = false; ///< observe for a profile: record more of each object
-  /// With `trace`: the kernel's NUMA balancing is on, and samples accesses but moves nothing.
+  bool trace = false; ///< observe for a profile: record more about each object
+  /// With `trace`: the kernel's NUMA balancing is on and samples accesses, but moves no pages.
   bool numa_pin = false;
-  bool report = false; ///< wait for the program, ask the kernel where its pages were
-  bool strict = false; ///< what cannot be done as asked is an error
+  bool report = false; ///< wait for the program and report where its pages were
+  bool strict = false; ///< a request that cannot be met is an error
   bool quiet = false;
   std::string agent;              ///< the file of the library to preload
-  std::vector<std::string> notes; ///< what is worth a warning before there is a plan
+  std::vector<std::string> notes; ///< warnings from before there is a plan
   std::vector<std::string> command;
 };
 

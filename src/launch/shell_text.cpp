@@ -43,7 +43,7 @@ std::string memory_option(const memory_policy& policy) {
   return "--localalloc ";
 }
 
-/// "0x10f": as srun takes processors and nodes.
+/// "0x10f": the format of srun for processors and nodes.
 template <class Id>
 std::string mask_of(const id_set<Id>& ids) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -58,7 +58,7 @@ std::string mask_of(const id_set<Id>& ids) {
   return "0x" + text;
 }
 
-/// The options of srun for a task that is given the same; no other policy than binding has one.
+/// The options of srun with the same effect on a task; the only policy with one is binding.
 std::string srun_options(const plan& what) {
   std::string text;
   if (what.affinity) {
@@ -70,8 +70,7 @@ std::string srun_options(const plan& what) {
   return text;
 }
 
-/// What the words of the line below leave open, as comments: other tools that do it, and what none
-/// does.
+/// What the shell line does not cover, as comments: other tools that do it, and what no tool does.
 std::string comments(const plan& what, const std::string& command) {
   std::string text;
   for (const std::string& line :
@@ -87,7 +86,7 @@ std::string comments(const plan& what, const std::string& command) {
         "# The preloaded agent pins threads that are not OpenMP's, one to each place in turn.\n";
   }
   if (command.find('\n') + 1 != command.size()) {
-    return text; // a word with a line in it cannot be in a comment
+    return text; // a word with a newline cannot be in a comment
   }
   if (const std::string options = srun_options(what); !options.empty() && !what.rank) {
     text += "# srun " + options + command;

@@ -14,8 +14,7 @@ namespace nodewise::launch {
 
 namespace {
 
-/// EPERM and ENOSYS come from a filter of system calls, which containers have; the rest from the
-/// kernel itself.
+/// EPERM and ENOSYS come from a container's system call filter, other errors from the kernel.
 std::string cure_for(int errno_value, const char* otherwise) {
   return errno_value == EPERM || errno_value == ENOSYS
              ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or a profile "
@@ -24,7 +23,7 @@ std::string cure_for(int errno_value, const char* otherwise) {
              : otherwise;
 }
 
-/// Some policies are younger than others: EINVAL then says no more than that.
+/// For newer policies, EINVAL means that the kernel does not have them.
 const char* cure_for_policy(sys::policy mode) {
   switch (mode) {
   case sys::policy::weighted_interleave:
@@ -69,10 +68,10 @@ void set_variables(const std::vector<variable>& variables) {
   }
 }
 
-/// Lets the kernel put the program's first pages (its stack, what the loader writes) on the node of
-/// thread 0. exec moves a process to an idle processor, and the main thread is bound later, so they
-/// would be on any node. The agent ends this policy. A kernel that refuses leaves them where they
-/// are.
+/// Makes the kernel place the program's first pages (its stack, what the loader writes) on the node
+/// of thread 0. exec moves a process to an idle processor, and the main thread is bound later, so
+/// the pages could be on any node. The agent ends this policy. If the kernel refuses, the pages
+/// stay where they are.
 void prefer_node_of_first_thread(const plan& what, sys::kernel& kernel) {
   if (!what.agent || !what.layout || what.memory) {
     return;
@@ -88,7 +87,7 @@ void prefer_node_of_first_thread(const plan& what, sys::kernel& kernel) {
 
 cpu_set widen_affinity(sys::kernel& kernel) {
   const auto before = kernel.get_affinity(0);
-  // More than any machine has: the kernel takes of it what exists and the cpuset allows.
+  // More than any machine has: the kernel uses those that exist and the cpuset allows.
   const cpu_set all = cpu_set::range(cpu_id{0}, cpu_id{(1 << 14) - 1});
   const int refused = before ? kernel.set_affinity(0, all) : before.errno_value;
   if (refused != 0) {

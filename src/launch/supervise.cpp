@@ -10,8 +10,8 @@ namespace nodewise::launch {
 
 namespace {
 
-/// Threads other than the team that memory was laid out for have other blocks of a loop. One thread
-/// alone is a helper of the program, such as a script's shell, and is shown in the table.
+/// A team of another size than the memory layout has other blocks of a loop. A single thread is a
+/// helper of the program, such as a script's shell, and the table shows it.
 void judge_team(const plan& what, const process_report& process, const std::string& name,
                 std::vector<std::string>& warnings) {
   const auto workers = count_workers(process);
@@ -24,7 +24,7 @@ void judge_team(const plan& what, const process_report& process, const std::stri
                      std::to_string(what.layout->size()) + ": give --threads " + ran);
 }
 
-/// A rule that fits nothing is most likely a typing error, an entry of a plan that does is of
+/// A rule that matches nothing is most likely a typing error; such an entry of a plan is from
 /// another program or input.
 void judge_rules(const plan& what, outcome& how) {
   for (std::size_t i = 0; i < what.agent->rules.size(); ++i) {

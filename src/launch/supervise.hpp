@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Running a program and staying with it: signals passed on, its end taken over, its report read.
+// Runs a program to its end: passes signals on, takes over its exit status, reads its report.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ namespace nodewise::launch {
 /// How a supervised run ended.
 struct outcome : child_end {
   run_report report;
-  bool rules_fit = true;             ///< each rule and each entry of the plan some array
+  bool rules_fit = true;             ///< each rule and plan entry matches some array
   std::vector<std::string> warnings; ///< why the report is missing or incomplete
 };
 
-/// How many objects a rule decided about, also of those that have no report of their own.
+/// The number of objects a rule applied to, including those without their own report.
 [[nodiscard]] std::uint64_t objects_of_rule(const process_report& process, std::size_t rule);
 
-/// Runs the plan's program to its end. In the child process, what `apply` and `become` throw leaves
-/// this function, too, so that errors are told and exit codes given in one place.
+/// Runs the plan's program to its end. In the child process, exceptions of `apply` and `become`
+/// leave this function, too, so that one place reports errors and sets exit codes.
 [[nodiscard]] outcome supervise(const plan& what, sys::kernel& kernel);
 
 } // namespace nodewise::launch

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// On which nodes the threads are that memory is to be beside.
+// The nodes of the threads that memory must be close to.
 #include "launch/planning.hpp"
 
 namespace nodewise::launch {

@@ -36,7 +36,7 @@ std::uint64_t enough_bytes(const topology& on, const cpu_set& cpus) {
   const int last = last_level(all);
   std::uint64_t caches = 0;
   for (const cache& each : all.caches) {
-    // Who shares a cache is not always recorded: then it may be theirs.
+    // A cache without recorded processors may belong to these.
     const bool is_reached = each.cpus.empty() || !(each.cpus & cpus).empty();
     caches += each.level == last && is_reached ? each.size_bytes : 0;
   }

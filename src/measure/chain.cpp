@@ -16,8 +16,8 @@ namespace nodewise::measure {
 
 namespace {
 
-/// The successor of each line is drawn in an array of its own, which is a sixteenth of the buffer
-/// and mostly in caches; the buffer itself is then written once, in order.
+/// Draws the successor of each line in a separate array, which is a sixteenth of the buffer and
+/// mostly in caches; then writes the buffer itself once, in order.
 template <class Index>
 void link_lines(std::byte* start, std::size_t lines, std::size_t line_bytes, std::uint64_t seed) {
   std::vector<Index> successor(lines);
@@ -57,7 +57,8 @@ const void* follow(const void* start, std::size_t steps) noexcept {
   }
   for (; steps > 0; --steps)
     at = *static_cast<const void* const*>(at);
-  // Who asks only for the time does not use the end: without this the loads could be left out.
+  // A caller that only measures time ignores the result: without this the compiler could drop the
+  // loads.
   __asm__ volatile("" : "+r"(at)::"memory");
   return at;
 }

@@ -26,11 +26,11 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 constexpr std::size_t first_steps = 10'000;
-/// Until page tables and caches are as they stay: the first samples of 20 ms were 17, 4 and 3 %
-/// slower than the last, without it.
+/// Brings page tables and caches into a steady state: without it, the first samples of 20 ms were
+/// 17, 4 and 3 % slower than the last.
 constexpr std::chrono::duration<double> warm_up = 3 * least_sample;
-/// A new chain costs more than all samples of one: another cycle through the same lines would
-/// differ by nothing but its order.
+/// A new chain costs more time than all samples of one, and another cycle through the same lines
+/// would differ only in its order.
 constexpr std::size_t samples_of_a_chain = 6;
 
 void pause_a_little() noexcept {
@@ -41,12 +41,12 @@ void pause_a_little() noexcept {
 #endif
 }
 
-/// Bytes that one thread has moved and another reads. On a line of its own: one that all threads
-/// wrote to would be what they wait for.
+/// The number of bytes that one thread has moved; another thread reads it. On a separate cache
+/// line: threads would slow each other down by writing to a shared one.
 class alignas(2 * line_bytes) counter {
  public:
   void add(std::uint64_t bytes) noexcept {
-    bytes_.store(now() + bytes, std::memory_order_relaxed); // nobody else writes
+    bytes_.store(now() + bytes, std::memory_order_relaxed); // only one thread writes
   }
   [[nodiscard]] std::uint64_t now() const noexcept {
     return bytes_.load(std::memory_order_relaxed);
@@ -56,7 +56,7 @@ class alignas(2 * line_bytes) counter {
   std::atomic<std::uint64_t> bytes_ = 0;
 };
 
-/// Sweeps over a part in blocks of 4 KiB with pauses between, until it is told to stop.
+/// Sweeps over a part in blocks of 4 KiB with pauses in between, until `over` is true.
 class background {
  public:
   background(const stream_part& part, unsigned pauses) : part_(part), pauses_(pauses) {}
@@ -83,7 +83,8 @@ class background {
   unsigned pauses_;
 };
 
-/// Lets the others begin, and end, also where the chase itself has failed: they would wait forever.
+/// Lets the other threads begin and end, even if the chase itself fails: otherwise they would wait
+/// forever.
 class releasing_others {
  public:
   releasing_others(std::barrier<>& at, std::atomic<bool>& over) : at_(at), over_(over) {}
@@ -106,7 +107,7 @@ class releasing_others {
   bool begun_ = false;
 };
 
-/// One chain, and what is beside it.
+/// One chain, and the threads that run beside it.
 class chasing {
  public:
   chasing(const point& what, const chase_work& does, const bench& with, outcome& into)
@@ -131,7 +132,7 @@ class chasing {
 
  private:
   void one_chain() {
-    chain_.clear(); // one at a time: each is as large as the caches make it
+    chain_.clear(); // one at a time: chains can be large
     chain_.push_back(take_memory(with_, does_.bytes, does_.memory, pages_));
     std::atomic<bool> over = false;
     std::barrier<> linked(static_cast<std::ptrdiff_t>(cpus_.size()));
@@ -207,10 +208,10 @@ class chasing {
   std::vector<counter> beside_; ///< by thread
 };
 
-/// Instead of a question: there will be no more.
+/// Sent in place of a question: ends the answering thread.
 constexpr std::uint64_t no_more = ~std::uint64_t{0};
 
-/// Asks by odd numbers, which another thread answers by the next even ones, so many times.
+/// Writes an odd number and waits for the next even one from another thread, `rounds` times.
 std::chrono::duration<double> round_trips(std::atomic<std::uint64_t>& turn, std::uint64_t rounds) {
   const auto start = clock::now();
   for (std::uint64_t last = turn.load(std::memory_order_relaxed), round = 0; round < rounds;
@@ -234,14 +235,14 @@ void answer(std::atomic<std::uint64_t>& turn) {
   }
 }
 
-/// Half of a round trip. Where two processors of a virtual machine take turns on one, a round trip
-/// takes milliseconds: there are few of them then.
+/// Half of a round trip. If two processors of a virtual machine share one real processor, a round
+/// trip takes milliseconds: the sample then has only a few.
 double transfer_ns(std::atomic<std::uint64_t>& turn) {
   constexpr std::uint64_t most_rounds = 20'000;
   constexpr std::uint64_t most_to_look = 1024;
   (void)round_trips(turn, 1); // also waits for the other thread to begin
   auto left = least_sample;
-  auto quickest = least_sample; // an interruption must not make the sample a short one
+  auto quickest = least_sample; // an interruption must not shorten the sample
   for (std::uint64_t some = 1; some <= most_to_look && left.count() > 0; some *= 2) {
     const auto took = round_trips(turn, some);
     left -= took;

@@ -1,16 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What one access takes, ns.
+// The time of one access, in ns.
 #pragma once
 
 #include "measure/run.hpp"
 
 namespace nodewise::measure {
 
-/// A random cycle over the lines of a buffer, each load's address the one before has brought.
+/// Follows a random cycle over the lines of a buffer: each load returns the address of the next.
 void run_chase(const point& what, const chase_work& does, const bench& with, outcome& into);
 
-/// A cache line that two processors write in turn: half of a round trip.
+/// Lets two processors write a cache line in turn; the figure is half of a round trip.
 void run_transfer(const point& what, const transfer_work& does, const bench& with, outcome& into);
 
 } // namespace nodewise::measure

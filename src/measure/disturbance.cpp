@@ -71,7 +71,7 @@ std::optional<processor_ticks> parse_ticks(std::string_view proc_stat, const cpu
 }
 
 std::optional<double> parse_own_ticks(std::string_view proc_self_stat) {
-  // The name in parentheses may hold blanks and parentheses: fields are counted behind its end.
+  // The name in parentheses may hold blanks and parentheses: count the fields after its end.
   const std::size_t end = proc_self_stat.rfind(')');
   if (end == std::string_view::npos) {
     return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<disturbance> watched_time::shares() const noexcept {
   if (all <= 0) {
     return std::nullopt;
   }
-  // A little more of our own than of all is none of others.
+  // Rounding may give this process a little more than the total: others then had none.
   return disturbance{.stolen = std::max(stolen / all, 0.0),
                      .others = std::max(others / all, 0.0),
                      .elsewhere =

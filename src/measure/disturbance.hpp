@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who else used the machine meanwhile.
+// How much other work ran on the machine during a measurement.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ namespace nodewise::measure {
 /// Processor time since the system started, in ticks of the kernel, of some processors.
 struct processor_ticks {
   double all = 0;
-  double busy = 0;   ///< of everybody: user, nice, system, interrupts
-  double stolen = 0; ///< by other virtual machines, as far as the hypervisor says
+  double busy = 0;   ///< of all processes: user, nice, system, interrupts
+  double stolen = 0; ///< by other virtual machines, as far as the hypervisor reports it
 };
-/// From /proc/stat; nothing if it does not tell.
+/// From /proc/stat; nullopt if it lacks them.
 [[nodiscard]] std::optional<processor_ticks> parse_ticks(std::string_view proc_stat,
                                                          const cpu_set& of);
 /// Processor time of this process, in the same ticks; from /proc/self/stat.
@@ -29,15 +29,15 @@ struct processor_ticks {
 struct disturbance {
   double stolen = 0;    ///< by other virtual machines, of the processors that measure
   double others = 0;    ///< by other processes, on these and on the hardware threads beside them
-  double elsewhere = 0; ///< how busy all others were: they have the same memory
+  double elsewhere = 0; ///< how busy all other processors were: they use the same memory
 
-  /// More than a twentieth: figures will come out lower than they are.
+  /// More than a twentieth: the measured figures will be too low.
   [[nodiscard]] bool is_much() const noexcept { return stolen + others > 0.05; }
   [[nodiscard]] bool is_much_elsewhere() const noexcept { return elsewhere > 0.05; }
 };
 
-/// Processors' time that was looked at, in ticks of the kernel. Shares come last: ticks are coarse,
-/// and what is too much in one visit is too little in another.
+/// Observed processor time, in ticks of the kernel. Shares are computed over all visits: ticks are
+/// coarse, and rounding errors of single visits cancel out.
 struct watched_time {
   double all = 0;
   double stolen = 0;
@@ -46,20 +46,20 @@ struct watched_time {
   double busy_elsewhere = 0;
 
   watched_time& operator+=(const watched_time& more) noexcept;
-  /// Nothing where no tick has passed, or the kernel does not tell.
+  /// nullopt if no tick has passed, or the kernel does not report them.
   [[nodiscard]] std::optional<disturbance> shares() const noexcept;
 };
 
-/// What this processor runs at just now, MHz (cpufreq); virtual machines seldom tell. To be asked
-/// by a thread that works there: an idle processor is slow.
+/// The current frequency of this processor, MHz (cpufreq); virtual machines seldom report it. Call
+/// it from a thread that works there: an idle processor is slow.
 [[nodiscard]] std::optional<double> frequency_mhz(sys::kernel& from, cpu_id cpu);
 
-/// From now on until it is asked.
+/// Records the disturbance from its construction to each call of `so_far`.
 class watch {
  public:
-  /// This process must run on `cpus` only meanwhile.
+  /// While the watch lives, this process must run on `cpus` only.
   watch(sys::kernel& from, const topology& on, cpu_set cpus);
-  /// All 0 where the kernel does not tell.
+  /// All 0 if the kernel does not report processor time.
   [[nodiscard]] watched_time so_far() const;
 
  private:

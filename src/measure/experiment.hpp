@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What can be found out about a machine's memory.
+// The experiments that measure a machine's memory.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace nodewise::measure {
 
 enum class experiment {
   bandwidth,      ///< processors of one node, memory of one node: a matrix
-  latency,        ///< the same for one load after the other
+  latency,        ///< the same for dependent loads
   contention,     ///< all processors of the machine, one memory
   kernels,        ///< every kernel, all processors, each its own node's memory
-  interleave,     ///< memory in turn over the nodes, evenly and by weight, against local
+  interleave,     ///< memory interleaved over the nodes, evenly and by weight, against local
   scaling,        ///< threads inside a node, then nodes
   mixes,          ///< of loads and stores
   loaded_latency, ///< latency while others use up bandwidth
@@ -25,13 +25,13 @@ enum class experiment {
 };
 inline constexpr std::size_t experiments = 11;
 
-/// "loaded-latency": as options and files name it.
+/// The name in options and files, such as "loaded-latency".
 [[nodiscard]] std::string_view to_string(experiment of) noexcept;
 [[nodiscard]] std::optional<experiment> parse_experiment(std::string_view name) noexcept;
-/// What it finds out, in a line.
+/// What it measures, in one line.
 [[nodiscard]] std::string_view explain(experiment of) noexcept;
 
-/// What is measured in less than half a minute, and what without a limit.
+/// The experiments of a run of less than half a minute, and those of a run without a limit.
 [[nodiscard]] std::vector<experiment> quick_set();
 [[nodiscard]] std::vector<experiment> full_set();
 

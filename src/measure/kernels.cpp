@@ -49,8 +49,8 @@ std::size_t divided_up(std::size_t n, std::size_t by) {
   return n / by + (n % by != 0);
 }
 
-/// What fill() gives: 1024 to 2047, another sequence for each array. Of one exponent, so that no
-/// exclusive or of them is a NaN.
+/// The values that fill() writes: 1024 to 2047, a different sequence for each array. They share one
+/// exponent, so that no exclusive or of them is a NaN.
 double first_value(std::size_t array, std::size_t i) {
   const auto mixed = static_cast<std::uint32_t>(i + (array << 20)) * 0x9E3779B1U;
   return 1024.0 + static_cast<double>(mixed >> 22);

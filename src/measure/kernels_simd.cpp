@@ -14,7 +14,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-// All from here to the end of this namespace is compiled once for each instruction set.
+// Everything up to the end of this namespace is compiled once for each instruction set.
 HWY_BEFORE_NAMESPACE();
 namespace nodewise::measure {
 namespace HWY_NAMESPACE {
@@ -25,8 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using tag = hn::ScalableTag<double>;
 using vec = hn::Vec<tag>;
 
-// A value as the loops write it to a: `at` for a vector of elements from i on, `one` for the
-// element i.
+// The values that loops write to a: `at` gives a vector of elements from i on, `one` the element i.
 struct constant {
   static HWY_INLINE vec at(tag, vec s, const operands&, std::size_t) { return s; }
   static double one(double s, const operands&, std::size_t) { return s; }
@@ -70,7 +69,8 @@ struct multiplied_and_added {
   }
 };
 
-/// Elements up to the first that starts a line: streaming stores want aligned vectors.
+/// The number of elements before the first that starts a line: streaming stores need aligned
+/// vectors.
 std::size_t up_to_a_line(const double* start, std::size_t elements) {
   const auto past = reinterpret_cast<std::uintptr_t>(start) % line_bytes;
   return std::min(elements, (line_bytes - past) % line_bytes / sizeof(double));
@@ -84,8 +84,8 @@ HWY_INLINE void put(vec v, tag d, double* to) {
     hn::StoreU(v, d, to);
 }
 
-/// a[i...] for so many vectors from i on: all values are there before the first is stored.
-/// `vectors` are those that are; parameters, since SVE's vectors cannot be in an array.
+/// Writes `many` vectors to a, from i on: computes all values before it stores the first. `vectors`
+/// are the values computed so far; parameters, since SVE's vectors cannot be in an array.
 template <class Value, bool streaming, std::size_t many, class... Vectors>
 HWY_INLINE void burst(const operands& part, tag d, vec s, std::size_t i, Vectors... vectors) {
   constexpr std::size_t there = sizeof...(vectors);
@@ -98,10 +98,9 @@ HWY_INLINE void burst(const operands& part, tag d, vec s, std::size_t i, Vectors
   }
 }
 
-/// How many vectors a burst has: what was fastest in memory on an Emerald Rapids, with vectors of a
-/// line each (32 registers) and of half a line (16). Long bursts keep reads and streaming writes
-/// apart, by as much as 12 %; ordinary stores gain nothing, and lose 2 % where there are two
-/// sources.
+/// The number of vectors in a burst: the fastest in memory on an Emerald Rapids, with vectors of a
+/// line each (32 registers) and of half a line (16). Long bursts separate reads from streaming
+/// writes and gain up to 12 %; ordinary stores gain nothing, and lose 2 % with two sources.
 template <class Value, bool streaming>
 constexpr std::size_t burst_vectors() {
   constexpr bool whole_lines = HWY_ARCH_X86 && HWY_MAX_BYTES == line_bytes;
@@ -110,7 +109,8 @@ constexpr std::size_t burst_vectors() {
   return streaming && whole_lines ? 16 : 4;
 }
 
-/// a[i] = value(i) for all of a part. By value, so that no store to a can be one to the pointers.
+/// a[i] = value(i) for a whole part. Takes `part` by value, so that stores to a cannot change the
+/// pointers.
 template <class Value, bool streaming>
 HWY_NOINLINE double map(const operands part, double scalar) {
   const tag d;
@@ -143,10 +143,10 @@ struct addition {
   static double one(double x, double y) { return x + y; }
 };
 
-/// All elements of a part joined to one; 0 is neutral to the joins. Eight chains: an addition takes
-/// four cycles, and two begin in each. A pointer that moves, not an index: a load with an index is
-/// no longer one micro-operation with its join, and that is 5 % of the bandwidth on an Emerald
-/// Rapids.
+/// Joins all elements of a part into one; 0 is neutral to the joins. Uses eight chains: an addition
+/// takes four cycles, and two begin in each cycle. Uses a moving pointer, not an index: a load with
+/// an index does not fuse with its join into one micro-operation, which costs 5 % of the bandwidth
+/// on an Emerald Rapids.
 template <class Join>
 HWY_NOINLINE double reduce(const operands part) {
   const tag d;
@@ -280,7 +280,7 @@ HWY_EXPORT(target);
 
 namespace {
 
-/// Hidden from the optimiser, which would make s=-1 a change of sign and 7 a call of memset.
+/// Hides s from the optimiser, which would turn s=-1 into a change of sign and 7 into a memset.
 double scalar_of(kernel_id id) noexcept {
   const volatile double s = id == kernel_id::store || id == kernel_id::store_nt ? stored_value
                             : id == kernel_id::update                           ? update_factor

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Inside of the room: the loops themselves, compiled for every instruction set.
+// Internal: the loops themselves, compiled for every instruction set.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace nodewise::measure {
 inline constexpr double stored_value = 7;
 /// s of scale and triad, as in STREAM.
 inline constexpr double factor = 3;
-/// s of update: sweeps cannot overflow, and their number can be seen.
+/// s of update: sweeps cannot overflow, and the values show whether their number is even or odd.
 inline constexpr double update_factor = -1;
 
 double run_kernel(kernel_id, const operands&) noexcept;

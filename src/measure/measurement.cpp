@@ -14,7 +14,7 @@ namespace nodewise::measure {
 
 namespace {
 
-/// Fills in what a record says of a point's work.
+/// Fills in a record's description of a point's work.
 struct describing {
   record& into;
 
@@ -29,7 +29,7 @@ struct describing {
       }
       into.threads += each.cpus.size();
       into.bytes += each.bytes;
-      // Groups go at their own pace: each counts by what it asks for in a sweep.
+      // Groups run at their own speed: each is weighted by the bytes of one sweep.
       const double share = static_cast<double>(each.bytes) / each.does->arrays;
       counted += share * static_cast<double>(each.does->counted_bytes());
       moved += share * static_cast<double>(each.does->moved_bytes());
@@ -51,7 +51,7 @@ struct describing {
   }
 };
 
-/// What the figure is called among the machine's parameters.
+/// The figure's name among the machine's parameters.
 std::optional<std::string_view> parameter_name(const record& of) {
   switch (of.of) {
   case experiment::bandwidth:
@@ -105,7 +105,7 @@ std::vector<parameter> parameters_of(const measurement& all) {
   for (const record& each : all.records) {
     const auto name = parameter_name(each);
     if (name && each.is_known()) {
-      // What all processors draw from a memory is a figure of that memory.
+      // The bandwidth that all processors together get from a memory belongs to that memory.
       const node_id from = each.of == experiment::contention ? each.to : each.from;
       found.push_back({std::string(*name), from, each.to, each.found.figure().median, each.unit,
                        each.found.was_disturbed() ? source + measured::disturbed_mark : source});

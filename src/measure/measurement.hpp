@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a run has measured: a plain value, written to a file and read again, and what it says of
-// the machine.
+// The result of a run: a plain value that is written to a file and read again, and the machine
+// parameters that follow from it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nodewise::measure {
 
-/// One figure, with what was done for it.
+/// One figure, with a description of the work that gave it.
 struct record {
   experiment of = experiment::bandwidth;
   std::string label; ///< unique in its experiment
@@ -26,8 +26,8 @@ struct record {
   std::string kernel; ///< of streams; empty for the rest
   std::size_t threads = 0;
   std::uint64_t bytes = 0; ///< of all buffers together; 0 for a line
-  /// Bytes that move for each that is counted, where stores read their line first; 1 without
-  /// stores; 0 where it does not apply.
+  /// Bytes moved for each byte counted, since stores may read their line first; 1 without stores;
+  /// 0 where it does not apply.
   double moved_per_counted = 0;
   outcome found;
 
@@ -37,16 +37,16 @@ struct record {
 
 struct measurement {
   std::string set;                          ///< "quick", "full", "chosen", "workgroups"
-  std::string host;                         ///< "" if nobody knows
+  std::string host;                         ///< "" if unknown
   std::string date;                         ///< UTC, "2026-01-31T12:00:00Z"
   std::string instruction_set;              ///< "AVX-512"
-  std::vector<std::string> workgroups = {}; ///< as they were asked for
-  std::vector<record> records;              ///< in the order in which they were measured
-  std::size_t planned = 0;                  ///< may be more than `records` where it was stopped
-  bool stopped = false;                     ///< before every figure was as sure as it was to be
+  std::vector<std::string> workgroups = {}; ///< as the user wrote them
+  std::vector<record> records;              ///< in the order of measurement
+  std::size_t planned = 0;                  ///< may be more than `records` if the run was stopped
+  bool stopped = false;                     ///< before every figure was as precise as required
 
   [[nodiscard]] bool is_complete() const noexcept { return records.size() == planned && !stopped; }
-  /// nullptr where it was not measured.
+  /// nullptr if it was not measured.
   [[nodiscard]] const record* find(experiment of, std::string_view label) const noexcept;
   [[nodiscard]] std::vector<const record*> all(experiment of) const;
 };
@@ -54,13 +54,13 @@ struct measurement {
 /// The figure of a point.
 [[nodiscard]] record record_of(const point& what, outcome found);
 
-/// As parameters of the machine: `bandwidth` and `latency` of each pair of nodes, `core_bandwidth`
-/// where single threads were measured, `shared_bandwidth` of each memory that all processors had
-/// together. Their source is "measured DATE by nodewise ...", with
-/// `measured::disturbed_mark` where other work disturbed the figure.
+/// The result as parameters of the machine: `bandwidth` and `latency` of each pair of nodes,
+/// `core_bandwidth` where single threads were measured, `shared_bandwidth` of each memory that all
+/// processors used together. Their source is "measured DATE by nodewise ...", with
+/// `measured::disturbed_mark` if other work disturbed the figure.
 [[nodiscard]] std::vector<parameter> parameters_of(const measurement& all);
 
-/// The machine with these in place of what it had under the same names and nodes.
+/// The machine with these parameters; they replace those with the same names and nodes.
 [[nodiscard]] machine with_parameters(machine of, std::vector<parameter> found);
 
 } // namespace nodewise::measure

@@ -95,7 +95,7 @@ std::optional<double> read_if_known(const json_field& of, std::string_view name)
   return read_amount(*field);
 }
 
-/// None where the file does not tell: older ones do not.
+/// Empty if the file lacks the field, as older files do.
 std::vector<std::size_t> read_visits(const std::optional<json_field>& field, std::size_t samples) {
   std::vector<std::size_t> all;
   std::size_t sum = 0;

@@ -14,11 +14,11 @@ namespace nodewise::measure {
 
 inline constexpr std::string_view measurement_schema = "nodewise/measurement/1";
 
-/// Puts all fields behind those of an envelope.
+/// Appends all fields to those of an envelope.
 void write_measurement(const measurement& what, nlohmann::ordered_json& into);
 
-/// Checks every field that it reads; figures are computed anew from the samples. Throws `error`
-/// (input) naming the field that is wrong.
+/// Checks every field that it reads, and computes the figures anew from the samples. Throws `error`
+/// (input) that names the wrong field.
 [[nodiscard]] measurement read_measurement(const json_field& document);
 
 } // namespace nodewise::measure

@@ -13,13 +13,13 @@ namespace nodewise::measure {
 
 namespace {
 
-/// Blocks of a transparent huge page of x86-64: smaller ones could have none, and cost a policy
-/// each.
+/// The size of a transparent huge page on x86-64: smaller blocks could not hold one, and each block
+/// costs a policy.
 constexpr std::size_t turn_bytes = std::size_t{2} << 20;
 
-/// The nodes in turn, each as often as its weight and as evenly as can be: also the first few
-/// blocks are in proportion, which is all that a small buffer has. The node goes next that is
-/// furthest behind its share.
+/// The nodes in turn, each as often as its weight and spread as evenly as possible: a small buffer
+/// has only the first few blocks, and these are in proportion too. The node that is furthest behind
+/// its share goes next.
 std::vector<node_id> turns(std::span<const node_id> nodes, std::span<const std::uint32_t> weights) {
   if (weights.empty()) {
     return {nodes.begin(), nodes.end()};
@@ -43,7 +43,7 @@ std::optional<std::uintptr_t> hexadecimal(std::string_view text) {
                                                                    : std::nullopt;
 }
 
-/// "7f00-7f80 rw-p 00000000 00:00 0"; nothing for the lines below such a header.
+/// Parses "7f00-7f80 rw-p 00000000 00:00 0"; nullopt for the lines below such a header.
 std::optional<address_range> parse_header(std::string_view line) {
   const std::string_view range = line.substr(0, line.find(' '));
   const std::size_t dash = range.find('-');
@@ -55,7 +55,7 @@ std::optional<address_range> parse_header(std::string_view line) {
   return first && last ? std::optional(address_range{*first, *last}) : std::nullopt;
 }
 
-/// The bytes of "AnonHugePages:   2048 kB", or of another name.
+/// The bytes in a line such as "AnonHugePages:   2048 kB".
 std::optional<std::uint64_t> parse_bytes(std::string_view line, std::string_view name) {
   if (!line.starts_with(name)) {
     return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view line, std::string_view
 
 region take_memory(const bench& with, std::uint64_t bytes, std::span<const node_id> nodes,
                    std::span<const std::uint32_t> weights, page_size pages) {
-  // Reserved pages are a question by themselves: a figure of others would be no answer.
+  // A point about reserved pages must not fall back to other pages.
   const bool reserved = pages == page_size::huge_2m || pages == page_size::huge_1g;
   const bool must = with.several_memories || reserved;
   const place_options options{must ? strictness::must : strictness::prefer, pages};

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory that is measured, and what it turned out to be.
+// Allocates the memory that is measured, and checks its nodes and page sizes.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@
 
 namespace nodewise::measure {
 
-/// Fresh memory on a node, or on several in turn by 2 MiB, as many on each as its weight. Throws
-/// `error` where the kernel refuses and pages could be elsewhere.
+/// Allocates fresh memory on a node, or interleaved over several in blocks of 2 MiB, by weight.
+/// Throws `error` if the kernel refuses and pages could be elsewhere.
 [[nodiscard]] region take_memory(const bench& with, std::uint64_t bytes,
                                  std::span<const node_id> nodes,
                                  std::span<const std::uint32_t> weights, page_size pages);
 [[nodiscard]] region take_memory(const bench& with, std::uint64_t bytes, node_id node,
                                  page_size pages);
 
-/// Looks at touched memory once: the shares of it that are on their nodes and in huge pages.
-/// `unavailable` where a hundredth or more is elsewhere, since such a figure would be of nothing.
+/// Records, once, the shares of touched memory that are on their nodes and in huge pages. Sets
+/// `unavailable` if a hundredth or more is on other nodes: the figure would be meaningless.
 void look_at_memory(const bench& with, std::span<const region> memory, outcome& into);
 
 struct address_range {
   std::uintptr_t first = 0;
   std::uintptr_t last = 0;
 };
-/// Of what is in memory of the mappings that meet any of the ranges, the share in transparent huge
-/// pages, 0..1; by /proc/self/smaps. Nothing where it does not tell, or nothing is in memory.
+/// The share in transparent huge pages, 0..1, of the resident memory of all mappings that overlap
+/// any of the ranges; by /proc/self/smaps. nullopt if it has no such line or nothing is resident.
 [[nodiscard]] std::optional<double> share_in_huge_pages(std::string_view smaps,
                                                         std::span<const address_range> ranges);
 

@@ -10,7 +10,7 @@ namespace nodewise::measure {
 
 namespace {
 
-/// Bytes by node that a point has at one time.
+/// The bytes by node that a point uses at one time.
 class needs {
  public:
   explicit needs(const point& what) {
@@ -38,7 +38,7 @@ class needs {
     }
   }
   void add(const chase_work& does) {
-    // Its successors are drawn in memory of their own, which may be there, too.
+    // link_chain draws the successors in a separate array, which may be on the same node.
     bytes_[does.memory] += does.bytes + does.bytes / (line_bytes / sizeof(std::uint32_t));
     if (does.beside) {
       add(*does.beside);

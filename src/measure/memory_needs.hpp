@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whether what a point takes is there: where memory is not, the kernel swaps or kills.
+// Whether a point's memory is available: without it, the kernel would swap or kill processes.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace nodewise::measure {
 
-/// Throws `error` (usage) that names the first point whose buffers do not fit into `memory`.
+/// Throws `error` (usage) naming the first point whose buffers do not fit into `memory`.
 void require_memory(const topology& on, std::span<const point> points,
                     const memory_to_have& memory);
 

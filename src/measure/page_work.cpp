@@ -30,7 +30,7 @@ void touch(const region& memory, std::size_t first, std::size_t last, std::size_
   }
 }
 
-/// Whether the huge pages that a point is about were there: without them it would be another point.
+/// Sets `unavailable` if a point about huge pages did not get them: it would measure base pages.
 void require_pages(const point& what, outcome& into) {
   constexpr double most = 0.9;
   if (what.pages == page_size::transparent_huge && into.in_huge_pages.value_or(0) < most) {

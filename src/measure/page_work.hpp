@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel needs to give a page, and to move one: GB/s.
+// The speed of the kernel in allocating pages and in migrating them, GB/s.
 #pragma once
 
 #include "measure/run.hpp"
@@ -10,7 +10,7 @@ namespace nodewise::measure {
 /// Threads write a byte to each base page of fresh memory, each to a part of its own.
 void run_touch(const point& what, const touch_work& does, const bench& with, outcome& into);
 
-/// Pages in memory on one node go to another, asked by one thread.
+/// One thread migrates pages from one node to another.
 void run_migration(const point& what, const migration_work& does, const bench& with, outcome& into);
 
 } // namespace nodewise::measure

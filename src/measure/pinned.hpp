@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Threads that stay where they are put, for as long as a function runs.
+// Runs a function on threads that are bound to processors.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 namespace nodewise::measure {
 
 /// Runs `body(k)` on a thread of its own on processor `cpus[k]`, all at the same time, and waits
-/// for them. Nothing is run if a thread cannot be bound. Throws `error` (system) for that, and
-/// what a body threw (of several the first in order): bodies that wait for each other must not
-/// throw between.
+/// for them. If a thread cannot be bound, runs nothing and throws `error` (system). Rethrows what
+/// a body threw (of several the first in order): bodies that wait for each other must not throw
+/// in between.
 void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size_t)>& body);
 
 } // namespace nodewise::measure

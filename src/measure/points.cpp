@@ -19,11 +19,11 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 struct node_cores {
   node_id node = unknown_node;
-  std::vector<cpu_id> cpus; ///< one a core
+  std::vector<cpu_id> cpus; ///< one for each core
 };
 
 std::vector<node_cores> cores_by_node(const topology& on) {
-  // A layout with places of one hardware thread, one for each core.
+  // A layout with one hardware thread for each core.
   const team_layout layout(on, {.policy = bind_policy::close, .smt = smt_use::off});
   std::vector<node_cores> all;
   for (const domain& each : on.domains()) {
@@ -62,7 +62,7 @@ std::vector<std::size_t> steps_to(std::size_t most) {
   return steps;
 }
 
-/// Puts the points of a machine together, an experiment after the other.
+/// Collects the points of a machine, one experiment after the other.
 class planner {
  public:
   planner(const topology& on, const scope& what)
@@ -137,14 +137,14 @@ class planner {
     }
     return all;
   }
-  /// The memory that processors of a node have nearest: its own, where it has one.
+  /// The memory nearest to the processors of a node: its own, if it has one.
   [[nodiscard]] node_id near(node_id node) const {
     const auto distance = [&](node_id to) {
       return to == node ? 0 : on_.distance(node, to).value_or(1 << 20);
     };
     return *std::ranges::min_element(memories_, {}, distance);
   }
-  /// These nodes' cores, each on its own memory, together on buffers of one size.
+  /// The cores of these nodes, each on its nearest memory; all share the usual buffer size.
   [[nodiscard]] std::vector<stream_group> local(std::span<const node_cores> nodes,
                                                 const kernel& does) const {
     std::vector<stream_group> groups;
@@ -153,11 +153,11 @@ class planner {
     }
     return groups;
   }
-  /// Of a chain that this core follows.
+  /// The size of a chain that this core follows.
   [[nodiscard]] std::uint64_t chain_bytes(cpu_id cpu) const {
     return what_.bytes != 0 ? what_.bytes : std::min(enough_for_a_chain(on_, cpu), bytes_);
   }
-  /// Of arrays that these cores sweep over, and no others.
+  /// The size of arrays that only these cores sweep over.
   [[nodiscard]] std::uint64_t bytes_for(const std::vector<cpu_id>& cpus) const {
     cpu_set all;
     for (const cpu_id cpu : cpus) {
@@ -216,7 +216,7 @@ class planner {
       }
     }
   }
-  /// Without bandwidths all weights would be equal, and that is "in turn".
+  /// Without bandwidths all weights would be equal, the same as "in turn".
   [[nodiscard]] bool bandwidths_will_be_known() const {
     return std::ranges::count(what_.experiments, experiment::bandwidth) != 0 ||
            std::ranges::count(on_.machine().parameters, "bandwidth", &parameter::name) != 0;
@@ -266,7 +266,7 @@ class planner {
     }
   }
   void transfer() {
-    // From the first core to another of its node, and to the first of every other node.
+    // From the first core to another of its node, and to the first core of every other node.
     const node_cores& home = nodes_.front();
     const auto pair = [&](cpu_id to) {
       add(experiment::transfer, "cpu " + number(home.cpus.front()) + " -> cpu " + number(to),

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What there is to measure on a machine, as values: nothing here takes memory or time, so that the
-// whole of it can be looked at on machines that nobody has.
+// The points to measure on a machine, as values: nothing here allocates or measures, so tests can
+// plan for machines that they do not run on.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ namespace nodewise::measure {
 struct stream_group {
   const kernel* does = nullptr;
   std::vector<cpu_id> cpus; ///< a thread on each
-  /// The arrays' nodes: one, or several in turn by 2 MiB.
+  /// The arrays' nodes: one, or several interleaved in blocks of 2 MiB.
   std::vector<node_id> memory;
-  std::vector<std::uint32_t> weights; ///< one for each of `memory`; none: even
+  std::vector<std::uint32_t> weights; ///< one for each of `memory`; empty: equal
   std::uint64_t bytes = 0;            ///< of all arrays of all threads together
-  /// For each array another node than `memory`, by its position; not known ones are as `memory`.
+  /// By position, the node of each array if it differs from `memory`; unknown_node: as `memory`.
   std::vector<node_id> array_nodes = {};
 };
 
@@ -43,8 +43,8 @@ struct chase_work {
   cpu_id cpu{};
   node_id memory = unknown_node;
   std::uint64_t bytes = 0;
-  std::optional<stream_group> beside = {}; ///< what others do meanwhile
-  unsigned pauses = 0; ///< of those others after each 4 KiB, in PAUSE instructions (YIELD on Arm)
+  std::optional<stream_group> beside = {}; ///< what other threads do meanwhile
+  unsigned pauses = 0; ///< of those threads after each 4 KiB, in PAUSE instructions (YIELD on Arm)
 };
 
 struct transfer_work {
@@ -73,30 +73,30 @@ struct point {
   experiment of = experiment::bandwidth;
   /// Unique in its experiment, and the same on every run: "node 0 -> node 1", "triad".
   std::string label;
-  node_id from = unknown_node; ///< of processors, where one node is meant
-  node_id to = unknown_node;   ///< of memory, where one node is meant
+  node_id from = unknown_node; ///< node of the processors, if it is one
+  node_id to = unknown_node;   ///< node of the memory, if it is one
   page_size pages = page_size::automatic;
   measure::work work;
 };
 
 /// "GB/s" (10^9) or "ns".
 [[nodiscard]] std::string_view unit_of(const point& what) noexcept;
-/// Whether a larger figure is the better one.
+/// Whether a larger figure is better.
 [[nodiscard]] bool more_is_better(const point& what) noexcept;
 
 struct scope {
   std::vector<experiment> experiments;        ///< in the order of the enumeration
-  std::uint64_t bytes = 0;                    ///< of the buffers; 0: by caches and memory
+  std::uint64_t bytes = 0;                    ///< of the buffers; 0: chosen by caches and memory
   page_size pages = page_size::automatic;     ///< of all but `touch` and `migration`
   std::vector<std::string_view> kernels = {}; ///< for `kernels`; none: STREAM's four
   memory_to_have memory = {};
 };
 
-/// In the order in which they are to be measured. Only allowed processors (the first hardware
-/// thread of each core) and nodes are used. What cannot be here is left out: `loaded_latency` needs
-/// two cores of a node, `transfer` two cores, `migration` two memories, and "by weight" of
-/// `interleave` bandwidths, known before or among `what`. Throws `error` (usage) if there are none,
-/// or for a kernel that is not there.
+/// The points in the order of measurement. Uses only allowed processors (the first hardware thread
+/// of each core) and nodes. Skips what this machine cannot do: `loaded_latency` needs two cores of
+/// a node, `transfer` two cores, `migration` two memories, and "by weight" of `interleave` needs
+/// bandwidths, known before or measured by `what`. Throws `error` (usage) if no point is left, or
+/// for an unknown kernel.
 [[nodiscard]] std::vector<point> plan_points(const topology& on, const scope& what);
 
 } // namespace nodewise::measure

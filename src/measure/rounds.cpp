@@ -34,7 +34,7 @@ double rounds::share_done(std::chrono::nanoseconds elapsed) const noexcept {
   double all = static_cast<double>(all_.count());
   const double by_now = static_cast<double>(elapsed.count());
   if (first_round_ && at_ > 1) {
-    // The first round is finished in any case: as long as it takes at this pace.
+    // The first round always finishes: estimate its duration from the pace so far.
     all = std::max(all, by_now * static_cast<double>(points_) / static_cast<double>(at_ - 1));
   }
   return all > 0 ? std::min(by_now / all, 1.0) : 0;

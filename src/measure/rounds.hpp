@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// In which order points are visited. A machine drifts for seconds at a time: samples taken in a row
-// agree with each other, and not with those of a minute later. So each point is visited several
-// times, in rounds through all of them.
+// The order in which points are visited. A machine drifts for seconds at a time: samples taken in a
+// row agree with each other, but not with those of a minute later. So each point is visited several
+// times, in rounds through all points.
 #pragma once
 
 #include <chrono>
@@ -14,29 +14,29 @@
 
 namespace nodewise::measure {
 
-/// When points have been measured long enough.
+/// Limits that end the measurement of points.
 struct limits {
-  std::chrono::nanoseconds time{}; ///< for one point, all its visits, memory and threads included
-  double relative_error = 0.01;    ///< of the median's interval, to either side
-  std::size_t visits = 6;          ///< of a point, before it may be sure
-  std::size_t most_samples = 100;  ///< of a point, once there are so many visits
+  std::chrono::nanoseconds time{}; ///< for all visits of a point, setup included
+  double relative_error = 0.01;    ///< half-width of the median's interval, relative
+  std::size_t visits = 6;          ///< of a point, before it can be precise enough
+  std::size_t most_samples = 100;  ///< of a point, once it has had `visits` visits
 
-  /// A quarter is kept back: samples that have begun are finished.
+  /// Keeps a quarter in reserve, since samples that have begun are finished.
   [[nodiscard]] std::chrono::nanoseconds time_of_a_visit() const {
     return time * 3 / (4 * static_cast<std::chrono::nanoseconds::rep>(visits));
   }
 };
 
-/// Which point is next. Every point is visited once, however long that takes; then again, but for
-/// those that are unavailable or sure, until the time of all is up.
+/// Chooses the next point. Visits every point once, however long that takes; then visits those
+/// again that are neither unavailable nor precise enough, until the total time is used up.
 class rounds {
  public:
   rounds(std::size_t points, const limits& until);
 
-  /// `so_far` by points. Nothing if no point is to be visited again.
+  /// `so_far` has one outcome a point. nullopt if no point needs another visit.
   [[nodiscard]] std::optional<std::size_t> next(std::chrono::nanoseconds elapsed,
                                                 std::span<const outcome> so_far);
-  /// How much of the time that all will take is over, 0..1.
+  /// The elapsed share of the expected total time, 0..1.
   [[nodiscard]] double share_done(std::chrono::nanoseconds elapsed) const noexcept;
 
  private:

@@ -42,7 +42,7 @@ struct processors_of {
   cpu_set operator()(const migration_work& does) const { return {does.cpu}; }
 };
 
-/// Whether another sample would add little to a visit.
+/// Whether samples agree so well that another would add little to the visit.
 bool agree(std::span<const double> samples) {
   constexpr std::size_t least = 3;
   constexpr double apart = 0.01;
@@ -75,7 +75,7 @@ bool patience::has_enough(const outcome& so_far) const {
   if (with_->stopped() || own.size() >= with_->most_samples || agree(own)) {
     return true;
   }
-  // Another sample takes as long as these did: it belongs to the next visit unless half fits in.
+  // Another sample takes as long as these: skip it unless half of it fits into the time.
   const auto taken = std::chrono::steady_clock::now() - start_;
   return taken + taken / (2 * std::max<std::ptrdiff_t>(std::ssize(own), 1)) >= with_->time;
 }
@@ -87,14 +87,14 @@ std::string mark_of(const point& what) {
 void visit_point(const point& what, const bench& with, outcome& into) {
   const std::size_t before = into.samples.size();
   const cpu_set processors = std::visit(processors_of{}, what.work);
-  // What this thread itself does, maps and unmaps, belongs to the processors that are watched.
+  // This thread itself maps and unmaps memory: bind it to the watched processors.
   const affinity_guard as_before;
   (void)try_set_thread_affinity(processors);
   const watch others(*with.kernel, *with.on, processors);
   try {
     std::visit(runner{what, with, into}, what.work);
   } catch (const error& e) {
-    // Samples that were taken before stay.
+    // Keep the samples of earlier visits.
     if (into.samples.empty()) {
       into.unavailable = e.asked() + ": " + e.answered();
     }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pseudo-random numbers that are a function of their index: nothing to carry from one to the next.
+// Pseudo-random numbers that are a function of their index: no state between them.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// What was visited, in the order of the points.
+/// The records of visited points, in the order of the points.
 std::vector<record> records_of(std::span<const point> points, std::span<const outcome> found) {
   std::vector<record> all;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -25,7 +25,7 @@ std::vector<record> records_of(std::span<const point> points, std::span<const ou
   return all;
 }
 
-/// The arrays that are to be dealt out by weight, by what is known by now.
+/// Sets the weights of interleaved arrays from the bandwidths measured so far.
 void set_weights(point& next, const topology& on, std::span<const point> points,
                  std::span<const outcome> found) {
   auto* const streams = std::get_if<stream_work>(&next.work);
@@ -61,7 +61,7 @@ measurement measure_points(const topology& on, std::vector<point> points, bench 
     }
     point& what = points[*next];
     progress(order.share_done(clock::now() - start), what);
-    if (found[*next].visits.empty()) { // all samples of a point are of the same weights
+    if (found[*next].visits.empty()) { // all samples of a point use the same weights
       set_weights(what, on, points, found);
     }
     visit_point(what, with, found[*next]);

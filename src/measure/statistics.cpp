@@ -15,7 +15,7 @@ constexpr double wanted_confidence = 0.95;
 constexpr std::size_t least_for_an_interval = 6;
 constexpr std::size_t least_for_humps = 10;
 
-/// Between the two nearest samples, as most tools have it (R's type 7).
+/// Interpolates between the two nearest samples, as most tools do (R's type 7).
 double quantile(std::span<const double> sorted, double at) {
   const double place = at * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -29,7 +29,7 @@ std::vector<double> in_order(std::span<const double> samples) {
   return sorted;
 }
 
-/// In order of size.
+/// In ascending order.
 std::vector<double> medians_of_visits(std::span<const double> samples,
                                       std::span<const std::size_t> visits) {
   if (std::accumulate(visits.begin(), visits.end(), std::size_t{0}) != samples.size()) {
@@ -46,7 +46,7 @@ std::vector<double> medians_of_visits(std::span<const double> samples,
   return medians;
 }
 
-/// Of the median of sorted values.
+/// The confidence interval of the median of sorted values.
 struct interval {
   double low;
   double high;
@@ -78,10 +78,10 @@ median_bounds bounds_of_median(std::size_t samples) {
   if (samples == 0) {
     return {};
   }
-  // How many of n samples lie below the median is a toss of n coins. Both ends leave out the same
-  // number, so the interval misses where fewer than that many heads or tails come up.
+  // The number of samples below the median follows n coin tosses. Both ends leave out the same
+  // number, so the interval misses the median if fewer heads or tails than that come up.
   const double all = static_cast<double>(samples);
-  double log_chance = all * std::log(0.5); // of no head
+  double log_chance = all * std::log(0.5); // of no heads
   double tail = 0;                         // of fewer heads than are left out
   median_bounds best{0, samples - 1, 1 - 2 * std::exp(log_chance)};
   for (std::size_t left_out = 0; 2 * left_out + 1 < samples; ++left_out) {

@@ -19,10 +19,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Long enough that the start of threads and the clock are less than a thousandth of it.
+/// Long enough that thread start and clock account for less than a thousandth of it.
 constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 constexpr std::size_t most_sweeps = 10'000;
-/// Parts begin at lines of their own.
+/// Parts begin at line boundaries, so that threads share no line.
 constexpr std::size_t elements_per_line = line_bytes / sizeof(double);
 
 struct sweep_times {
@@ -30,8 +30,8 @@ struct sweep_times {
   clock::time_point end;
 };
 
-/// One sample: fresh arrays, first values by the threads that use them, a sweep to warm up, and
-/// as many as it takes.
+/// Takes one sample: fresh arrays, filled by the threads that use them, a warm-up sweep, and then
+/// enough sweeps for `least_sample`.
 class sampling {
  public:
   sampling(const point& what, const stream_work& does, const bench& with)
@@ -47,7 +47,7 @@ class sampling {
     const double seconds = std::chrono::duration<double>(end - start).count();
     return arrays_.counted_bytes() * static_cast<double>(sweeps_) / seconds / 1e9;
   }
-  /// What a kernel computed wrong.
+  /// The first wrong result of a kernel, or nullopt.
   [[nodiscard]] std::optional<std::string> wrong() const {
     for (std::size_t k = 0; k < wrong_.size(); ++k) {
       if (wrong_[k]) {
@@ -87,7 +87,7 @@ class sampling {
       NODEWISE_MARKER_STOP(mark_.c_str());
       frequency_ = frequency_mhz(kernel_, cpus_.front());
     }
-    together_.arrive_and_wait(); // a check before the mark would be counted as the kernel's traffic
+    together_.arrive_and_wait(); // checks before the mark would count as the kernel's traffic
     if (check) {
       wrong_[k] = verify(*own.does, own.with, sweeps_ + 1, result);
     }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The arrays of a point's groups, and which part of them each thread works on.
+// The arrays of a point's groups, and the part of them that each thread works on.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ struct stream_part {
   cpu_id cpu{};
 };
 
-/// Fresh arrays of all groups, untouched.
+/// Fresh arrays of all groups, not yet touched.
 class stream_arrays {
  public:
-  /// Bases are staggered as those of `array` are: equal ones would meet in the same sets of the
-  /// caches. Throws `error`: (usage) where a thread would have no element, else as `take_memory`.
+  /// Staggers base addresses as `array` does: equal ones would share the same cache sets. Throws
+  /// `error`: (usage) if a thread would have no element, else as `take_memory`.
   stream_arrays(const bench& with, const std::vector<stream_group>& groups, page_size pages);
 
   [[nodiscard]] const std::vector<stream_part>& parts() const noexcept { return parts_; }
   [[nodiscard]] std::vector<cpu_id> cpus() const;
   [[nodiscard]] const std::vector<region>& memory() const noexcept { return memory_; }
-  /// Bytes that STREAM counts for one sweep of all.
+  /// Bytes that STREAM counts for one sweep of all threads.
   [[nodiscard]] double counted_bytes() const noexcept;
 
  private:
@@ -37,11 +37,11 @@ class stream_arrays {
   std::vector<stream_part> parts_;
 };
 
-/// Threads on their processors sweep until a sample is long enough; samples are GB/s of all
-/// together, from the start of the first to the end of the last.
+/// Bound threads sweep until a sample is long enough; a sample is the GB/s of all threads together,
+/// from the start of the first to the end of the last.
 void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into);
 
-/// Whether a visit wants another sample.
+/// Decides whether a visit takes another sample.
 class patience {
  public:
   patience(const bench& with, const outcome& before);
@@ -53,7 +53,7 @@ class patience {
   std::size_t before_;
 };
 
-/// For what follows another sample: a name for the lab's counter.
+/// The name of the point's region in the lab's counter.
 [[nodiscard]] std::string mark_of(const point& what);
 
 } // namespace nodewise::measure

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_windows = 64;
 
-/// Where the memory changes on the way through the arrays.
+/// The number of blocks of pages in the array that has the most.
 std::size_t borders_of(const loop& of) {
   std::size_t most = 0;
   for (const page_map& map : of.maps) {
@@ -31,7 +31,7 @@ std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
   }
   const std::size_t round = chunk * of.threads();
   const std::size_t rounds = (of.iterations() + round - 1) / round;
-  // Of a triangle the mean round counts.
+  // For a triangle this is the mean round.
   const std::size_t borders_a_round = borders_of(of) / rounds;
   const std::size_t affordable =
       std::max<std::size_t>(1, pieces / std::max(of.threads(), borders_a_round));
@@ -96,7 +96,7 @@ std::optional<iteration_range> chunk_dealer::next_of_pool() {
   const std::size_t left = window.last - window.first - pool_.dealt;
   std::size_t size = std::min(left, loop_.chunk());
   if (loop_.how.kind == schedule_kind::guided) {
-    // libgomp: what is left over the number of threads, rounded up.
+    // As in libgomp: the remaining iterations divided by the number of threads, rounded up.
     size = std::min(left, std::max(size, (left + loop_.threads() - 1) / loop_.threads()));
   }
   std::size_t first = window.first + pool_.dealt;

@@ -23,7 +23,7 @@ std::optional<std::size_t> machine_costs::core_of(cpu_id cpu) const noexcept {
 }
 
 double machine_costs::far_work(std::size_t memory_at) const noexcept {
-  // `shared_efficiency` is of all cores drawing alike: near share * 1 + far share * work = 1 /
+  // `shared_efficiency` applies if all cores draw alike: near share * 1 + far share * work = 1 /
   // efficiency.
   const double share = near_share[memory_at];
   if (share >= 1) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> nearest_memory(const machine_costs& on, const node_set&
         best = to;
       }
     };
-    consider(from); // of equally near ones the own
+    consider(from); // the own memory wins among equally near ones
     for (std::size_t to = 0; to < on.size(); ++to) {
       consider(to);
     }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an access costs on a machine, as far as its file says: the capacities that traffic shares.
+// The costs of accesses on a machine, from its file: the capacities that traffic shares.
 // docs/model.md explains each term.
 #pragma once
 
@@ -21,42 +21,42 @@ namespace nodewise::model {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// What the published bandwidth between a node's processors and a memory is the limit of. One
-/// figure cannot tell; a measured `core_bandwidth` or `shared_efficiency` can.
+/// What limits the published bandwidth between a node's processors and a memory. One figure does
+/// not show it; a measured `core_bandwidth` or `shared_efficiency` does.
 enum class hypothesis {
   memory,     ///< memory controllers and links: processors could draw more
   processors, ///< the lines that processors have in flight: memories could give more
 };
 
-/// What data of one node crosses on its way to another.
+/// A connection that data of one node crosses on its way to another.
 struct link {
   std::size_t from = 0; ///< position of the node that data comes from
   std::size_t to = 0;
-  /// A figure for all that processors of `to` read from and write to the memory of `from`, where
-  /// nobody has measured the directions, or which ways share a wire.
+  /// True if the figure is the sum of what processors of `to` read from and write to the memory of
+  /// `from`: the directions, and which ways share a wire, were not measured.
   bool is_path = false;
   figure bytes_per_s;
 };
 
-/// Part of the data between two nodes goes over this link; shortest ways share it evenly.
+/// A link and the share of the data between two nodes that crosses it; shortest ways share evenly.
 struct route_part {
   std::size_t link = 0; ///< position in `machine_costs::links`
   double share = 1;
 };
 using route = std::vector<route_part>;
 
-/// The hardware threads of one core share what it can have in flight.
+/// A core. Its hardware threads share the lines that it can have in flight.
 struct core_unit {
   std::size_t node = 0; ///< position
   std::vector<cpu_id> cpus;
 };
 
-/// Everywhere a node is meant by its position in `nodes`.
+/// Nodes are given by their position in `nodes`.
 struct machine_costs {
   std::vector<node_id> nodes; ///< ascending
   std::vector<figure> memory; ///< bytes/s that the node's memory can move; 0 without memory
-  std::vector<figure> shared_efficiency; ///< 0..1: what is left of it if all processors use it
-  std::vector<double> near_share; ///< of all cores, those for which this memory is the near one
+  std::vector<figure> shared_efficiency; ///< 0..1: share of it left if all processors use it
+  std::vector<double> near_share; ///< share of all cores for which this memory is the near one
   std::vector<figure> core;       ///< bytes/s that a core of the node draws from its own memory
   std::vector<figure> latency;    ///< row: from, column: to; 1 is the nearest memory
   std::vector<std::optional<figure>> local_latency_s; ///< seconds, of a node's nearest memory
@@ -66,7 +66,7 @@ struct machine_costs {
   std::vector<route> read_ways;  ///< row: processors, column: the memory they read
   std::vector<route> write_ways; ///< row: processors, column: the memory they write
   std::vector<core_unit> cores;
-  /// Whether any bandwidth is known. If not, every memory has 1 and only ratios mean something.
+  /// Whether any bandwidth is known. If not, every memory has 1 and only ratios are meaningful.
   bool absolute = false;
   std::vector<std::string>
       remarks; ///< what is not known and how it was filled in; one sentence each
@@ -81,17 +81,17 @@ struct machine_costs {
   [[nodiscard]] bool is_near(std::size_t from, std::size_t to) const {
     return near[from * size() + to] != 0;
   }
-  /// What moving a byte for a far processor costs the memory, in bytes for a near one; 1 or more.
+  /// The memory's work for a byte of a far processor, in bytes of a near one; 1 or more.
   [[nodiscard]] double far_work(std::size_t memory_at) const noexcept;
 };
 
-/// From the machine's `parameters`; where these are silent, what is assumed is marked so. Throws
-/// `error` (input) for a machine without processors or memory and for figures that are no figures.
+/// Reads the machine's `parameters`; missing ones are assumed, and marked as assumed. Throws
+/// `error` (input) for a machine without processors or memory and for invalid figures.
 [[nodiscard]] machine_costs costs_of(const machine& what,
                                      hypothesis bandwidths_are_of = hypothesis::memory);
 
-/// For each node the nearest of these memories, itself if it is one: where first touch by its
-/// processors puts pages. Itself also where none of them has memory.
+/// For each node, the nearest of the `usable` memories (itself if it is one): first touch by its
+/// processors puts pages there. The node itself if none of them has memory.
 [[nodiscard]] std::vector<std::size_t> nearest_memory(const machine_costs& on,
                                                       const node_set& usable);
 

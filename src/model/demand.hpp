@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From a thread's mix of traffic to what a byte of it takes of each shared part of the machine.
+// Computes how much of each shared part of the machine a byte of a thread's traffic uses.
 // Resources: memories by position, then links.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace nodewise::model {
 
-/// Of the memories and the links, in this order.
+/// The capacities of the memories and the links, in this order.
 [[nodiscard]] std::vector<double> capacities_of(const machine_costs& on);
 
-/// For a byte of this mix, moved by a processor of the node; the bytes must not all be 0.
+/// What a byte of this mix uses if a processor of the node moves it; the bytes must not all be 0.
 [[nodiscard]] std::vector<resource_use> uses_of(const machine_costs& on, std::size_t node,
                                                 const thread_traffic& mix);
 
-/// For a byte of this mix: how much longer than a byte of its own memory it holds a line of the
-/// core's, 1 or more. Little's law: lines in flight over latency is a bandwidth.
+/// How much longer a byte of this mix holds a line of the core than a byte of the core's own memory
+/// does; 1 or more. Little's law: lines in flight over latency is a bandwidth.
 [[nodiscard]] double core_use(const machine_costs& on, std::size_t node, const thread_traffic& mix);
 
-/// Throws `error` (input) where traffic goes to a node without memory.
+/// Throws `error` (input) if traffic goes to a node without memory.
 void check_memories(const machine_costs& on, const traffic& what);
 
 } // namespace nodewise::model

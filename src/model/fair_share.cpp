@@ -8,7 +8,7 @@ namespace nodewise::model {
 
 namespace {
 
-// Rates are sums of many steps: what is this near to a limit has reached it.
+// Rates are sums of many steps: a rate this near to a limit has reached it.
 constexpr double near_enough = 1e-12;
 
 } // namespace
@@ -62,7 +62,7 @@ void fair_share::stop(const std::vector<flow>& flows, std::size_t which, std::si
     const std::size_t r = use.resource;
     load_[r] -= flows[which].members * use.amount;
     --users_[r];
-    // What is left when large ones have gone is not to be their rounding error.
+    // After large loads have stopped, add up the rest again to remove their rounding error.
     constexpr double cancelled = 1e-6;
     if (users_[r] != 0 && load_[r] < cancelled * summed_[r]) {
       load_[r] = summed_[r] = load_of(flows, r);
@@ -98,7 +98,7 @@ void fair_share::stop_at_full(const std::vector<flow>& flows) {
   if (tightest_ == own_limit) {
     return;
   }
-  full_[tightest_] = 1; // whatever rounding says, so that each step stops somebody
+  full_[tightest_] = 1; // regardless of rounding, so that each step stops a flow
   for (const std::size_t r : touched_) {
     if (users_[r] != 0 && room_[r] <= near_enough * capacities_[r]) {
       full_[r] = 1;

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Max-min fair rates by progressive filling: all rates rise together; those that use a full
-// resource stop there, the others go on. Bertsekas and Gallager, 'Data Networks', section 6.5.2.
+// Max-min fair rates by progressive filling: all rates rise together; flows that use a full
+// resource stop, the others go on. Bertsekas and Gallager, 'Data Networks', section 6.5.2.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace nodewise::model {
 
-/// One unit of rate takes so much of a resource's capacity.
+/// The amount of a resource's capacity that one unit of rate takes.
 struct resource_use {
   std::size_t resource = 0;
   double amount = 0; ///< above 0
@@ -31,7 +31,7 @@ class fair_share {
  public:
   explicit fair_share(std::vector<double> capacities) : capacities_(std::move(capacities)) {}
 
-  /// Rates of a member of each flow. A flow that nothing limits has the rate infinity.
+  /// Computes the rate of a member of each flow; infinity for a flow that nothing limits.
   void solve(const std::vector<flow>& flows);
 
   [[nodiscard]] const std::vector<double>& capacities() const noexcept { return capacities_; }
@@ -51,14 +51,14 @@ class fair_share {
   std::vector<double> rates_;
   std::vector<std::size_t> limiters_;
   // While solving:
-  double level_ = 0;                 ///< the rate of all that still rise
-  std::vector<double> room_;         ///< left of each resource
+  double level_ = 0;                 ///< the rate of all flows that still rise
+  std::vector<double> room_;         ///< capacity left of each resource
   std::vector<double> summed_;       ///< `load_` when it was last added up
-  std::vector<double> load_;         ///< what a unit of level takes of it
+  std::vector<double> load_;         ///< capacity that a unit of level takes
   std::vector<std::size_t> users_;   ///< rising flows that use it
   std::vector<char> full_;           ///< by resource
   std::vector<std::size_t> touched_; ///< resources with users
-  std::vector<std::size_t> rising_;  ///< flows, by their own limit
+  std::vector<std::size_t> rising_;  ///< flows, sorted by their own limit
   std::size_t rising_from_ = 0;
   std::size_t tightest_ = own_limit; ///< the resource that ends the step, or a flow's own limit
   std::vector<char> stopped_;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A number that says where it comes from.
+// A number and where it comes from.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace nodewise::model {
 
-/// How much a number is worth.
+/// How a number was obtained, the most reliable first.
 enum class origin {
-  measured,  ///< on that machine, by whoever wrote its file
+  measured,  ///< on that machine, by the author of its file
   published, ///< by its maker or in a paper
-  given,     ///< by whoever asks
-  assumed,   ///< by us, for want of better
+  given,     ///< by the user
+  assumed,   ///< by nodewise, if nothing better is known
 };
 [[nodiscard]] std::string_view to_string(origin from) noexcept;
-/// Of a source as machine files have it: "measured ...", "given ...", "assumed ..."; all else is a
-/// publication.
+/// The origin of a source in a machine file: "measured ...", "given ...", "assumed ..."; all else
+/// is a publication.
 [[nodiscard]] origin origin_of(std::string_view source) noexcept;
 
 struct figure {
   double value = 0;
   origin from = origin::assumed;
-  std::string source; ///< who says so
+  std::string source; ///< where the value comes from
 };
 
 } // namespace nodewise::model

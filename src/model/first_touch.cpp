@@ -16,7 +16,7 @@ std::size_t node_of_thread(const machine_costs& on, const loop& of, std::size_t 
   return on.cores[of.cores[t]].node;
 }
 
-/// Blocks of elements in ascending order; who touches the first element of a page has it.
+/// Blocks of elements in ascending order; the node that touches a page's first element gets it.
 class touched {
  public:
   explicit touched(const loop& by) : loop_(by) {}
@@ -45,7 +45,7 @@ page_map by_blocks(const machine_costs& on, const loop& by) {
   return std::move(pages).map();
 }
 
-/// Where pages begin again as the first did, after not too many: that round of nodes.
+/// The round of nodes after which pages repeat; nullopt if it is too long or there is none.
 std::optional<page_map> in_rounds(const machine_costs& on, const loop& by) {
   constexpr std::size_t most_pages = 1 << 20;
   const std::size_t round_bytes = by.chunk() * by.threads() * by.element_bytes;
@@ -74,7 +74,7 @@ page_map by_chunks_in_turn(const machine_costs& on, const loop& by) {
   return std::move(pages).map();
 }
 
-/// Of chunks that shrink there are few: each to a thread at random.
+/// Shrinking chunks are few: each goes to a thread at random.
 page_map by_guided_chunks(const machine_costs& on, const loop& by) {
   touched pages(by);
   random_numbers random(by.iterations());
@@ -89,7 +89,7 @@ page_map by_guided_chunks(const machine_costs& on, const loop& by) {
   }
 }
 
-/// Nobody knows who comes when: a node at random for each page, or each chunk of several.
+/// The order of threads is not known: a random node for each page, or each chunk of several pages.
 page_map at_random(const machine_costs& on, const loop& by) {
   constexpr std::size_t pattern = 4096;
   random_numbers random(by.iterations());
@@ -98,7 +98,7 @@ page_map at_random(const machine_costs& on, const loop& by) {
   for (std::size_t i = 0; i < pattern; ++i) {
     nodes.push_back(node_of_thread(on, by, random.next() % by.threads()));
   }
-  // Of a triangle the mean chunk counts.
+  // For a triangle this is the mean chunk.
   const std::size_t chunk_pages = by.pages() / (by.iterations() / by.chunk());
   return page_map::in_turn(std::move(nodes), std::max<std::size_t>(1, chunk_pages));
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What each shared part of the machine did while time passed.
+// Records what each shared part of the machine does over time.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class ledger {
   /// Resources are those of `of`: memories, links, then cores of the nodes in `core_nodes`.
   ledger(const machine_costs& on, const fair_share& of, std::vector<std::size_t> core_nodes);
 
-  /// All active flows go on at the rates last solved.
+  /// Advances time: all active flows go on at the rates last solved.
   void pass(const std::vector<flow>& flows, double seconds);
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
-  /// Of all that was used; what was waited for most first.
+  /// The loads of all resources that were used; those waited for most come first.
   [[nodiscard]] std::vector<resource_load> loads() const;
 
  private:

@@ -23,7 +23,7 @@ std::string number(std::size_t of) {
   throw error(error_kind::usage, "the loop whose time is asked for", problem, cure);
 }
 
-/// Arrays whose pages lie alike, as one.
+/// Arrays with the same map of pages, added up.
 struct array_group {
   const page_map* map = nullptr;
   element_cost cost;
@@ -56,7 +56,7 @@ class mover {
   thread_traffic traffic_of(std::size_t t);
 
  private:
-  /// Elements first..last of all arrays.
+  /// Adds elements first..last of all arrays.
   void add(double first, double last, thread_traffic& to) {
     const double page = static_cast<double>(loop_.page_bytes) /
                         static_cast<double>(loop_.element_bytes); // in elements
@@ -81,7 +81,7 @@ class mover {
   std::vector<iteration_range> windows_;
 };
 
-/// Little's law: a core has so many lines in flight, each for a latency. Nobody waits for writes.
+/// Little's law: a core has a number of lines in flight, each for a latency. Writes cause no wait.
 double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
   const std::size_t node = on.cores[thread.core].node;
   const thread_traffic reads{
@@ -139,7 +139,7 @@ std::size_t loop::iterations() const noexcept {
   if (form == shape::flat) {
     return elements;
   }
-  // The rows whose triangle has at most as many elements; what is left over joins the last row.
+  // The rows of the largest triangle with at most `elements` elements; the last row gets the rest.
   const double rows = (std::sqrt(8.0 * static_cast<double>(elements) + 1) - 1) / 2;
   return std::max<std::size_t>(1, static_cast<std::size_t>(rows));
 }
@@ -179,7 +179,7 @@ iteration_range block_of(const loop& of, std::size_t t) {
     };
     return {border(t), border(t + 1)};
   }
-  // As libgomp and libomp split: the first threads have one more, where it does not come out even.
+  // As libgomp and libomp split: if there is a remainder, the first threads get one more each.
   const auto border = [&](std::size_t k) {
     return k * (n / of.threads()) + std::min(k, n % of.threads());
   };
@@ -221,7 +221,7 @@ traffic traffic_of(const machine_costs& on, const loop& what) {
       all.threads.push_back(moves.traffic_of(t));
     }
   }
-  // A sample stands for all.
+  // Scale the sample to the whole loop.
   double bytes = 0;
   for (const array_use& use : what.arrays) {
     bytes +=

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A parallel loop over arrays, described: what a program would do, without the program.
+// A description of a parallel loop over arrays: what a program would do, without the program.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace nodewise::model {
 struct array_use {
   bool read = false;
   bool written = false;
-  bool streaming = false; ///< its stores go past the caches: a line is not read to be written
+  bool streaming = false; ///< its stores bypass the caches: a line is not read before it is written
 };
 
 /// A loop that users know by name.
@@ -27,19 +27,19 @@ struct kernel {
   std::vector<array_use> arrays;
 };
 [[nodiscard]] const std::vector<kernel>& kernels();
-/// nullptr if there is none of this name.
+/// nullptr if there is no kernel of this name.
 [[nodiscard]] const kernel* find_kernel(std::string_view name) noexcept;
 
 enum class schedule_kind {
-  fixed,   ///< `static`: one block a thread, or chunks in turn
-  dynamic, ///< `dynamic`: the next chunk to whoever is done
-  guided,  ///< `guided`: chunks that shrink with what is left, down to the given one
-  random,  ///< stolen tasks: any chunk to whoever is done
-  even,    ///< one block a thread, of equal work where iterations differ
+  fixed,   ///< `static`: one block per thread, or chunks in turn
+  dynamic, ///< `dynamic`: the next chunk goes to the next thread that is free
+  guided,  ///< `guided`: chunks shrink with the work left, down to the given size
+  random,  ///< stolen tasks: any chunk goes to the next thread that is free
+  even,    ///< one block per thread, of equal work even if iterations differ
 };
 struct schedule {
   schedule_kind kind = schedule_kind::fixed;
-  std::size_t chunk = 0; ///< iterations; 0: of `fixed` one block a thread, of the others 1
+  std::size_t chunk = 0; ///< iterations; 0: one block per thread if `fixed`, else 1
   /// Whether the threads share a pool of work.
   [[nodiscard]] bool is_pooled() const noexcept {
     return kind == schedule_kind::dynamic || kind == schedule_kind::guided ||
@@ -54,7 +54,7 @@ enum class shape {
 
 struct loop {
   std::vector<array_use> arrays;
-  std::vector<page_map> maps; ///< one an array
+  std::vector<page_map> maps; ///< one per array
   std::size_t elements = 0;   ///< of each array
   std::size_t element_bytes = 8;
   std::size_t page_bytes = 4096;
@@ -62,39 +62,39 @@ struct loop {
   shape form = shape::flat;
   schedule how;
   std::vector<std::size_t> cores; ///< of each thread: position in `machine_costs::cores`
-  double chunk_start_s = 0;       ///< a thread waits so long at the beginning of each chunk
-  bool random_access = false;     ///< elements of the arrays in no order, a line each
+  double chunk_start_s = 0;       ///< time that a thread waits at the beginning of each chunk
+  bool random_access = false;     ///< elements in random order, each with lines of its own
 
-  /// Iterations of a chunk; 0 where threads have whole blocks.
+  /// Iterations of a chunk; 0 if threads have whole blocks.
   [[nodiscard]] std::size_t chunk() const noexcept;
   [[nodiscard]] std::size_t threads() const noexcept { return cores.size(); }
-  /// Of the parallel loop.
+  /// Iterations of the parallel loop.
   [[nodiscard]] std::size_t iterations() const noexcept;
-  /// First element of an iteration; of the one behind the last, `elements`.
+  /// First element of an iteration; `elements` for the one after the last.
   [[nodiscard]] std::size_t first_element(std::size_t iteration) const noexcept;
   [[nodiscard]] std::size_t page_of(std::size_t element) const noexcept {
     return element * element_bytes / page_bytes;
   }
-  /// Of those that begin in this page or behind it.
+  /// The first element that begins in this page or after it.
   [[nodiscard]] std::size_t first_element_of_page(std::size_t page) const noexcept {
     return (page * page_bytes + element_bytes - 1) / element_bytes;
   }
   [[nodiscard]] std::size_t pages() const noexcept;
 };
 
-/// Bytes between memory and processor for one element of an array.
+/// Bytes moved between memory and processor for one element of an array.
 struct element_cost {
   double read = 0;
   double written = 0;
 };
 [[nodiscard]] element_cost cost_of(const loop& of, const array_use& use);
 
-/// Bytes of the whole loop by STREAM's convention: what the source names, and no line that is read
-/// only to be written.
+/// Bytes of the whole loop by STREAM's convention: what the source names, without lines that are
+/// read only to be written.
 [[nodiscard]] double useful_bytes(const loop& of);
 
-/// First and last (half-open) iteration of thread `t`'s block under `fixed` without chunk and
-/// `even`.
+/// First and last (half-open) iteration of thread `t`'s block, under `fixed` without a chunk and
+/// under `even`.
 struct iteration_range {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -102,17 +102,17 @@ struct iteration_range {
 [[nodiscard]] iteration_range block_of(const loop& of, std::size_t t);
 
 /// Throws `error` (usage) for a loop without threads, elements or arrays, with sizes of 0, with
-/// cores that are not there, or with more elements than can be counted in bytes.
+/// cores that do not exist, or with more elements than can be counted in bytes.
 void check_loop(const machine_costs& on, const loop& what);
 
-/// What each thread moves in the whole loop; of very many chunks a `sample` is taken. Under a
-/// pooled schedule all have the same mix. Throws as `check_loop`, and for maps that are not one an
-/// array.
+/// What each thread moves in the whole loop; very many chunks are sampled (`sample_of`). Under a
+/// pooled schedule all threads have the same mix. Throws as `check_loop`, and if there is not one
+/// map per array.
 [[nodiscard]] traffic traffic_of(const machine_costs& on, const loop& what);
 
-/// The pages of an array as first touch leaves them when this loop initialises it. Of a pooled
-/// schedule nobody knows who comes when: pages, or chunks, then have nodes at random, always the
-/// same. It needs no maps. Throws as `check_loop`.
+/// The pages of an array as first touch places them when this loop initialises it. The order of
+/// threads in a pooled schedule is not known: pages, or chunks, then get nodes at random, the same
+/// ones in every call. Needs no maps. Throws as `check_loop`.
 [[nodiscard]] page_map first_touch(const machine_costs& on, const loop& by);
 
 } // namespace nodewise::model

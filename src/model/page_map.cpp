@@ -75,7 +75,7 @@ void page_map::add_pages(double first, double last, double weight,
     }
     return;
   }
-  // Whole rounds at once, then what is left of one.
+  // Add whole rounds at once, then the rest.
   const auto block = static_cast<double>(turn_pages_);
   const double round = block * static_cast<double>(turn_.size());
   const double whole = std::floor((last - first) / round);

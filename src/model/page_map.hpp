@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which memory each page of an array is in, by position of the node, for arrays of any length.
+// The memory that each page of an array is in, by position of the node, for arrays of any length.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace nodewise::model {
 
 /// Pages first..last (half-open) of one memory.
 struct page_block {
-  std::size_t last = 0; ///< the first page is the last of the block before
+  std::size_t last = 0; ///< half-open; the first page is `last` of the block before
   std::size_t node = 0;
 
   friend bool operator==(const page_block&, const page_block&) = default;
@@ -18,24 +18,25 @@ struct page_block {
 
 class page_map {
  public:
-  /// Blocks in ascending order; the last one also has all pages behind it. Throws `error` (usage)
-  /// for none.
+  /// Blocks in ascending order; the last one also has all pages after it. Throws `error` (usage)
+  /// if there are no blocks.
   [[nodiscard]] static page_map of_blocks(std::vector<page_block> blocks);
-  /// Blocks of `block_pages` in turn over these nodes, a node as often in a round as it is named.
+  /// Blocks of `block_pages` in turn over these nodes; one named n times has n blocks a round.
   /// Throws `error` (usage) for no nodes or blocks of 0 pages.
   [[nodiscard]] static page_map in_turn(std::vector<std::size_t> nodes,
                                         std::size_t block_pages = 1);
 
   [[nodiscard]] std::size_t node_of(std::size_t page) const noexcept;
-  /// The page behind the last one that is of the same block as this.
+  /// The page after the last one of this page's block.
   [[nodiscard]] std::size_t end_of_block(std::size_t page) const noexcept;
   /// Adds `weight` times the pages first..last (fractions allowed) to each node's sum.
   void add_pages(double first, double last, double weight, std::vector<double>& sums) const;
-  /// Of an array whose first page is `by` blocks further round; other maps stay as they are.
+  /// The map of an array that starts `by` blocks later in the round; maps of blocks stay as they
+  /// are.
   [[nodiscard]] page_map staggered(std::size_t by) const;
-  /// With `by[n]` in the place of node n.
+  /// The same map with `by[n]` in the place of node n.
   [[nodiscard]] page_map replaced(const std::vector<std::size_t>& by) const;
-  /// Of an array of so many pages.
+  /// The number of blocks of an array of `pages` pages.
   [[nodiscard]] std::size_t blocks_of(std::size_t pages) const noexcept;
   friend bool operator==(const page_map&, const page_map&) = default;
 
@@ -47,15 +48,15 @@ class page_map {
   std::size_t turn_pages_ = 1;
 };
 
-/// The pages that the nodes still have room for; the others go to the nearest with room, as
-/// the kernel's zone lists have it.
+/// The pages that the nodes still have room for. Pages that do not fit go to the nearest node with
+/// room, as with the kernel's zone lists.
 class free_memory {
  public:
   /// `pages`: free on each node. `nearest`: for each node all nodes, nearest first.
   free_memory(std::vector<std::size_t> pages, std::vector<std::vector<std::size_t>> nearest);
 
-  /// Places `pages` of an array in ascending order and takes them off what is free. Throws `error`
-  /// (input) if they do not fit at all.
+  /// Places `pages` of an array in ascending order and subtracts them from the free pages. Throws
+  /// `error` (input) if they do not fit at all.
   [[nodiscard]] page_map place(const page_map& wanted, std::size_t pages);
   [[nodiscard]] std::size_t left(std::size_t node) const { return pages_[node]; }
 

@@ -33,7 +33,7 @@ bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
                             [](double x, double y) { return std::abs(x - y) <= near_enough; });
 }
 
-/// What a thread draws at most: the mean over the threads, of which several may share a core.
+/// The most that a thread draws: the mean over the threads, several of which may share a core.
 double thread_rate(const machine_costs& on, const loop& what) {
   const std::set<std::size_t> used(what.cores.begin(), what.cores.end());
   double sum = 0;
@@ -43,7 +43,7 @@ double thread_rate(const machine_costs& on, const loop& what) {
   return sum / static_cast<double>(what.threads());
 }
 
-/// A pooled loop of very many threads: in each part of it they queue at the memories that have it.
+/// A pooled loop of very many threads: in each part of it they queue at the memories that hold it.
 double queued_seconds(const machine_costs& on, const loop& what) {
   constexpr std::size_t parts = 64;
   const double pages = static_cast<double>(what.elements) *
@@ -57,7 +57,7 @@ double queued_seconds(const machine_costs& on, const loop& what) {
   }
   double seconds = 0;
   double part_rate = 0;
-  std::vector<double> before; // arrays that go in turn have the same everywhere
+  std::vector<double> before; // arrays in turn have the same shares everywhere
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<double> bytes(on.size(), 0);
     for (std::size_t a = 0; a < what.arrays.size(); ++a) {
@@ -106,7 +106,7 @@ loop_prediction predict(const machine_costs& on, const loop& what) {
   }
   if (what.threads() > most_players) {
     if (what.how.is_pooled()) {
-      // The network knows memories and cores, the mix knows links and far memory, too.
+      // The network models memories and cores; the mix also models links and far memory.
       result.by = reading::drifting;
       result.drifting_s = std::max(result.mixed_s, queued_seconds(on, what));
       result.told.seconds = *result.drifting_s;
@@ -122,7 +122,7 @@ loop_prediction predict(const machine_costs& on, const loop& what) {
   }
   if (drifts(what)) {
     prediction drifting = replay(on, what, pace::drifting);
-    // A rate has no last thread that the others wait for; the mix has.
+    // A rate does not include the wait for the last thread; the mix does.
     drifting.seconds = std::max(drifting.seconds, result.mixed_s);
     result.drifting_s = drifting.seconds;
     if (result.by == reading::drifting) {

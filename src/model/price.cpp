@@ -21,18 +21,18 @@ namespace nodewise::model {
 
 namespace {
 
-// What is left of a thread's work when it has ended, in parts of it: sums are not exact.
+// A thread has ended when no more than this part of its work is left: sums are not exact.
 constexpr double nothing_left = 1e-9;
 
-// More different threads than this cost more time than they tell.
+// More different threads than this cost more time than their detail is worth.
 constexpr std::size_t most_different = 128;
-// Threads whose amounts differ more are never taken as one.
+// Threads whose amounts differ by more than this factor are never grouped.
 constexpr double alike = 1.05;
-// Of more than so many, those that end at nearly the same time end together.
+// With more classes than this, those that end at nearly the same time end together.
 constexpr std::size_t many_different = 64;
 constexpr double end_together = 1e-4; // of the time until then
 
-/// Threads that the machine cannot tell apart: on equal cores, with equal mixes.
+/// Threads that are equal to the machine: on equal cores, with equal mixes.
 struct flow_class {
   flow rates;
   double bytes = 0; ///< of each
@@ -51,13 +51,13 @@ std::size_t hash_of(const thread_traffic& thread, std::size_t node) {
   return hash;
 }
 
-/// Threads by their kind; those of a kind are priced alike.
+/// Threads by kind; threads of one kind are priced alike.
 struct kinds {
   std::vector<std::size_t> of_thread;
-  std::vector<thread_traffic> examples; ///< one a kind; its core is one of the kind's
+  std::vector<thread_traffic> examples; ///< one per kind; its core is one of the kind's
 };
 
-/// Equal threads are of a kind. Nothing if there are too many different ones.
+/// Puts equal threads in one kind. nullopt if there are too many different ones.
 std::optional<kinds> equal_kinds(const machine_costs& on, const traffic& what) {
   const auto key = [&](const thread_traffic& of) {
     return std::tie(on.cores[of.core].node, of.most, of.read, of.written);
@@ -84,8 +84,8 @@ std::optional<kinds> equal_kinds(const machine_costs& on, const traffic& what) {
   return found;
 }
 
-/// Threads of a node in groups of similar amounts, each priced as the mean of its group, about
-/// `most_different` of them. What a node moves from and to each memory stays as it is.
+/// Groups a node's threads by similar amounts, in about `most_different` groups; each thread is
+/// priced as the mean of its group. A node's total to and from each memory does not change.
 kinds grouped_kinds(const machine_costs& on, const traffic& what) {
   std::vector<std::size_t> order(what.threads.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -124,7 +124,8 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
 
 using core_kind = std::vector<std::size_t>; ///< the kinds of a core's threads, in order
 
-/// Equal cores as one: the threads of each kind on them share what all of them can have in flight.
+/// Treats equal cores as one: the threads on them share the lines that all of these cores can have
+/// in flight.
 class flow_classes {
  public:
   flow_classes(const machine_costs& on, const traffic& what) : capacities_(capacities_of(on)) {
@@ -149,7 +150,7 @@ class flow_classes {
 
   std::vector<flow_class> classes;
   [[nodiscard]] const std::vector<double>& capacities() const noexcept { return capacities_; }
-  /// Of the resources behind memories and links: the node whose cores they are.
+  /// For each resource after memories and links, the node that its cores belong to.
   std::vector<std::size_t> core_nodes;
 
  private:
@@ -192,7 +193,7 @@ void solve(fair_share& share, const std::vector<flow>& flows) {
   }
 }
 
-/// All go on at once until each has ended.
+/// Runs all flows at once until each has ended.
 void run_fixed(std::vector<flow_class>& classes, std::vector<flow>& flows, fair_share& share,
                ledger& book) {
   const double together = classes.size() > many_different ? end_together : 0;

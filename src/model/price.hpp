@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From traffic to time. Memories, links and cores are shared max-min fairly; a thread that has
-// ended leaves its share to the others (docs/model.md).
+// Computes the time of traffic. Memories, links and cores are shared max-min fairly; a thread that
+// has ended leaves its share to the others (docs/model.md).
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace nodewise::model {
 enum class resource_kind {
   memory, ///< of a node
   link,
-  core,   ///< what the cores of a node can have in flight
-  thread, ///< what a thread would do if memory cost nothing
+  core,   ///< the lines that a node's cores can have in flight
+  thread, ///< a thread's own limit if memory cost nothing
 };
 
 /// A part of the machine in a prediction.
@@ -25,23 +25,23 @@ struct resource_load {
   std::size_t at = 0;     ///< position of the node, or of the link
   double bytes_per_s = 0; ///< its capacity
   double busy = 0;        ///< 0..1, over the whole time
-  double bound = 0;       ///< 0..1 of the threads' time: this was what they waited for
+  double bound = 0;       ///< 0..1: share of the threads' time spent waiting for it
 };
 
 struct prediction {
   double seconds = 0;
   double bytes = 0;
-  std::vector<resource_load> loads; ///< of all that is used; what binds most first
+  std::vector<resource_load> loads; ///< of all that is used; the one that binds most first
 
   [[nodiscard]] double bytes_per_s() const noexcept { return seconds > 0 ? bytes / seconds : 0; }
 };
 
 enum class work {
-  fixed,  ///< each thread has its own: static schedules; the last one ends it
-  pooled, ///< who is faster does more: dynamic schedules; all end together
+  fixed,  ///< each thread has its own: static schedules; ends with the last thread
+  pooled, ///< faster threads do more: dynamic schedules; all end together
 };
 
-/// Throws `error` (input) for traffic with a node that has no memory.
+/// Throws `error` (input) for traffic with a node without memory.
 [[nodiscard]] prediction price(const machine_costs& on, const traffic& what,
                                work how = work::fixed);
 

@@ -17,14 +17,14 @@ double configuration_mean_rate(const std::vector<double>& shares, const std::vec
 
 double closed_network_rate(const std::vector<double>& shares, const std::vector<double>& rates,
                            std::size_t threads, double thread_rate) {
-  std::vector<double> demands; // seconds of a memory for a byte
-  double apart = 0;            // seconds that a byte takes without holding up others
+  std::vector<double> demands; // seconds of a memory per byte
+  double apart = 0;            // seconds per byte that do not hold up other threads
   for (std::size_t m = 0; m < shares.size(); ++m) {
     if (shares[m] <= 0) {
       continue;
     }
-    // Seidmann: a memory that serves k threads at once is one server k times as fast, and the rest
-    // of the time that a thread would need alone.
+    // Seidmann: a memory that serves k threads at once is modelled as one server k times as fast,
+    // plus a delay for the rest of the time that a thread would need alone.
     demands.push_back(shares[m] / rates[m]);
     apart += std::max(0.0, shares[m] / thread_rate - shares[m] / rates[m]);
   }

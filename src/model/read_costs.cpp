@@ -23,7 +23,7 @@ figure assumed(double value, std::string why) {
   return {value, origin::assumed, "assumed: " + std::move(why)};
 }
 
-/// Puts a machine's costs together, term by term.
+/// Builds a machine's costs term by term.
 class costs_builder {
  public:
   costs_builder(const machine& what, hypothesis bandwidths_are_of)
@@ -97,7 +97,7 @@ class costs_builder {
     }
   }
 
-  /// `look` for every pair.
+  /// Calls `look` for every pair.
   template <class Look>
   [[nodiscard]] pair_figures all_pairs(const Look& look) const {
     pair_figures::lookup known;
@@ -109,7 +109,7 @@ class costs_builder {
     return {machine_, std::move(known)};
   }
 
-  /// Of the node's own memory; of a node without, of the nearest that is known.
+  /// The latency of the node's own memory; of the nearest known one if the node has no memory.
   [[nodiscard]] std::optional<figure> said_near_latency(std::size_t from) const {
     if (auto own = between("latency", from, from)) {
       return own;
@@ -123,7 +123,7 @@ class costs_builder {
     }
     return nearest;
   }
-  /// Over the latency of the near memory; nullopt where the file has neither of both.
+  /// Relative to the near memory's latency; nullopt if neither latencies nor bandwidths give it.
   [[nodiscard]] std::optional<figure> said_latency_ratio(std::size_t from, std::size_t to) const {
     const auto ratio = [](double value, const figure& of, const std::string& source) {
       return figure{std::max(1.0, value), of.from, source};
@@ -185,7 +185,7 @@ class costs_builder {
     }
   }
 
-  /// A memory without processors of its own belongs to those that reach it first.
+  /// A memory without processors of its own is near to those that reach it fastest.
   void add_near() {
     const std::size_t n = costs_.size();
     costs_.near.assign(n * n, 0);
@@ -209,14 +209,14 @@ class costs_builder {
   }
 
   /// Whether all processors of the machine were measured to draw more from the memory than its own
-  /// do: then these are limits of themselves, not of the memory. A measurement's noise is no more.
+  /// do, beyond noise. Then the own figure is a limit of these processors, not of the memory.
   [[nodiscard]] bool own_cores_are_the_limit(std::size_t node) const {
     constexpr double noise = 1.02;
     const auto own = between("bandwidth", node, node);
     const auto all = between("shared_bandwidth", node, node);
     return own && all && all->value > own->value * noise;
   }
-  /// The best that any processors get out of the memory.
+  /// The best bandwidth that any processors get from the memory.
   [[nodiscard]] std::optional<figure> said_memory(std::size_t node) const {
     if (own_cores_are_the_limit(node)) {
       return between("shared_bandwidth", node, node);
@@ -275,9 +275,9 @@ class costs_builder {
     }
   }
 
-  /// Given for the node; else for another, if for any; else what the node's bandwidth says of it.
+  /// The node's own figure; else that of another node; else from the node's bandwidth.
   [[nodiscard]] std::optional<figure> said_core(std::size_t node) const {
-    // What all of them draw together counts for more than what one draws alone.
+    // A measurement of all cores together takes precedence over what one core draws alone.
     const bool measured = own_cores_are_the_limit(node) && cores_of(node) > 0;
     if (auto found = between("core_bandwidth", node, node); found && !measured) {
       return found;
@@ -292,7 +292,7 @@ class costs_builder {
     }
     return std::nullopt;
   }
-  /// Whether anything says what cores can draw, which is then taken for all of them.
+  /// Whether what a core can draw is known for any node; it is then assumed for all of them.
   [[nodiscard]] bool says_cores() const {
     for (std::size_t node = 0; node < costs_.size(); ++node) {
       if (cores_of(node) > 0 && said_core(node)) {
@@ -316,12 +316,12 @@ class costs_builder {
     }
   }
 
-  /// What all processors were measured to draw, over what its own do.
+  /// What all processors were measured to draw from the memory, relative to what its own draw.
   [[nodiscard]] std::optional<figure> measured_efficiency(std::size_t node) const {
     const auto own = between("bandwidth", node, node);
     const auto all = between("shared_bandwidth", node, node);
     if (!own || !all || costs_.near_share[node] >= 1) {
-      return std::nullopt; // where all are its own there is nothing to lose
+      return std::nullopt; // if all processors are its own, nothing is lost
     }
     return figure{std::min(1.0, all->value / own->value), all->from, all->source};
   }
@@ -343,7 +343,7 @@ class costs_builder {
     }
   }
 
-  /// "from" and "to" as in all parameters: processors, memory.
+  /// "from" and "to" mean processors and memory, as in all parameters.
   void add_ways() {
     const std::size_t n = costs_.size();
     for (std::size_t from = 0; from < n; ++from) {

@@ -14,22 +14,22 @@ namespace nodewise::model {
 
 namespace {
 
-// What is left of a piece that has ended, in parts of it: sums are not exact.
+// A piece has ended when no more than this part of it is left: sums are not exact.
 constexpr double piece_done = 1e-9;
 
-// Drifting, a thread has at least so many pieces.
+// A drifting thread has at least this many pieces.
 constexpr std::size_t least_pieces = 64;
 
 enum class thread_state { waiting, moving, done };
 
-/// A thread, and the piece it is at: elements that are on one page in every array.
+/// A thread and its current piece: elements that are on one page in every array.
 struct replayed_thread {
   thread_state is = thread_state::done;
   std::size_t element = 0;   ///< first of the piece
-  std::size_t piece_end = 0; ///< element behind its last
+  std::size_t piece_end = 0; ///< element after its last
   std::size_t chunk_end = 0;
   double left = 0;  ///< bytes to move, or seconds to wait
-  double whole = 0; ///< what `left` was at first
+  double whole = 0; ///< the initial value of `left`
 };
 
 class fluid_replay {
@@ -44,7 +44,7 @@ class fluid_replay {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       take_chunk(t);
     }
-    // Who never had anything to do has not run out of it.
+    // Threads that never had work do not count as having run out of it.
     const std::size_t end = pace_ == pace::drifting ? done_ + 1 : threads_.size();
     while (done_ < end) {
       share_.solve(flows_);
@@ -63,12 +63,12 @@ class fluid_replay {
     }
   }
 
-  /// Bytes, as long as their pieces took.
+  /// Bytes, each piece scaled by how long it took relative to the mean.
   [[nodiscard]] double moved() const noexcept { return moved_; }
   [[nodiscard]] const ledger& book() const noexcept { return book_; }
 
  private:
-  /// Of memories and links, and of the cores that have a limit.
+  /// The capacities of memories and links, and of the cores that have a limit.
   std::vector<double> capacities() {
     std::vector<double> all = capacities_of(on_);
     for (const std::size_t core : loop_.cores) {
@@ -82,7 +82,7 @@ class fluid_replay {
     return all;
   }
 
-  /// How fast `left` becomes less.
+  /// The rate at which `left` decreases.
   [[nodiscard]] double speed(std::size_t t) const {
     switch (threads_[t].is) {
     case thread_state::moving:
@@ -166,7 +166,7 @@ class fluid_replay {
   [[nodiscard]] std::size_t longest_piece() const {
     return std::max<std::size_t>(1, loop_.elements / (loop_.threads() * least_pieces));
   }
-  /// By the piece, not by who comes to it when: two machines are given the same chances.
+  /// Depends on the piece, not on its thread or time, so two machines get the same random numbers.
   [[nodiscard]] double lasting(std::size_t element) const {
     return pace_ == pace::drifting ? random_numbers(seed_ + element).exponential() : 1;
   }
@@ -198,7 +198,7 @@ class fluid_replay {
 } // namespace
 
 bool drifts(const loop& what) noexcept {
-  // Guided chunks are few, and their sizes matter more than their luck.
+  // Guided chunks are few, and their sizes matter more than their random times.
   constexpr std::size_t least_chunks = 16;
   return what.elements / what.threads() >= least_pieces && what.how.kind != schedule_kind::guided &&
          (what.chunk() == 0 || what.iterations() / what.chunk() / what.threads() >= least_chunks);

@@ -13,7 +13,7 @@ constexpr std::size_t unreached = std::numeric_limits<std::size_t>::max();
 /// All shortest ways from one node.
 struct ways_from {
   std::vector<std::size_t> hops;  ///< to each node
-  std::vector<double> ways;       ///< how many shortest ones
+  std::vector<double> ways;       ///< number of shortest ones
   std::vector<std::size_t> order; ///< nodes, nearest first
 };
 
@@ -43,7 +43,7 @@ ways_from search(std::size_t start, const std::vector<std::vector<std::size_t>>&
   return found;
 }
 
-/// Walks back from the end, giving each link the part of the ways that come over it.
+/// Walks back from the end and gives each link the part of the ways that cross it.
 route back_from(std::size_t end, const ways_from& found,
                 const std::vector<std::vector<std::size_t>>& arriving,
                 const std::vector<link>& links) {

@@ -8,9 +8,9 @@
 
 namespace nodewise::model {
 
-/// The ways of data from each node to each other over the fewest links, shared evenly among all
-/// that are equally short; so renumbering nodes renumbers the routes. Empty from a node to itself
-/// and where no way leads. Row: from, column: to.
+/// The routes of data from each node to each other over the fewest links. Equally short ways share
+/// the data evenly, so renumbering nodes renumbers the routes. Empty from a node to itself and if
+/// there is no way. Row: from, column: to.
 [[nodiscard]] std::vector<route> shortest_routes(std::size_t nodes, const std::vector<link>& links);
 
 } // namespace nodewise::model

@@ -48,12 +48,12 @@ said_figures::said_figures(const machine& of) {
         std::ranges::find(known_parameters, std::string_view(each.name), &known_parameter::name);
     if (known == known_parameters.end()) {
       if (!each.name.starts_with("read_") && !each.name.starts_with("write_")) {
-        unknown_.push_back(each.name); // those are hwloc's, beside the mean of both
+        unknown_.push_back(each.name); // read_ and write_ are hwloc's, beside the mean
       }
       continue;
     }
     check(each, *known, of);
-    // Of a figure given twice the last counts, so that one may be put behind those of a file.
+    // If a figure is given twice, the last one counts, so that one can be added after a file's.
     figures_[{known->name, position(of, each.from), position(of, each.to)}] = {
         each.value * known->scale, origin_of(each.source), each.source};
   }

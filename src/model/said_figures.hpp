@@ -18,7 +18,7 @@
 
 namespace nodewise::model {
 
-/// A parameter that the model knows, and what turns its unit into bytes/s and seconds.
+/// A parameter that the model knows, and the factor that turns its unit into bytes/s or seconds.
 struct known_parameter {
   std::string_view name;
   std::string_view unit;
@@ -34,16 +34,16 @@ inline constexpr std::array known_parameters = {
     known_parameter{"lines_in_flight", "lines", 1},
 };
 
-/// Nodes are meant by their position in the machine.
+/// Nodes are given by their position in the machine.
 class said_figures {
  public:
   /// Throws `error` (input) for a known name with another unit, or a value that is not finite and
-  /// above 0. Parameters of other names are somebody else's.
+  /// above 0. Ignores parameters of other names.
   explicit said_figures(const machine& of);
 
   [[nodiscard]] std::optional<figure> find(std::string_view name, std::size_t from,
                                            std::size_t to) const;
-  /// Of any nodes.
+  /// The first figure of this name, of any nodes.
   [[nodiscard]] std::optional<figure> any(std::string_view name) const;
 
   /// Names that the model does not know, perhaps misspelt.
@@ -54,14 +54,14 @@ class said_figures {
   std::map<std::tuple<std::string_view, std::size_t, std::size_t>, figure> figures_;
 };
 
-/// What there is to know of pairs of nodes, for the pairs of which nothing is known: the figure of
-/// the first that is as far apart by the firmware's distance.
+/// Figures of pairs of nodes. A pair without a figure gets the one of the first pair with the same
+/// distance in the firmware's table.
 class pair_figures {
  public:
   using lookup = std::vector<std::optional<figure>>; ///< row: from, column: to
   pair_figures(const machine& of, lookup known);
 
-  /// The pair's own; else another's, marked as assumed.
+  /// The pair's own figure; else another pair's, marked as assumed.
   [[nodiscard]] std::optional<figure> of(std::size_t from, std::size_t to) const;
 
  private:
@@ -70,7 +70,7 @@ class pair_figures {
 
   const machine& machine_;
   lookup known_;
-  std::map<distance_class, figure> first_; ///< as it is taken for others
+  std::map<distance_class, figure> first_; ///< as assumed for other pairs
 };
 
 } // namespace nodewise::model

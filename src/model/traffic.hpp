@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who moves how many bytes between which memory and which processor: a value without a history.
+// How many bytes each thread moves between each memory and its processor, without their order.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nodewise::model {
 
-/// What one thread moves. Its mix is taken to be the same from its beginning to its end.
+/// What one thread moves. Its mix is assumed to be the same from its beginning to its end.
 struct thread_traffic {
   std::size_t core = 0;        ///< position in `machine_costs::cores`
   std::vector<double> read;    ///< bytes from each memory, by position

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The same traffic placed otherwise, the same placement on a machine that is a little different.
+// The same traffic placed differently, and the same placement on a slightly different machine.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace nodewise::model {
 
 namespace {
 
-/// Every thread's bytes by these shares of the memories.
+/// Spreads every thread's bytes over the memories by these shares.
 template <class Shares>
 traffic spread(const machine_costs& on, const traffic& what, const Shares& shares_of) {
   const std::size_t nodes = on.size();
@@ -29,7 +29,7 @@ traffic spread(const machine_costs& on, const traffic& what, const Shares& share
       moved.read[n] = read * shares[n];
       moved.written[n] = written * shares[n];
     }
-    if (total_bytes(thread) > 0) { // a limit by lines in flight goes with the latency
+    if (total_bytes(thread) > 0) { // a limit by lines in flight follows the latency
       const std::size_t node = on.cores[thread.core].node;
       moved.most *= core_use(on, node, thread) / core_use(on, node, moved);
     }
@@ -48,11 +48,11 @@ std::vector<double> by_weight(std::vector<double> weights) {
 
 void sort_by_time(std::vector<alternative>& all) {
   std::ranges::sort(all, {}, [](const alternative& each) {
-    return std::pair(each.seconds, each.name); // of equals always the same
+    return std::pair(each.seconds, each.name); // a fixed order for equal times
   });
 }
 
-/// Pages in turn, a node as often as `weight` of its bandwidth says, in quarters of the least.
+/// Pages in turn, each node as often as `weight` of its bandwidth, in quarters of the least.
 template <class Weight>
 page_map in_turn_by(const machine_costs& on, const Weight& weight) {
   std::vector<double> times(on.size(), 0);
@@ -72,7 +72,7 @@ page_map in_turn_by(const machine_costs& on, const Weight& weight) {
   }
   std::vector<std::size_t> nodes;
   const int rounds = equal ? 1 : static_cast<int>(most);
-  for (int round = 0; round < rounds; ++round) { // one after the other, not in heaps
+  for (int round = 0; round < rounds; ++round) { // nodes alternate
     for (std::size_t n = 0; n < on.size(); ++n) {
       if (times[n] > round) {
         nodes.push_back(n);
@@ -103,7 +103,7 @@ machine_costs changed(const machine_costs& on, input what, double factor) {
     scale(other.core, factor);
     break;
   case input::latency:
-    // Only far memory: of the near one the core's bandwidth tells.
+    // Only far memory: the core's bandwidth covers the near one.
     for (figure& each : other.latency) {
       each.value = 1 + (each.value - 1) * factor;
     }
@@ -127,10 +127,10 @@ machine_costs changed(const machine_costs& on, input what, double factor) {
   return other;
 }
 
-/// Of the part of this kind that is waited for most; nullptr if none is.
+/// The figure of the resource of this kind that is waited for most; nullptr if there is none.
 const figure* binding_figure(const machine_costs& on, const std::vector<resource_load>& loads,
                              input what) {
-  for (const resource_load& load : loads) { // what binds most comes first
+  for (const resource_load& load : loads) { // the one that binds most comes first
     if (load.bound <= 0) {
       break;
     }
@@ -150,7 +150,7 @@ const figure* binding_figure(const machine_costs& on, const std::vector<resource
   return nullptr;
 }
 
-/// The figures behind an input that are limits at all.
+/// The figures of an input that are limits.
 std::vector<const figure*> figures_of(const machine_costs& on, input what) {
   std::vector<const figure*> all;
   const auto take = [&](const std::vector<figure>& from) {
@@ -193,7 +193,7 @@ std::vector<const figure*> figures_of(const machine_costs& on, input what) {
   return all;
 }
 
-/// For each node where first touch by its processors puts pages: a node may have no memory.
+/// For each node, where first touch by its processors puts pages: a node may have no memory.
 std::vector<std::size_t> nearest_of_all(const machine_costs& on) {
   node_set all;
   for (const node_id node : on.nodes) {

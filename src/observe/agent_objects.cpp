@@ -40,8 +40,8 @@ T field(std::span<const std::byte> record, std::uint32_t at) {
   return value;
 }
 
-/// Appends the table's objects. Consecutive slots in use are read by one call: the table is mostly
-/// holes. False if the process cannot be read.
+/// Appends the table's objects. One call reads consecutive used slots, since most slots are empty.
+/// False if the process cannot be read.
 bool read_table(sys::process& of, const nodewise_agent_view& view,
                 const nodewise_agent_view_table& table, std::vector<agent_object>& objects) {
   std::vector<std::uint64_t> keys(table.count);

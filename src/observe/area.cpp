@@ -10,7 +10,7 @@ namespace {
 
 using sys::address_range;
 
-/// The pages of a mapping from one address to another, appended to an area.
+/// Appends the pages of a mapping from one address to another to an area.
 class area_builder {
  public:
   area_builder(address_range where, area_kind kind, std::string name, std::size_t page_bytes)
@@ -87,7 +87,7 @@ class area_builder {
   }
 
  private:
-  /// Addresses between mappings: nothing is there.
+  /// Skips addresses between mappings.
   void leave_out(std::uint64_t until) {
     if (at_ < until) {
       append(area_.runs, {(until - at_) / page_bytes_, absent_page, false});
@@ -103,7 +103,7 @@ class area_builder {
     }
   }
 
-  /// What totals alone tell: how many pages are in memory and on which nodes, not which pages.
+  /// Adds totals: how many pages are in memory and on which nodes, but not which pages.
   void add_totals(std::map<int, std::uint64_t>& nodes) {
     std::uint64_t pages = 0;
     for (const auto& [node, count] : totals_) {
@@ -122,10 +122,10 @@ class area_builder {
   std::map<int, std::uint64_t> totals_;
   std::uint64_t huge_bytes_ = 0;
   bool huge_known_ = true;
-  bool huge_of_runs_ = false; ///< a part of a mapping: its amount says nothing of the part's
+  bool huge_of_runs_ = false; ///< set for a part of a mapping, whose own amount is unknown
 };
 
-/// Pages that mostly belong to the range, so that neighbours never claim the same page.
+/// Rounds to the pages that mostly belong to the range, so that neighbours never share a page.
 address_range rounded(const address_range& r, std::size_t page_bytes) {
   const auto nearest = [&](std::uint64_t address) {
     return (address + page_bytes / 2) / page_bytes * page_bytes;

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a process as people speak of it: arrays, heap, stacks, files. An area may be a part
-// of one of the kernel's mappings (a static array) or made of several (an array placed in blocks).
+// The memory of a process in a user's terms: arrays, heap, stacks, files. An area may be a part of
+// one of the kernel's mappings (a static array) or made of several (an array placed in blocks).
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ struct area {
   area_kind kind = area_kind::anonymous;
   std::string name;             ///< "solver.c:41", a symbol, a path; empty for nameless memory
   std::string mapped;           ///< the file behind it, or empty
-  std::uint64_t page_bytes = 0; ///< of its mapping; transparent huge pages aside
+  std::uint64_t page_bytes = 0; ///< of its mapping; ignores transparent huge pages
   /// Policies in force: (pages of the area from its start, policy), as the kernel writes them.
   std::vector<std::pair<std::uint64_t, std::string>> policies;
-  std::optional<std::uint64_t> huge_bytes; ///< in transparent huge pages, where it is known
+  std::optional<std::uint64_t> huge_bytes; ///< in transparent huge pages, if known
   std::vector<page_run> runs;              ///< base pages, ascending; cover the area
 
   struct share {
@@ -51,12 +51,12 @@ struct area {
   };
   // Base pages.
   std::uint64_t pages = 0;
-  std::uint64_t resident = 0;  ///< in memory; without the page of zeros
-  std::uint64_t unknown = 0;   ///< in memory, nobody can say where
-  std::uint64_t zeros = 0;     ///< the page of zeros
+  std::uint64_t resident = 0;  ///< in memory; without the zero page
+  std::uint64_t unknown = 0;   ///< in memory, on an unknown node
+  std::uint64_t zeros = 0;     ///< the zero page
   std::vector<share> per_node; ///< ascending by node
 
-  /// Share of the located pages on these nodes, 0..1; nothing if no page is located.
+  /// Share of the located pages on these nodes, 0..1; nullopt if no page is located.
   [[nodiscard]] std::optional<double> share_on(const node_set& nodes) const;
 };
 
@@ -69,11 +69,11 @@ struct located_mapping {
   std::uint64_t page_bytes = 0;
   std::optional<std::uint64_t> huge_bytes;
   std::vector<page_run> runs;
-  /// Where runs do not say it: totals by node (numa_maps). Base pages.
+  /// Totals by node (numa_maps), if runs do not give the node. Base pages.
   std::vector<area::share> totals;
 };
 
-/// A range that somebody has a name for. Its edges need not be pages'.
+/// A range with a name. Its edges need not be page boundaries.
 struct named_range {
   sys::address_range where;
   area_kind kind = area_kind::array;
@@ -81,7 +81,7 @@ struct named_range {
 };
 
 /// Cuts mappings (ascending) along the named ranges; of overlapping ranges the earlier in the list
-/// counts. A page belongs to whom most of it belongs to.
+/// counts. A page belongs to the area that most of it belongs to.
 [[nodiscard]] std::vector<area> areas_of(std::span<const located_mapping> mappings,
                                          std::vector<named_range> names, std::size_t page_bytes);
 

@@ -5,11 +5,11 @@
 
 namespace nodewise::observe {
 
-/// Throws `error` (system): the process ended while it was looked at.
+/// Throws `error` (system): the process ended while it was observed.
 [[noreturn]] void throw_ended(int pid);
 
-/// Throws `error` for a process that cannot be looked at: (usage) where there is none of that
-/// number, or it is a thread of the kernel; (system) where it is somebody else's.
+/// Throws `error` for a process that cannot be observed: (usage) if there is no process with that
+/// pid or it is a kernel thread; (system) if it belongs to another user.
 [[noreturn]] void throw_unreadable(sys::process& which, int errno_value);
 
 } // namespace nodewise::observe

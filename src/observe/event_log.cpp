@@ -8,7 +8,7 @@ namespace nodewise::observe {
 
 namespace {
 
-/// Of an entry in the tables of numbers: the entry, its node and its share of the buckets.
+/// Memory of an entry in the tables of numbers: the entry, its node and its share of the buckets.
 constexpr std::size_t number_bytes = 64;
 
 std::uint64_t key_of(int pid, int tid) noexcept {
@@ -24,10 +24,10 @@ std::size_t bytes_of(const kept_stack& what) noexcept {
   return sizeof what + what.bytes.capacity();
 }
 
-/// From when on the processes of a program belong to it.
+/// The time from which each process belongs to a program.
 class program_life {
  public:
-  /// `tasks`: ascending by time. Without its exec among them all of `pid` belongs to it.
+  /// `tasks`: ascending by time. If they have no exec of `pid`, all of `pid` belongs to it.
   program_life(int pid, sample_source::beginning from, const std::vector<task_event>& tasks) {
     if (from == sample_source::beginning::now) {
       begins_.emplace(pid, 0);
@@ -45,7 +45,7 @@ class program_life {
     const auto found = begins_.find(pid);
     return found != begins_.end() && found->second <= time_ns;
   }
-  /// A thread that has just ended still moves and faults for a moment, but has no number any more:
+  /// A thread that has just ended still migrates and faults for a moment, but has no tid any more:
   /// the kernel writes -1.
   [[nodiscard]] bool has(int pid, int tid, std::uint64_t time_ns) const {
     return tid > 0 && has(pid, time_ns);
@@ -128,7 +128,7 @@ std::uint32_t event_log::task_number(int pid, int tid) {
 
 std::uint32_t event_log::ip_number(std::uint64_t ip) {
   if (ips_.size() + 1 == packed_sample::most_ips && !ip_numbers_.contains(ip)) {
-    ip = 0; // no more are told apart
+    ip = 0; // the table is full: not distinguished
   }
   const auto [found, added] = ip_numbers_.try_emplace(ip, static_cast<std::uint32_t>(ips_.size()));
   if (added) {
@@ -204,8 +204,8 @@ void event_log::thin() {
   if (!marked_) {
     mark_firsts();
   }
-  // A quarter is made free, so that this happens seldom; a log too small for its own tables stays
-  // over its limit.
+  // Free a quarter, so that this happens rarely; a log too small for its own tables stays over its
+  // limit.
   const std::size_t aim = limit_bytes_ / 4 * 3;
   for (int turn = 0; turn < 8 && used_bytes() > aim; ++turn) {
     std::uint64_t repeats = 0;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What was heard of a program, in bounded memory and in the order of time.
+// The recorded events of a program, in bounded memory and in time order.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,11 @@ struct kept_stack {
   std::vector<std::byte> bytes;
 };
 
-/// Keeps every sample until its memory is used up. Then repeated samples of a page are thinned: a
-/// half of them is left out, now and of all that come; if that does not do, a half again. The first
-/// sample of each page is kept as long as these alone fit. Which samples stay depends on their time
-/// and address only, so that they are spread evenly and each repeat stands for `repeat_weight`.
+/// Keeps every sample until its memory is used up. Then it thins repeated samples of a page: it
+/// drops half of them, those to come included, and half again if that is not enough. The first
+/// sample of each page is kept as long as the first samples alone fit. The choice depends only on a
+/// sample's time and address, so that the rest is evenly spread and each repeat stands for
+/// `repeat_weight`.
 class event_log final : public sample_sink {
  public:
   static constexpr std::size_t default_limit_bytes = std::size_t{512} << 20;
@@ -40,14 +41,14 @@ class event_log final : public sample_sink {
   void take(task_event what) override;
   void take(const thread_sighting& what) override;
 
-  /// Puts everything in the order of time: before it is read, or read again after more came.
+  /// Sorts everything by time. Call it before reading, and again after taking more events.
   void finish();
 
-  /// Leaves out of a finished log what is not of the process `pid` (from its first exec on, or from
-  /// the beginning) or of processes that it forked since.
+  /// Keeps in a finished log only the process `pid` (from its first exec on, or from the beginning)
+  /// and the processes that it has forked since.
   void keep_program(int pid, sample_source::beginning from);
 
-  /// Goes through the samples in the order of time. The log must not change meanwhile.
+  /// Iterates over the samples in time order. The log must not change meanwhile.
   class reader {
    public:
     explicit reader(const event_log& of) : log_(of), merge_(of.streams_) {}
@@ -68,15 +69,15 @@ class event_log final : public sample_sink {
   }
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
-  /// Left out to bound memory: samples; stack copies; modules, task events and sightings.
+  /// Dropped to bound memory: samples; stack copies; modules, task events and sightings.
   [[nodiscard]] std::uint64_t thinned() const noexcept { return thinned_; }
   [[nodiscard]] std::uint64_t thinned_stacks() const noexcept { return thinned_stacks_; }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  /// For how many each kept repeat stands: 1, 2, 4, ...
+  /// How many repeats each kept one stands for: 1, 2, 4, ...
   [[nodiscard]] std::uint64_t repeat_weight() const noexcept {
     return std::uint64_t{1} << repeats_halved_;
   }
-  /// Whether pages may be without the first sample that they had.
+  /// Whether first samples of pages may be missing.
   [[nodiscard]] bool firsts_thinned() const noexcept { return firsts_halved_ != 0; }
   [[nodiscard]] std::size_t used_bytes() const noexcept;
 
@@ -106,7 +107,7 @@ class event_log final : public sample_sink {
   std::unordered_map<std::uint64_t, std::uint32_t> task_numbers_;
   std::vector<std::uint64_t> ips_;
   std::unordered_map<std::uint64_t, std::uint32_t> ip_numbers_;
-  page_set pages_; ///< with a sample; kept once thinning has begun
+  page_set pages_; ///< with a sample; maintained once thinning has begun
   bool marked_ = false;
   unsigned repeats_halved_ = 0;
   unsigned firsts_halved_ = 0;
@@ -125,7 +126,7 @@ class event_log final : public sample_sink {
   std::uint64_t left_out_ = 0;
 };
 
-/// A thread was seen on another processor than before; it moved some time between.
+/// A thread was seen on a different processor than before; it moved at some time in between.
 struct migration {
   std::uint64_t time_ns = 0; ///< when it was seen there
   int pid = 0;
@@ -133,7 +134,7 @@ struct migration {
   int from_cpu = -1;
   int to_cpu = -1;
 };
-/// By all samples and sightings of a finished log, ascending by time.
+/// From all samples and sightings of a finished log, ascending by time.
 [[nodiscard]] std::vector<migration> migrations_of(const event_log& log);
 
 } // namespace nodewise::observe

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t least_bytes = std::size_t{16} << 10;
 
-/// 0 or errno.
+/// Returns 0 or errno.
 int make_ring(cpu_id cpu, std::size_t bytes, std::size_t wake_bytes, anchored_ring& into) {
   sys::perf_request what;
   what.what = sys::perf_counter::nothing;
@@ -35,7 +35,7 @@ int make_rings_of(const cpu_set& cpus, std::size_t bytes, bool with_stacks,
   for (const cpu_id cpu : cpus) {
     processor_rings one;
     one.cpu = cpu;
-    // Woken at a quarter: the rest is for what comes until the reader runs.
+    // Wake at a quarter: the rest holds what arrives until the reader runs.
     int refused = make_ring(cpu, bytes, bytes / 4, one.samples);
     if (refused == 0 && with_stacks) {
       refused = make_ring(cpu, bytes / 2, bytes / 4, one.stacks);
@@ -61,7 +61,7 @@ std::vector<processor_rings> make_rings(const cpu_set& cpus, std::size_t bytes, 
       return all;
     }
     const std::size_t opened = all.size() * (with_stacks ? 2 : 1);
-    all.clear(); // whoever tells of the error may need a file
+    all.clear(); // reporting the error may need a file
     if (refused != EPERM && refused != ENOMEM) {
       throw_events_refused(0, opened, refused);
     }

@@ -11,21 +11,21 @@
 
 namespace nodewise::observe {
 
-/// A ring and the event that has it, which outlives all threads whose samples go there.
+/// A ring and the event that owns it. The event outlives all threads whose samples go there.
 struct anchored_ring {
   sys::perf_event anchor;
   sys::perf_ring ring;
 };
 
-/// What there is for one processor.
+/// The rings of one processor.
 struct processor_rings {
   cpu_id cpu{};
   anchored_ring samples;
-  anchored_ring stacks; ///< without a ring where there are no stack copies
+  anchored_ring stacks; ///< has no ring if there are no stack copies
 };
 
-/// Rings for all processors, of `bytes` for samples and half of it for stack copies, or smaller
-/// where that is more memory than may be locked. Throws `error` (system).
+/// Rings for all processors: `bytes` for samples and half of that for stack copies; smaller if the
+/// limit of locked memory requires it. Throws `error` (system).
 [[nodiscard]] std::vector<processor_rings> make_rings(const cpu_set& cpus, std::size_t bytes,
                                                       bool with_stacks);
 

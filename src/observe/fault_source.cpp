@@ -20,7 +20,7 @@ namespace {
 using std::chrono::steady_clock;
 
 enum class role : std::uint8_t {
-  samples,   ///< of each fault; also tells what tasks do
+  samples,   ///< of each fault; also task events
   moves,     ///< of threads between processors
   stacks,    ///< of some faults
   all_stacks ///< of each fault
@@ -54,7 +54,7 @@ class perf_fault_source final : public sample_source {
   [[nodiscard]] source_losses losses() const override;
 
  private:
-  /// What is taken from the rings in one go.
+  /// What one drain takes from the rings.
   struct haul {
     std::uint64_t samples = 0;
     std::uint64_t stacks = 0;
@@ -106,7 +106,7 @@ sys::perf_request perf_fault_source::request_of(role as, int tid, cpu_id cpu) co
     break;
   case role::stacks:
   case role::all_stacks:
-    // Nearly the same faults by another counter, for the reason that perf_request gives.
+    // A different counter for nearly the same faults; perf_request explains why.
     request.what = options_.inputs ? minor_faults : any_faults;
     request.period = as == role::stacks ? options_.stack_period : 1;
     request.stack_bytes = options_.stack_bytes;
@@ -115,7 +115,7 @@ sys::perf_request perf_fault_source::request_of(role as, int tid, cpu_id cpu) co
   return request;
 }
 
-/// What this system lets us ask: asked of the first thread that is watched.
+/// Finds out what this system permits, by the first thread that is watched.
 void perf_fault_source::learn_permissions(int tid) {
   for (;;) {
     sys::perf_request request = request_of(role::samples, tid, cpus_.first());
@@ -144,7 +144,7 @@ void perf_fault_source::learn_permissions(int tid) {
 int perf_fault_source::open(role as, int tid, beginning when, cpu_id cpu,
                             const anchored_ring& into) {
   sys::perf_request request = request_of(as, tid, cpu);
-  const bool from_exec = when == beginning::at_exec && !whole_; // a processor executes nothing
+  const bool from_exec = when == beginning::at_exec && !whole_; // a processor's event has no exec
   request.from_exec = from_exec;
   request.disabled = true;
   auto event = sys::perf_event::open(request);
@@ -154,7 +154,7 @@ int perf_fault_source::open(role as, int tid, beginning when, cpu_id cpu,
   if (const int refused = event.value.redirect_to(into.anchor)) {
     return refused;
   }
-  // Only now, so that no sample is without a ring.
+  // Enable only now, so that every sample has a ring.
   if (!from_exec && (as != role::all_stacks || all_stacks_on_)) {
     if (const int refused = event.value.enable()) {
       return refused;
@@ -194,7 +194,7 @@ bool perf_fault_source::watch(int tid, beginning when) {
       continue;
     }
     const std::size_t opened = events_.size();
-    // Also before an error: whoever tells it may need a file.
+    // Also before an error: reporting it may need a file.
     events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(before), events_.end());
     if (refused == ESRCH) {
       return false;
@@ -235,7 +235,7 @@ std::vector<int> perf_fault_source::descriptors() const {
   return all;
 }
 
-/// Only moves have no address.
+/// Only migrations have no address.
 void perf_fault_source::take_sample(const sys::perf_sample& record, int cpu, sample_sink& into,
                                     haul& got) const {
   if (record.address == 0) {
@@ -301,8 +301,8 @@ std::uint64_t perf_fault_source::drain(sample_sink& into) {
   return got.samples;
 }
 
-/// Arrays that are touched now and then are to have a stack from their first pages on, and large
-/// ones are not to be drowned in copies.
+/// Rarely touched arrays should have a stack from their first pages on, and large ones should not
+/// produce too many copies.
 void perf_fault_source::adjust_stacks(const haul& got, std::uint64_t stacks_lost) {
   constexpr std::uint64_t many_stacks = 24;
   constexpr std::int64_t few_a_second = 500;
@@ -330,7 +330,7 @@ void perf_fault_source::switch_all_stacks(bool on) {
   all_stacks_on_ = on;
   for (const opened_event& each : events_) {
     if (each.as == role::all_stacks) {
-      // Refused only where the thread has ended.
+      // Refused only if the thread has ended.
       (void)(on ? each.event.enable() : each.event.disable());
     }
   }
@@ -346,8 +346,8 @@ void perf_fault_source::stop() {
   }
 }
 
-/// The kernel tells of a loss with the next record that has room, of the last ones never, and does
-/// not say which of them were samples.
+/// The kernel reports a loss with the next record that fits, so it never reports the last ones, and
+/// it does not report which of them were samples.
 source_losses perf_fault_source::losses() const {
   source_losses all = losses_;
   if (all.counted != 0) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Page faults as samples, by perf's software events: neither hardware counters nor root are needed.
+// Page faults as samples from perf's software events; needs neither hardware counters nor root.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace nodewise::observe {
 struct fault_source_options {
   bool inputs = false;              ///< also faults that read a file or swap
   std::uint32_t stack_bytes = 2048; ///< of each copy, a multiple of 8; 0: none
-  /// A copy at every so many faults of a thread while there are many of them, at each in quiet
-  /// times.
+  /// A thread gets one copy per this many faults while faults are frequent, one per fault
+  /// otherwise.
   std::uint32_t stack_period = 31;
-  bool page_sizes = false;    ///< the kernel looks into the page tables at each fault
-  bool data_mappings = false; ///< tell also mappings that are no code
-  /// Where permitted, the events are the processors' own: samples and records are of all processes
-  /// (source_abilities::others), but no event has to be changed each time a thread is switched.
+  bool page_sizes = false;    ///< the kernel reads the page tables at each fault
+  bool data_mappings = false; ///< also report mappings without code
+  /// If permitted, events count per processor: samples and records are of all processes
+  /// (source_abilities::others), but the kernel need not switch events at each thread switch.
   bool whole_machine = false;
   std::size_t ring_bytes = std::size_t{512} << 10; ///< for a processor's samples; a power of two
 };
 
-/// Each processor has a ring for samples and what tasks do, and one for the large stack copies, so
-/// that these push out no sample. Rings become smaller where the limit of locked memory wants it.
+/// Each processor has one ring for samples and task events, and one for the large stack copies, so
+/// that these displace no samples. Rings are smaller if the limit of locked memory requires it.
 [[nodiscard]] std::unique_ptr<sample_source> make_fault_source(const fault_source_options& options);
 
 } // namespace nodewise::observe

@@ -13,11 +13,11 @@
 
 namespace nodewise::observe {
 
-/// Which node a page frame belongs to. From the memory blocks of each node in sysfs; a block that
-/// several nodes share, or a system without blocks, falls back to the zones of /proc/zoneinfo.
+/// Maps page frames to nodes by each node's memory blocks in sysfs. For a block that several nodes
+/// share, or without blocks, it falls back to the zones of /proc/zoneinfo.
 class frame_map {
  public:
-  /// `root` may be a recorded tree. Knows nothing where neither can be read.
+  /// `root` may be a recorded tree. The map is empty if neither can be read.
   [[nodiscard]] static frame_map read(const std::string& root = "/");
 
   frame_map(std::uint64_t frames_per_block, std::vector<zone_span> zones)
@@ -26,7 +26,7 @@ class frame_map {
         zones_(std::move(zones)) {}
   void add_block(std::uint64_t block, node_id node);
 
-  /// `unknown_node` where sysfs does not say, or nodes overlap.
+  /// `unknown_node` if sysfs does not report it or nodes overlap.
   [[nodiscard]] node_id node_of(std::uint64_t frame) const noexcept {
     if (block_shift_ != no_blocks) {
       const std::uint64_t block = frame >> block_shift_;
@@ -43,7 +43,7 @@ class frame_map {
   [[nodiscard]] node_id node_by_zone(std::uint64_t frame) const noexcept;
 
   static constexpr int no_blocks = -1;
-  int block_shift_; ///< blocks have a power of two of frames
+  int block_shift_; ///< log2 of the frames of a block
   std::vector<node_id> blocks_;
   std::vector<zone_span> zones_;
 };

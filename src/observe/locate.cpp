@@ -20,12 +20,12 @@ using sys::address_range;
 using sys::page_property;
 using sys::pagemap_entry;
 
-/// What one thread takes at a time: large against the cost of taking it, small against a node.
+/// What one thread takes at a time: large enough to amortise its cost, small compared to a node.
 constexpr std::uint64_t slice_pages = 8192;
-/// Not worth asking first where in it pages are.
+/// For smaller ranges, a scan for present pages does not pay.
 constexpr std::uint64_t small_range_pages = 512;
 
-/// Reading the page brings in the page of zeros; its frame is visible to who may see frames.
+/// Reading a fresh page maps the zero page; its frame is visible if frames may be read.
 std::optional<std::uint64_t> find_zero_frame(std::size_t page_bytes) {
   void* const page = ::mmap(nullptr, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) {
@@ -185,7 +185,7 @@ std::optional<std::vector<address_range>> locator::present_ranges(const range_fa
 }
 
 std::optional<std::vector<page_run>> locator::of_sole_node(const range_facts& what) {
-  // With frame numbers at hand, reading the bits from the same file would save nothing.
+  // With frame numbers available, reading the bits from the same file would save nothing.
   if (!what.sole_node || !what.resident_pages || method_ == method::numa_maps ||
       (method_ == method::pagemap && !can_scan_)) {
     return std::nullopt;
@@ -195,7 +195,7 @@ std::optional<std::vector<page_run>> locator::of_sole_node(const range_facts& wh
   for (const address_range& part : present.value_or(std::vector<address_range>{})) {
     bytes += part.last - part.first;
   }
-  // More are present than were counted: pages of zeros among them, or the process has gone on.
+  // The counts differ: zero pages are present, or the process has run on.
   if (!present || bytes != *what.resident_pages * system_.page_bytes) {
     return std::nullopt;
   }
@@ -242,7 +242,7 @@ std::vector<page_run> locator::locate(const range_facts& what) {
     }
   };
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(
-      system_.threads, pieces.size() / 2)); // two slices each, or it is not worth it
+      system_.threads, pieces.size() / 2)); // with fewer than two slices each, it does not pay
   {
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < threads; ++i) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// On which node each page of a range of another process is, by the best way that is permitted.
+// Finds the node of each page of a range in another process, by the best method permitted.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace nodewise::observe {
 
-/// Owners of pages beside nodes and `unknown_node`: not in memory; and the kernel's page of zeros,
-/// which stands in for memory that was read and never written, and is nobody's.
+/// Owners of pages beside nodes and `unknown_node`: not in memory; and the kernel's zero page,
+/// which backs memory that was read and never written, and counts for no node.
 inline constexpr node_id absent_page{-2};
 inline constexpr node_id zero_page{-4};
 
-/// Pages in a row on one node. `pages` are base pages, whatever size the kernel's pages have.
+/// Consecutive pages on one node. `pages` are base pages, for any page size of the kernel.
 struct page_run {
   std::uint64_t pages = 0;
   node_id node = unknown_node;
@@ -33,61 +33,60 @@ struct page_run {
 /// Appends, merging with an equal run at the end.
 void append(std::vector<page_run>& runs, const page_run& next);
 
-/// How the kernel was asked.
+/// How the kernel was queried.
 enum class method {
   pagemap,    ///< frame numbers of /proc/PID/pagemap (CAP_SYS_ADMIN)
   move_pages, ///< the query form of move_pages(2)
-  numa_maps,  ///< refused: totals of whole mappings only; each page in memory is `unknown`
+  numa_maps,  ///< fallback: totals of whole mappings only; each page in memory is `unknown`
 };
 [[nodiscard]] std::string_view to_string(method how) noexcept;
 
-/// What is known of a mapping before its pages are asked for.
+/// What is known of a mapping before its pages are queried.
 struct range_facts {
   sys::address_range where;
   std::uint64_t page_bytes = 0;                ///< hugetlb pages are larger than the base page
-  bool private_memory = true;                  ///< only there the page of zeros can be
+  bool private_memory = true;                  ///< only private memory can contain the zero page
   std::optional<std::uint64_t> resident_pages; ///< base pages, by numa_maps
-  /// If numa_maps has found pages on one node only: then it is enough to know which pages are
-  /// there.
+  /// Set if numa_maps has pages on one node only: then only their presence has to be queried.
   std::optional<node_id> sole_node;
 };
 
-/// For one look at one process; make a new one for the next look.
+/// For one observation of one process; make a new one for the next.
 class locator {
  public:
-  /// What there is to know of the system; read once, kept by the caller.
+  /// Facts about the system; read once, kept by the caller.
   struct system {
     std::size_t page_bytes = 4096;
-    std::size_t thp_bytes = 0; ///< 0 where transparent huge pages are switched off
+    std::size_t thp_bytes = 0; ///< 0 if transparent huge pages are switched off
     frame_map frames{0, {}};
-    std::optional<std::uint64_t> zero_frame; ///< of the page of zeros
-    unsigned threads = 1;                    ///< that may ask at the same time
+    std::optional<std::uint64_t> zero_frame; ///< of the zero page
+    unsigned threads = 1;                    ///< that may query at the same time
     [[nodiscard]] static system read(sys::kernel& from);
   };
-  /// `limit` leaves out the ways above it.
+  /// `limit` excludes the methods above it.
   locator(sys::process& of, const system& on, method limit = method::pagemap);
 
   /// Base pages of the range in ascending order. Throws `error` (system) if the process has ended.
   [[nodiscard]] std::vector<page_run> locate(const range_facts& what);
 
   [[nodiscard]] method used() const noexcept { return method_; }
-  /// Why no better way was used: the errno of move_pages, or 0.
+  /// Why no better method was used: the errno of move_pages, or 0.
   [[nodiscard]] int refused_errno() const noexcept { return refused_errno_; }
-  /// Ranges whose pages needed no asking, since numa_maps had found them all on one node.
+  /// Ranges whose pages were not queried, since numa_maps has them all on one node.
   [[nodiscard]] std::size_t counted() const noexcept { return counted_; }
-  /// Whether runs tell transparent huge pages from others.
+  /// Whether runs distinguish transparent huge pages from others.
   [[nodiscard]] bool knows_huge() const noexcept {
     return method_ == method::pagemap ? frame_flags_ : can_scan_ && method_ == method::move_pages;
   }
 
  private:
-  /// A part of a range that one thread asks for; pages count from the range's first.
+  /// A part of a range that one thread queries; pages count from the range's first.
   struct piece {
     std::uint64_t first = 0;
     std::uint64_t pages = 0;
-    std::uint64_t step = 1; ///< base pages in a page of the kernel
-    bool is_absent = false; ///< nothing to ask
-    bool huge = false;      ///< transparent huge pages, as the kernel said
+    std::uint64_t step = 1; ///< base pages in one kernel page
+    bool is_absent = false; ///< nothing to query
+    bool huge = false;      ///< transparent huge pages, as the kernel reports
     std::vector<page_run> runs;
   };
   [[nodiscard]] std::vector<piece> pieces_of(const range_facts& what);
@@ -100,7 +99,7 @@ class locator {
   void ask_pagemap(const range_facts& what, piece& p);
   void ask_move_pages(const range_facts& what, piece& p);
   void ask_again(const range_facts& what, piece& p);
-  /// As many as could be read.
+  /// Returns as many as could be read.
   [[nodiscard]] std::vector<std::uint64_t> pagemap_bits(std::uint64_t first_page,
                                                         std::uint64_t pages);
   void present_bits(const range_facts& what, piece& p);

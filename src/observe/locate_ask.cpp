@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The questions themselves: what one thread asks the kernel about one piece of a range.
+// The kernel queries of one thread for one piece of a range.
 #include <algorithm>
 #include <cerrno>
 #include <span>
@@ -16,14 +16,14 @@ using sys::pagemap_entry;
 
 constexpr std::uint64_t batch_pages = 2048;
 
-/// Of an address that is mapped, EFAULT means the page of zeros; before Linux 6.12 also anonymous
-/// memory that nobody has touched, which is then not present.
+/// For a mapped address, EFAULT means the zero page; before Linux 6.12 also untouched anonymous
+/// memory, which is then not present.
 node_id zero_or_absent(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
   return at < bits.size() && pagemap_entry(bits[at]).present() ? zero_page : absent_page;
 }
 
-/// Linux 6.1 to 6.5: ENOENT is also the answer for a page that NUMA balancing has unmapped, to see
-/// who uses it.
+/// Linux 6.1 to 6.5 also returns ENOENT for a page that NUMA balancing has unmapped to sample its
+/// use.
 node_id absent_or_unmapped(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
   return at < bits.size() && pagemap_entry(bits[at]).present() ? unknown_node : absent_page;
 }
@@ -118,7 +118,7 @@ void locator::ask_pagemap(const range_facts& what, piece& p) {
     return;
   }
   read(first_page);
-  /// Frames in a row under an aligned address may be a huge page: only the flags tell.
+  /// Consecutive frames at an aligned address may be a huge page; only the flags show it.
   const auto huge_at = [&](std::uint64_t i) {
     if (can_scan_ || huge_pages == 0 || ((first_page + i) & (huge_pages - 1)) != 0 ||
         i + huge_pages > p.pages) {
@@ -148,7 +148,7 @@ void locator::ask_pagemap(const range_facts& what, piece& p) {
 }
 
 void locator::ask_again(const range_facts& what, piece& p) {
-  // Frames of no known block (memory that was plugged in meanwhile, a device's): the slower way.
+  // Some frames are in no known block (hot-plugged memory, a device's memory): use the slower way.
   if (std::ranges::none_of(p.runs, [](const page_run& r) { return r.node == unknown_node; })) {
     return;
   }

@@ -32,11 +32,11 @@ bool is_shared_memory(const mapping& m) {
 
 const symbols::module* module_cache::get(const loaded_module& which, int pid) {
   if (which.deleted) {
-    return nullptr; // another file may have its name by now
+    return nullptr; // another file may have the name by now
   }
   const auto [found, is_new] = opened_.try_emplace(which.path);
   if (is_new) {
-    // The process may have another root directory than we have.
+    // The process may have a different root directory.
     found->second = symbols::module::open("/proc/" + std::to_string(pid) + "/root" + which.path);
     if (!found->second) {
       found->second = symbols::module::open(which.path);
@@ -61,7 +61,7 @@ name_finder::name_finder(std::span<const mapping> mappings, int pid, module_cach
       at->second.start = std::min(at->second.start, m.where.first);
     }
   }
-  // Policies may have split the .bss into many mappings: each counts on from the one before.
+  // Policies may have split the .bss into many mappings: each continues the previous one.
   before_.resize(mappings_.size());
   for (std::size_t i = 1; i < mappings_.size(); ++i) {
     const mapping& m = mappings_[i];
@@ -148,7 +148,7 @@ std::vector<named_range> name_finder::static_arrays(std::uint64_t least_bytes) {
         all.push_back({range, area_kind::static_data, o.name});
       }
     }
-    // Anonymous memory that happens to follow the .bss looks like more of it.
+    // Anonymous memory that follows the .bss by chance looks like a part of it.
     const std::uint64_t end = (owner->start + file->mapped_bytes() + page - 1) / page * page;
     for (const sys::address_range& m : memory.anonymous) {
       if (end < m.last) {
@@ -167,7 +167,7 @@ std::vector<named_range> name_finder::stacks(const std::vector<thread_facts>& th
     if (!t.stack_pointer || m == nullptr || !m->path.empty() || !m->writable || m->shared) {
       continue;
     }
-    // Above a stack the kernel may have joined it with other anonymous memory; below is its guard.
+    // The kernel may have merged a stack with anonymous memory above it; below is its guard.
     const sys::address_range stack{m->where.first,
                                    std::min(m->where.last, m->where.first + most_bytes)};
     if (*t.stack_pointer < stack.last) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the mappings of a process are called.
+// Names for the mappings of a process.
 #pragma once
 
 #include <map>
@@ -22,13 +22,13 @@ namespace nodewise::observe {
 struct loaded_module {
   std::string path;
   std::uint64_t start = 0; ///< of its lowest mapping
-  bool deleted = false;    ///< the file is gone, or another one now
+  bool deleted = false;    ///< the file was deleted or replaced
 };
 
-/// Opened modules, kept from one look to the next.
+/// Opened modules, kept between observations.
 class module_cache {
  public:
-  /// nullptr if it cannot be opened. `pid`: whose root directory the path is in.
+  /// nullptr if it cannot be opened. The path is in the root directory of process `pid`.
   const symbols::module* get(const loaded_module& which, int pid);
 
  private:
@@ -39,13 +39,13 @@ class name_finder {
  public:
   name_finder(std::span<const mapping> mappings, int pid, module_cache& cache);
 
-  /// By what the mapping itself says. `numa`: its line of numa_maps, if there is one.
+  /// From the mapping itself. `numa`: its line of numa_maps, if there is one.
   [[nodiscard]] area_kind kind_of(std::size_t mapping_index, const numa_line* numa) const;
   [[nodiscard]] std::string name_of(std::size_t mapping_index) const;
 
-  /// Static arrays of at least so many bytes; and what follows .bss as a range without a name.
+  /// Static arrays of at least `least_bytes`, and what follows .bss as a range without a name.
   [[nodiscard]] std::vector<named_range> static_arrays(std::uint64_t least_bytes);
-  /// Of threads whose stack pointer is known; none is larger than `most_bytes`.
+  /// Stacks of threads whose stack pointer is known, each at most `most_bytes` long.
   [[nodiscard]] std::vector<named_range> stacks(const std::vector<thread_facts>& threads,
                                                 std::uint64_t most_bytes) const;
   /// Objects under the name of the line or function that allocated them.
@@ -63,7 +63,7 @@ class name_finder {
   int pid_;
   module_cache& cache_;
   std::map<identity, loaded_module> modules_;
-  /// Of anonymous memory right after a module's file: the module, whose .bss it may be.
+  /// For anonymous memory right after a module's file: the module, since it may be its .bss.
   std::vector<const loaded_module*> before_;
 };
 

@@ -126,7 +126,7 @@ void observer::locate_all(sys::process& of, const options& how,
     }
     const bool untouchable = facts.resident_pages == 0U && !m.what.readable && !m.what.writable;
     if (untouchable || m.kind == area_kind::system) {
-      // Guard pages; and the kernel's own pages, which are on no node that anybody chose.
+      // Guard pages, and the kernel's own pages, whose node the program did not choose.
       append(m.runs,
              {(m.what.where.last - m.what.where.first) / system_.page_bytes, absent_page, false});
     } else {
@@ -209,7 +209,7 @@ page_map observer::look(sys::process& of, const options& how) {
   locate_all(of, how, mappings, lines, map);
   if (map.knows_huge || system_.thp_bytes == 0) {
     for (located_mapping& m : mappings) {
-      m.huge_bytes = 0; // what there is stands in the runs
+      m.huge_bytes = 0; // the runs contain it
     }
   } else if (const auto smaps = of.read_file("smaps")) {
     const auto huge = parse_smaps_huge_bytes(smaps.value);

@@ -29,30 +29,30 @@ struct page_map {
   method how = method::numa_maps;
   int refused_errno = 0;             ///< of move_pages, where only totals are known
   bool knows_huge = false;           ///< which pages are transparent huge pages
-  std::size_t counted = 0;           ///< mappings that numa_maps had found on one node
-  double query_seconds = 0;          ///< that asking for the pages took
+  std::size_t counted = 0;           ///< mappings that numa_maps has on one node
+  double query_seconds = 0;          ///< time of the page queries
   std::vector<memory_totals> totals; ///< as numastat -p counts them
-  std::vector<std::string> notes;    ///< sentences about what could not be told
+  std::vector<std::string> notes;    ///< sentences about what is unknown
 };
 
-/// Looks at one process, once or again and again.
+/// Observes one process, once or repeatedly.
 class observer {
  public:
-  /// All of these outlive it.
+  /// Both arguments must outlive it.
   observer(sys::kernel& kernel, const machine& on);
 
   struct options {
-    method best = method::pagemap; ///< ways above it are left out
-    /// What numa_maps has found on one node is not asked page by page.
+    method best = method::pagemap; ///< methods above it are excluded
+    /// Mappings that numa_maps has on one node only are not queried page by page.
     bool by_count = true;
     bool names = true; ///< symbols, arrays of the agent, stacks of threads
-    /// In the place of what the process has now: a program that is ending has lost its threads.
+    /// Replaces the current threads: a program that is ending has lost its own.
     const std::vector<thread_facts>* threads = nullptr;
   };
-  /// Throws `error`: (usage) no such process, or a kernel thread; (system) somebody else's, or it
-  /// ended meanwhile.
+  /// Throws `error`: (usage) no such process, or a kernel thread; (system) it belongs to another
+  /// user, or it ended meanwhile.
   [[nodiscard]] page_map look(sys::process& of, const options& how);
-  /// Only its threads; compares with the look before to tell who has run.
+  /// Reads only its threads; compares with the previous call to find the threads that have run.
   [[nodiscard]] std::vector<thread_facts> look_at_threads(sys::process& of);
 
  private:
@@ -65,7 +65,7 @@ class observer {
   const machine& machine_;
   locator::system system_;
   module_cache modules_;
-  std::map<int, std::uint64_t> ticks_; ///< of each thread at the look before
+  std::map<int, std::uint64_t> ticks_; ///< of each thread at the previous call
 };
 
 } // namespace nodewise::observe

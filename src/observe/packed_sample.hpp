@@ -22,14 +22,14 @@ struct packed_sample {
   std::uint32_t task : 24; ///< number of the thread
   std::uint32_t page : 5;  ///< log2 of its bytes, less page_log_base; 0: unknown
   std::uint32_t kind : 2;  ///< sample_kind
-  std::uint32_t first : 1; ///< of its page; once the log has looked
+  std::uint32_t first : 1; ///< the first of its page; valid once the log has marked firsts
 
   static constexpr unsigned page_log_base = 11;
   static constexpr std::uint32_t most_tasks = 1U << 24;
   static constexpr std::uint32_t most_ips = 1U << 22;
   static constexpr std::uint32_t most_nodes = (1U << 10) - 1;
 
-  /// Evenly spread over samples, and the same each time that it is asked.
+  /// Evenly spread over samples, and the same at each call.
   [[nodiscard]] std::uint64_t lot() const noexcept {
     // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
     std::uint64_t x = time_ns ^ address << 20 ^ task;
@@ -63,7 +63,7 @@ class sample_stream {
     sorted_ = sorted_ && (size_ == 0 || (*this)[size_ - 1].time_ns <= what.time_ns);
     (*this)[size_++] = what;
   }
-  /// Leaves out all but those that `stays` is true of.
+  /// Keeps only the samples for which `stays` is true.
   template <class Stays>
   void keep(Stays&& stays) {
     std::size_t kept = 0;
@@ -75,7 +75,7 @@ class sample_stream {
     size_ = kept;
     chunks_.resize((size_ + chunk_samples - 1) / chunk_samples);
   }
-  /// The kernel writes in the order of time but for rare moments.
+  /// The kernel writes in time order, with rare exceptions.
   void sort() {
     if (sorted_) {
       return;
@@ -101,7 +101,7 @@ class sample_stream {
   bool sorted_ = true;
 };
 
-/// Goes through several streams in the order of time.
+/// Iterates over several streams in time order.
 class stream_merge {
  public:
   struct place {

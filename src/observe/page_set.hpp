@@ -8,10 +8,11 @@
 
 namespace nodewise::observe {
 
-/// Pages of processes: a bit each, in blocks of 512 that lie side by side, since pages do.
+/// Pages of processes: one bit each, in blocks of 512 adjacent pages, since pages are mostly
+/// adjacent.
 class page_set {
  public:
-  /// False if it was in already.
+  /// False if the page was in the set already.
   bool insert(int pid, std::uint64_t page) {
     const key block{page / block_pages, pid};
     if (last_ == nullptr || !(block == last_key_)) {

@@ -13,7 +13,8 @@ namespace nodewise::observe {
 
 namespace {
 
-/// Debian's kernels know 3, Ubuntu's 4: then users without CAP_PERFMON have no events at all.
+/// Debian's kernels have a level 3, Ubuntu's 4: then users without CAP_PERFMON get no events at
+/// all.
 constexpr int most_permissive_needed = 2;
 
 std::string cure_of_permission() {

@@ -7,7 +7,7 @@
 
 namespace nodewise::observe {
 
-// What the kernel's records say, in the words of observation.
+// Converts the kernel's records into the types of sample.hpp.
 [[nodiscard]] access_sample sample_of(const sys::perf_sample& record, int cpu,
                                       const frame_map& frames);
 [[nodiscard]] module_mapped module_of(const sys::perf_mapping& record);

@@ -9,7 +9,7 @@ namespace nodewise::observe {
 
 namespace {
 
-/// Takes the text up to the separator off the front.
+/// Removes and returns the text before the separator.
 std::string_view take(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -28,7 +28,7 @@ bool read(std::string_view text, T& value, int base = 10) {
   return failed == std::errc{} && end == text.data() + text.size();
 }
 
-/// The number at the front, whatever follows.
+/// The number at the front, ignoring what follows.
 template <class T>
 bool read_front(std::string_view text, T& value) {
   text = without_leading_blanks(text);
@@ -63,7 +63,7 @@ std::optional<mapping> parse_maps_line(std::string_view line) {
   return m;
 }
 
-/// Whether a word of numa_maps comes after the policy, whose name may hold blanks.
+/// Whether a word of numa_maps comes after the policy, whose name may contain blanks.
 bool follows_policy(std::string_view word) {
   return word.find('=') != word.npos && !word.starts_with("bind") && !word.starts_with("prefer") &&
                  !word.starts_with("interleave") && !word.starts_with("local") &&
@@ -153,7 +153,7 @@ std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view t
 }
 
 std::optional<task_stat> parse_task_stat(std::string_view text) {
-  // The name is in parentheses and may hold anything, closing parentheses too.
+  // The name is in parentheses and may contain anything, including closing parentheses.
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == text.npos || close == text.npos || close < open) {
@@ -201,7 +201,7 @@ std::optional<std::string_view> field_of(std::string_view text, std::string_view
 
 std::uint64_t parse_stack_bytes(std::string_view limits) {
   constexpr std::string_view name = "Max stack size";
-  std::uint64_t bytes = std::uint64_t{2} << 20; // glibc's on x86-64 where there is no limit
+  std::uint64_t bytes = std::uint64_t{2} << 20; // glibc's default on x86-64 if there is no limit
   while (!limits.empty()) {
     const std::string_view line = take(limits, '\n');
     if (line.starts_with(name)) {

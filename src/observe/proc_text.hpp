@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The texts of /proc/PID, as values. What cannot be read is left out, never guessed.
+// Parses the files of /proc/PID. What cannot be parsed is omitted, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct mapping {
   std::string device; ///< "fe:00"
   std::uint64_t inode = 0;
   std::string path;     ///< also "[heap]"; empty for anonymous memory; without " (deleted)"
-  bool deleted = false; ///< the file has no name any more
+  bool deleted = false; ///< the file has been deleted
 };
 [[nodiscard]] std::vector<mapping> parse_maps(std::string_view text);
 
@@ -36,7 +36,7 @@ struct mapping {
 struct numa_line {
   std::uint64_t start = 0;
   std::string policy;           ///< as the kernel writes it: "interleave:0-3"
-  std::uint64_t page_bytes = 0; ///< 0 if the kernel does not say
+  std::uint64_t page_bytes = 0; ///< 0 if the kernel does not report it
   bool heap = false;
   bool stack = false;
   bool huge = false;                  ///< hugetlb
@@ -44,10 +44,10 @@ struct numa_line {
 };
 [[nodiscard]] std::vector<numa_line> parse_numa_maps(std::string_view text);
 
-/// What /proc/PID/smaps tells of transparent huge pages: bytes, by the start of the mapping.
+/// Bytes in transparent huge pages by /proc/PID/smaps, by the start of the mapping.
 [[nodiscard]] std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view text);
 
-/// A line of /proc/PID/task/TID/stat, as far as we need it.
+/// The needed fields of /proc/PID/task/TID/stat.
 struct task_stat {
   std::string name;
   char state = '?';
@@ -57,8 +57,8 @@ struct task_stat {
 };
 [[nodiscard]] std::optional<task_stat> parse_task_stat(std::string_view text);
 
-/// The soft limit of the stack in /proc/PID/limits, which is what the C library gives a thread by
-/// default; its own default if there is no limit.
+/// The soft stack limit in /proc/PID/limits, which is the C library's default stack size of a
+/// thread; the C library's own default if there is no limit.
 [[nodiscard]] std::uint64_t parse_stack_bytes(std::string_view limits);
 
 /// The value after "Name:" in a text such as /proc/PID/status, without blanks around it.

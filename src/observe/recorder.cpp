@@ -45,7 +45,7 @@ double own_processor_s() noexcept {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// Drains a source into a log until told to end.
+/// Drains a source into a log until it is stopped.
 class drainer {
  public:
   drainer(sample_source& from, event_log& into, int pid, const std::function<void()>& now_and_then)
@@ -68,7 +68,7 @@ class drainer {
       call_now_and_then();
     }
     const auto took = std::chrono::ceil<milliseconds>(steady_clock::now() - begin);
-    // The rings wake the reader when they fill up: it may sleep long where a turn is slow.
+    // The rings wake the reader when they fill up, so it may sleep long after a slow turn.
     const milliseconds aim = busy ? std::max(shortest, took * turn_share) : pause_ * 2;
     pause_ = std::min(aim, longest);
   }
@@ -76,8 +76,8 @@ class drainer {
  private:
   static constexpr milliseconds shortest{10};
   static constexpr milliseconds longest{100};
-  static constexpr int turn_share = 10;  ///< turns take at most one part of so many
-  static constexpr int look_share = 100; ///< and what is done now and then of so many
+  static constexpr int turn_share = 10;  ///< turns take at most 1 / `turn_share` of the time
+  static constexpr int look_share = 100; ///< and `now_and_then_` at most 1 / `look_share`
 
   void call_now_and_then() {
     const auto begin = steady_clock::now();
@@ -95,7 +95,7 @@ class drainer {
   milliseconds pause_ = shortest;
 };
 
-/// Drains beside the thread that waits for the program's end.
+/// Drains on a second thread while the first waits for the program's end.
 class background {
  public:
   background() = default;
@@ -161,7 +161,7 @@ void conclude(recording& what, sample_source& source, sample_source::beginning f
   what.observer_s = own_processor_s() - observer_s_before;
 }
 
-/// What was mapped before anybody watched.
+/// Records what was mapped before the observation began.
 void tell_mappings(sys::process& of, bool data_too, event_log& log) {
   const auto text = of.read_file("maps");
   if (!text) {
@@ -188,7 +188,7 @@ void tell_name(sys::process& of, int tid, event_log& log) {
   }
 }
 
-/// Threads that were started meanwhile by watched ones are watched already: the log knows of them.
+/// Threads that watched ones have started meanwhile are watched already, as the log shows.
 void watch_threads(sys::process& of, sample_source& source, event_log& log) {
   std::set<int> watched;
   std::size_t tasks_read = 0;
@@ -217,7 +217,7 @@ bool has_ended(sys::process& which) {
   }
   const auto text = which.read_file("stat");
   const auto stat = text ? parse_task_stat(text.value) : std::nullopt;
-  // Nobody has waited for it yet. Other threads can outlive the first.
+  // A zombie has ended but is not reaped yet. Other threads can outlive the first.
   return !stat || (stat->state == 'Z' && tids.value.size() == 1);
 }
 

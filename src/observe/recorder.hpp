@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Staying with a program while its page faults are sampled.
+// Samples the page faults of a program while it runs.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace nodewise::observe {
 struct recording_options {
   fault_source_options faults;
   std::size_t limit_bytes = event_log::default_limit_bytes; ///< of the log
-  /// Called some ten times a second while the program runs, more seldom where it is slow; in any
+  /// Called about ten times a second while the program runs, less often if the call is slow; on any
   /// one thread; may be empty.
   std::function<void()> now_and_then;
 };
@@ -33,19 +33,19 @@ struct recording {
   bool ended = true;          ///< false: an observed process goes on
   std::uint64_t begin_ns = 0; ///< CLOCK_MONOTONIC, as all times
   std::uint64_t end_ns = 0;
-  double observer_s = 0; ///< processor time of this process meanwhile
+  double observer_s = 0; ///< processor time that this process used meanwhile
 };
 
-/// Runs `become`, which is to replace the process, in a child, and samples it from its exec to its
-/// end, with all that it starts. Signals are passed on. In the child, what `become` throws leaves
-/// this function, too (sys::run_child). Throws `error` (system) where sampling is refused: then
-/// nothing was run.
+/// Runs `become`, which must replace the process, in a child, and samples it from its exec to its
+/// end, with all that it starts. Passes signals on. In the child, exceptions of `become` leave this
+/// function, too (sys::run_child). Throws `error` (system) if sampling is refused; then nothing was
+/// run.
 [[nodiscard]] recording record_program(const std::function<void()>& become,
                                        const recording_options& options);
 
 /// Samples a running process with all its threads and what they start, until it ends, the time is
-/// over or `stop` says so, which is asked several times a second. Throws `error`: (usage) there is
-/// no such process; (system) where sampling is refused.
+/// over or `stop` returns true; `stop` is called several times a second. Throws `error`: (usage)
+/// there is no such process; (system) sampling is refused.
 [[nodiscard]] recording record_process(int pid, std::optional<std::chrono::milliseconds> duration,
                                        const std::function<bool()>& stop,
                                        const recording_options& options);

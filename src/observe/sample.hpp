@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What can be heard of a running program, from whatever source: who touched which address, from
-// where, when. All times are CLOCK_MONOTONIC in nanoseconds.
+// Events of a running program, from any source: which thread touched which address, from where,
+// when. All times are CLOCK_MONOTONIC in nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -26,30 +26,30 @@ enum class sample_kind : std::uint8_t {
 struct access_sample {
   std::uint64_t time_ns = 0;
   std::uint64_t address = 0;
-  /// The instruction; of the kernel, where a system call touched the program's memory.
+  /// The instruction; in the kernel if a system call touched the program's memory.
   std::uint64_t ip = 0;
   int pid = 0;
   int tid = 0;
   int cpu = -1; ///< the operating system's number
   sample_kind kind = sample_kind::fault;
-  /// Of the page at the address, once the access was done; 0 where nobody knows.
+  /// Of the page at the address, after the access; 0 if unknown.
   std::uint64_t page_bytes = 0;
-  /// On which the page was then; unknown where the kernel does not tell physical addresses.
+  /// The page's node at that time; unknown if the kernel does not report physical addresses.
   node_id node = unknown_node;
   friend bool operator==(const access_sample&, const access_sample&) = default;
 };
 
 /// The registers and the innermost part of the stack of a thread at an access, to be unwound. The
-/// access is a sample as well: of the same thread, instruction and address, a moment earlier or
+/// access is also a sample, with the same thread, instruction and address, a moment earlier or
 /// later.
 struct stack_copy {
   access_sample at;
-  sys::user_registers registers;    ///< of the program, also where the kernel touched
+  sys::user_registers registers;    ///< of the program, even if the kernel touched
   std::span<const std::byte> bytes; ///< from registers.sp on
 };
 
-/// A part of a file, or anonymous memory, that came into a program's address space. A forked
-/// process begins with its parent's mappings, of which nothing is told again.
+/// A part of a file, or anonymous memory, that was mapped into a program's address space. A forked
+/// process begins with its parent's mappings, which are not reported again.
 struct module_mapped {
   int pid = 0;
   std::uint64_t time_ns = 0; ///< 0: before the observation began
@@ -57,15 +57,15 @@ struct module_mapped {
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
   bool executable = false;
-  std::string path;     ///< "//anon" and "[heap]" are no files
-  std::string build_id; ///< hexadecimal; empty where nobody says
+  std::string path;     ///< "//anon" and "[heap]" are not files
+  std::string build_id; ///< hexadecimal; empty if unknown
 };
 
 enum class task_change {
   thread_started,
   process_forked, ///< `name` is empty: it has its parent's
-  executed,       ///< became the program `name`: its mappings before are gone
-  named,          ///< a thread gave itself or another one a name
+  executed,       ///< became the program `name`: its earlier mappings are gone
+  named,          ///< a thread named itself or another one
   ended,          ///< a thread; the process with its last one
 };
 
@@ -74,12 +74,12 @@ struct task_event {
   task_change what = task_change::named;
   int pid = 0;
   int tid = 0;
-  int parent_pid = 0; ///< of who started or forked it
+  int parent_pid = 0; ///< the process that started or forked it
   int parent_tid = 0;
   std::string name;
 };
 
-/// A thread was seen on a processor; when it came there, nobody says.
+/// A thread was seen on a processor; when it arrived there is unknown.
 struct thread_sighting {
   std::uint64_t time_ns = 0;
   int pid = 0;
@@ -87,7 +87,7 @@ struct thread_sighting {
   int cpu = -1;
 };
 
-/// Where a source puts what it hears. What comes from one processor comes in the order of time.
+/// Receives the events of a source. Events from one processor arrive in time order.
 class sample_sink {
  public:
   virtual ~sample_sink() = default;
@@ -104,15 +104,15 @@ class sample_sink {
   sample_sink& operator=(sample_sink&&) = default;
 };
 
-/// What a source can tell here and now.
+/// What a source can report on this system.
 struct source_abilities {
   bool first_touches = false;
   bool accesses = false;   ///< also later ones, as NUMA balancing or hardware samples them
-  bool kernel = false;     ///< also those that happen inside system calls
-  bool stacks = false;     ///< now and then the stack
-  bool migrations = false; ///< each is a sighting; otherwise as far as samples and /proc show them
+  bool kernel = false;     ///< also those inside system calls
+  bool stacks = false;     ///< occasional stack copies
+  bool migrations = false; ///< each is a sighting; otherwise only samples and /proc show them
   bool page_sizes = false;
-  bool others = false;              ///< hears also of processes that are not watched
+  bool others = false;              ///< also reports processes that are not watched
   std::vector<std::string> missing; ///< a sentence each: what, why, cure
 };
 
@@ -120,15 +120,15 @@ struct source_abilities {
 struct source_losses {
   std::uint64_t counted = 0; ///< events that happened, by the kernel's count; 0: unknown
   std::uint64_t taken = 0;   ///< samples that reached the sink
-  std::uint64_t lost = 0;    ///< samples that found no room
-  /// Stack copies that found no room, or whose stack could not be read just then: the kernel does
-  /// not wait for a page, and NUMA balancing takes away those of stacks, too.
+  std::uint64_t lost = 0;    ///< samples that did not fit
+  /// Stack copies that did not fit, or whose stack could not be read at that moment: the kernel
+  /// does not wait for a page, and NUMA balancing unmaps stack pages, too.
   std::uint64_t stacks = 0;
-  std::uint64_t damaged = 0; ///< records that made no sense
-  std::uint64_t others = 0;  ///< records of tasks, names and mappings that found no room
+  std::uint64_t damaged = 0; ///< invalid records
+  std::uint64_t others = 0;  ///< records of tasks, names and mappings that did not fit
 };
 
-/// Somebody who samples accesses of threads: the kernel by page faults, or hardware.
+/// Samples accesses of threads: the kernel by page faults, or hardware.
 class sample_source {
  public:
   sample_source() = default;
@@ -140,14 +140,14 @@ class sample_source {
   /// Known once a thread is watched.
   [[nodiscard]] virtual source_abilities abilities() const = 0;
   enum class beginning { at_exec, now };
-  /// Samples this thread and whatever it starts. Throws `error` (system) where that is refused.
-  /// False: the thread has ended.
+  /// Samples this thread and all that it starts. Throws `error` (system) if that is refused. False:
+  /// the thread has ended.
   virtual bool watch(int tid, beginning when) = 0;
   /// Readable when there is enough to drain. Changes with `watch`.
   [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
-  /// Gives all that is there; answers how many samples.
+  /// Passes on all that is there; returns the number of samples.
   virtual std::uint64_t drain(sample_sink& into) = 0;
-  /// Nothing new after this; what is there can still be drained.
+  /// Ends sampling; what is there can still be drained.
   virtual void stop() = 0;
   /// Complete after `stop` and the last `drain`.
   [[nodiscard]] virtual source_losses losses() const = 0;

@@ -18,7 +18,7 @@ void thread_looks::look(event_log& log) {
   for (const int pid : std::set(pids_)) {
     look_at(pid, log);
   }
-  // At most a hundredth of a processor, however many threads there are.
+  // Use at most a hundredth of a processor, for any number of threads.
   constexpr std::chrono::milliseconds shortest{100};
   const auto end = clock::now();
   next_ = end + std::max<clock::duration>(shortest, (end - begin) * 100);

@@ -11,12 +11,12 @@
 
 namespace nodewise::observe {
 
-/// Looks now and then, by /proc, on which processor the threads of the recorded processes are.
+/// Reads from /proc, at intervals, on which processor the threads of the recorded processes run.
 class thread_looks {
  public:
   explicit thread_looks(int pid) : pids_{pid} {}
 
-  /// Looks, if it is time to. New sightings go into the log, which also says what was started.
+  /// Reads /proc if it is time to. Adds new sightings to the log; the log also names new tasks.
   void look(event_log& log);
 
  private:

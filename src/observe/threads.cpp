@@ -12,8 +12,8 @@ namespace nodewise::observe {
 
 namespace {
 
-/// /proc/PID/task/TID/syscall: number, six arguments, stack pointer, program counter. "running" of
-/// a thread that is on a processor.
+/// /proc/PID/task/TID/syscall: number, six arguments, stack pointer, program counter. It is
+/// "running" for a thread that is on a processor.
 std::optional<std::uint64_t> stack_pointer_of(std::string_view text) {
   const std::size_t last = text.rfind(' ');
   if (last == text.npos) {

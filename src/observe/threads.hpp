@@ -23,15 +23,15 @@ struct thread_facts {
   node_id node = unknown_node; ///< of that processor
   cpu_set allowed;             ///< empty if unknown
   std::uint64_t cpu_ticks = 0;
-  bool active = false;                        ///< runs now, or has run since the sample before
-  std::optional<std::uint64_t> stack_pointer; ///< where the kernel tells it
+  bool active = false;                        ///< runs now, or has run since the previous sample
+  std::optional<std::uint64_t> stack_pointer; ///< if the kernel reports it
 };
 
-/// `ticks_before`: cpu_ticks by thread at the sample before; empty at the first.
+/// `ticks_before`: cpu_ticks by thread at the previous sample; empty at the first.
 [[nodiscard]] std::vector<thread_facts>
 read_threads(sys::process& of, const machine& on, const std::map<int, std::uint64_t>& ticks_before);
 
-/// Where they ran last; unknown ones are left out.
+/// The nodes where the threads ran last; unknown nodes are omitted.
 [[nodiscard]] node_set nodes_of(const std::vector<thread_facts>& threads, bool only_active);
 
 } // namespace nodewise::observe

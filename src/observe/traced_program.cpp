@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
   ::_exit(127);
 }
 
-/// The program and the way to its end.
+/// Watches the program to its end.
 class watched_program {
  public:
   watched_program(const program_looks& looks, pid_t pid, const sys::held_signals& signals)
@@ -46,7 +46,7 @@ class watched_program {
         look();
       } else if (now >= next) {
         looks_.pass_by(pid_);
-        // Often at first for the sake of short programs, seldom later for that of long ones.
+        // Often at first, for short programs; less often later, for long ones.
         constexpr milliseconds longest{1000};
         pause = looks_.every.value_or(std::min(pause * 3 / 2, longest));
         next = steady_clock::now() + pause;
@@ -125,7 +125,7 @@ class watched_program {
   std::exception_ptr failure_;
 };
 
-/// Ends it, wherever it stands.
+/// Kills it, in whatever state it is.
 void finish_off(pid_t pid) noexcept {
   ::kill(pid, SIGKILL);
   int status = 0;
@@ -134,7 +134,7 @@ void finish_off(pid_t pid) noexcept {
   }
 }
 
-/// SEIZE, not TRACEME: stops and signals of the program then stay what they are.
+/// SEIZE, not TRACEME, so that stops and signals of the program work as usual.
 void trace_to_its_end(pid_t pid) {
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, static_cast<long>(PTRACE_O_TRACEEXIT)) == 0) {
     return;

@@ -7,15 +7,16 @@ namespace nodewise::inline v0 {
 
 namespace {
 
-/// At the end of a loop each worker waits for at most one chunk of another: a 32nd of its own work.
+/// At the end of a loop each worker waits for at most one chunk of another worker: 1/32 of its own
+/// work.
 constexpr std::size_t chunks_per_worker = 32;
 
-/// A worker takes several chunks at once only where this many are left for each of them and each
-/// worker of the list's team.
+/// A worker takes n chunks at once only if at least this many times n are left for each worker of
+/// the list's team.
 constexpr std::size_t chunks_left_for_each_taken = 64;
 constexpr std::size_t most_at_a_time = 32;
 
-/// Counts of chunks have half a word; what workers ask for in vain is counted, too.
+/// Each count of chunks has half a word; requests that find no chunk left are counted, too.
 constexpr std::size_t most_chunks = std::size_t{1} << 31;
 constexpr std::uint64_t one_from_front = 1;
 constexpr std::uint64_t one_from_back = std::uint64_t{1} << 32;
@@ -47,8 +48,8 @@ chunk_queue::chunk_queue(const page_lists& pages, const thread_map& threads, sch
   }
 }
 
-/// Chunks that a worker takes at once from its own node's list. Many where very many are left: then
-/// handing them out takes no time, and work that is uneven is still evened out by the last of them.
+/// Chunks that a worker takes at once from its own node's list. With very many left, it takes many,
+/// so that handing them out costs little; the last chunks still balance uneven work.
 std::size_t chunk_queue::at_a_time(std::size_t list) const noexcept {
   const std::size_t share = left(list) / (chunks_left_for_each_taken * lists_[list].workers);
   return std::clamp<std::size_t>(share, 1, most_at_a_time);
@@ -56,7 +57,7 @@ std::size_t chunk_queue::at_a_time(std::size_t list) const noexcept {
 
 chunk_queue::hand chunk_queue::take_equal(std::size_t list, from end) noexcept {
   list_state& state = lists_[list];
-  // Looked at first: a loop's workers come back again and again to a list that is used up.
+  // Checked first: a loop's workers return again and again to a list that is used up.
   if (state.used_up.load(std::memory_order_relaxed)) {
     return {};
   }
@@ -64,7 +65,7 @@ chunk_queue::hand chunk_queue::take_equal(std::size_t list, from end) noexcept {
   const std::size_t wanted = own ? at_a_time(list) : 1;
   const auto before = split(state.taken.value.fetch_add(
       wanted * (end == from::front ? one_from_front : one_from_back), std::memory_order_relaxed));
-  // No more chunks are taken than there are, so the two ends never meet.
+  // No more chunks are handed out than there are, so the two ends never overlap.
   const std::size_t taken = before.front + before.back;
   if (taken >= state.chunks) {
     state.used_up.store(true, std::memory_order_relaxed);
@@ -93,7 +94,7 @@ chunk_queue::hand chunk_queue::take(std::size_t list, from end) noexcept {
   if (how_.kind != schedule_kind::guided) {
     return take_equal(list, end);
   }
-  // Once strangers come, anybody may be next.
+  // Once workers of other teams take from a list, any worker may be next.
   return take_guided(list, end == from::front ? lists_[list].workers : threads_.workers().size());
 }
 
@@ -126,7 +127,7 @@ std::size_t chunk_queue::left(std::size_t list) const noexcept {
 
 chunk_queue::hand chunk_queue::steal_from(const std::vector<std::size_t>& group) noexcept {
   for (;;) {
-    // From who has most left: who has little will be done with it, and would have to steal in turn.
+    // From the team with most left: one with little left soon finishes and would steal in turn.
     const std::size_t most =
         *std::ranges::max_element(group, {}, [this](std::size_t list) { return left(list); });
     if (left(most) == 0) {

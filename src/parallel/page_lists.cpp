@@ -11,7 +11,7 @@ page_lists::page_lists(std::span<const extent> pages, const thread_map& threads)
     : lists_(threads.teams().size() + 1) {
   struct homes {
     std::vector<std::size_t> teams;
-    std::size_t turn = 0; ///< short extents of a memory without workers go to its teams in turn
+    std::size_t turn = 0; ///< short extents of a node without workers go to its teams in turn
   };
   std::map<int, homes> of_node;
   for (const extent& e : pages) {

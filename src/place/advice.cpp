@@ -36,7 +36,7 @@ std::size_t position_of(const model::machine_costs& in, node_id node) {
 /// For each thread the shares of the memories, by position.
 model::traffic equal_work(const std::vector<std::size_t>& cores, std::size_t nodes,
                           const auto& shares_of) {
-  constexpr double bytes = 1e9; // any amount: only ratios are told
+  constexpr double bytes = 1e9; // any amount: only ratios are reported
   model::traffic all;
   for (const std::size_t core : cores) {
     model::thread_traffic thread{.core = core, .read = {}, .written = {}};
@@ -110,7 +110,7 @@ arrangement_advice advise_arrangement(const topology& on, std::span<const cpu_id
   const auto own_part = [&](std::size_t core, std::size_t n) {
     return homes[costs.cores[core].node] == n ? 1.0 : 0.0;
   };
-  // Whoever comes goes through the blocks one after the other: all are in one memory at a time.
+  // With `anyone`, the threads work through the blocks in order: all use one memory at a time.
   double in_blocks = 0;
   if (users == page_users::owner) {
     in_blocks = seconds(own_part);
@@ -154,8 +154,8 @@ std::size_t chunk_of_whole_pages(std::size_t element_bytes, std::size_t page_byt
                 "give elements and pages of at least one byte, and at least one page");
   }
   const std::size_t common = std::gcd(element_bytes, page_bytes);
-  const std::size_t elements = page_bytes / common; // the least that end with a page
-  const std::size_t pages = element_bytes / common; // and so many pages they are
+  const std::size_t elements = page_bytes / common; // the fewest that end on a page edge
+  const std::size_t pages = element_bytes / common; // the pages that they fill
   const std::size_t times = least_pages / pages + (least_pages % pages != 0 ? 1 : 0);
   if (times > std::numeric_limits<std::size_t>::max() / elements) {
     throw error(error_kind::usage, "a chunk of whole pages",

@@ -12,10 +12,10 @@ namespace nodewise::inline v0::detail {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
-/// Of 4 KiB: what processors compare of addresses before they know them whole.
+/// Cache lines in 4 KiB: processors compare addresses modulo 4 KiB before they compare all bits.
 constexpr std::size_t lines = 64;
-/// Odd, so that 64 arrays have 64 places, and near to 64 over the golden ratio, so that each new
-/// one is far from those before it.
+/// Odd, so that 64 arrays get 64 different offsets. Close to 64 / golden ratio, so that each new
+/// offset is far from those before it.
 constexpr std::size_t step_lines = 39;
 
 } // namespace

@@ -11,7 +11,7 @@ namespace nodewise::engine {
 
 namespace {
 
-/// What helps against the errnos that the placement calls give.
+/// The cure for an errno of a placement call.
 std::string cure_of(int errno_value) {
   switch (errno_value) {
   case EPERM:
@@ -47,8 +47,8 @@ void require_cover(std::span<const extent> extents, std::size_t pages) {
   }
 }
 
-/// Blocks shorter than the page would lose their owners: base pages instead, where there is a
-/// choice.
+/// Blocks shorter than the page would lose their owners. Falls back to base pages, unless `how` is
+/// `must` or the range is mapped from reserved huge pages.
 void give_up_rounding(strictness how, const page_window& window, std::vector<extent> asked,
                       page_choice& choice, placement& report) {
   const std::string what = "blocks of " + std::to_string(asked.size()) +
@@ -87,7 +87,7 @@ void place_by_policy(sys::kernel& kernel, const page_window& window, strictness 
   const auto mode = how == strictness::must ? sys::policy::bind : sys::policy::preferred;
   for (const extent& e : report.asked) {
     const auto bytes = window.bytes_of(e);
-    // Pages that are there already go along; fresh memory has none, and looking for them is cheap.
+    // Pages already in memory are moved, too; fresh memory has none, and looking for them is cheap.
     const int failed = kernel.mbind(bytes.data(), bytes.size(), mode, {e.owner},
                                     sys::mbind_move | sys::mbind_strict);
     if (failed == 0) {
@@ -136,8 +136,8 @@ std::uint64_t next_placement_number() noexcept {
 int give_back(sys::kernel& kernel, void* start, std::size_t bytes) noexcept {
   int failed = EINVAL;
   std::size_t whole = bytes;
-  // Which pages the mapping got, the kernel knows: it may have had no reserved ones. It refuses
-  // (EINVAL) to cut one of those, so the first length that it takes is the one that was mapped.
+  // The mapping may have fallen back from reserved huge pages. The kernel refuses (EINVAL) to cut a
+  // reserved huge page, so the first length that it accepts is the one that was mapped.
   for (const std::size_t page : {kernel.base_page_bytes(), reserved_page_bytes(page_size::huge_2m),
                                  reserved_page_bytes(page_size::huge_1g)}) {
     whole = (bytes + page - 1) / page * page;
@@ -147,7 +147,7 @@ int give_back(sys::kernel& kernel, void* start, std::size_t bytes) noexcept {
     }
   }
   if (failed == ENOMEM) {
-    (void)kernel.madvise(start, whole, MADV_DONTNEED); // ENOMEM is what is reported
+    (void)kernel.madvise(start, whole, MADV_DONTNEED); // the ENOMEM is reported
   }
   return failed;
 }
@@ -157,8 +157,8 @@ int populate(sys::kernel& kernel, std::span<std::byte> range, std::size_t page_b
   if (failed != EINVAL && failed != EPERM && failed != ENOSYS) {
     return failed;
   }
-  // Before Linux 5.14, or refused: touch. Adding nothing keeps the contents even while others
-  // write.
+  // Before Linux 5.14, or if refused: touch each page. An OR with 0 keeps the contents even while
+  // other threads write.
   for (std::size_t at = 0; at < range.size(); at += page_bytes) {
     __atomic_fetch_or(reinterpret_cast<unsigned char*>(range.data() + at), 0, __ATOMIC_RELAXED);
   }

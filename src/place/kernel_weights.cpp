@@ -32,7 +32,7 @@ double error_of(const std::vector<double>& wanted, const std::vector<std::uint32
   return worst;
 }
 
-/// In GB/s; of a figure given twice the last counts, as in the model.
+/// In GB/s; if a figure is given twice, the last one counts, as in the model.
 std::optional<double> bandwidth_of(const machine& measured, const memory_node& node) {
   std::optional<double> own;
   std::optional<double> best;
@@ -70,14 +70,14 @@ std::string cure_of(int failed) {
   }
 }
 
-/// A setting as it was, to be put back.
+/// The old value of a setting, to be restored.
 struct setting {
   std::string file;
   std::string text;
 };
 
-/// Whether the kernel computes the weights itself: what it is called, if that is so. On some
-/// kernels the preprocessor has made __auto_type of the word auto.
+/// The file that makes the kernel compute the weights itself; nullopt if it does not. On some
+/// kernels the file is called __auto_type, because the preprocessor replaced the word auto.
 std::optional<setting> automatic(sys::kernel& from) {
   for (const char* const name : {"/auto", "/__auto_type"}) {
     const std::string file = folder + std::string(name);
@@ -88,12 +88,12 @@ std::optional<setting> automatic(sys::kernel& from) {
   return std::nullopt;
 }
 
-/// Puts back what was there and returns the files that refused it.
+/// Restores the old values and returns the files that refused them.
 std::string put_back(sys::kernel& to, const std::vector<setting>& changed,
                      const std::optional<setting>& was_automatic) {
   std::string left;
-  // Without bandwidths of the firmware's the kernel does not compute again (ENODEV), and what it
-  // had computed is what has just been written.
+  // Without bandwidths from the firmware the kernel does not compute weights again (ENODEV), but
+  // the ones that it had computed have just been written back.
   const auto put = [&](const setting& each) {
     const int failed = to.write_file(each.file.c_str(), each.text);
     if (failed != 0 && failed != ENODEV) {
@@ -173,7 +173,7 @@ std::string shell_lines(std::span<const weight> weights) {
 }
 
 void apply_weights(sys::kernel& to, std::span<const weight> weights) {
-  // Whether all of them are there is known before the first is changed.
+  // Check that all files can be read before the first is changed.
   std::vector<setting> before;
   for (const weight& each : weights) {
     const std::string file = file_of(each.node);
@@ -191,7 +191,7 @@ void apply_weights(sys::kernel& to, std::span<const weight> weights) {
     int failed = to.write_file(before[i].file.c_str(), value);
     const bool refused = failed != 0;
     if (!refused && to.read_file(before[i].file.c_str()).value != value) {
-      failed = EIO; // taken, and something else is there
+      failed = EIO; // accepted, but the file holds another value
     }
     if (failed == 0) {
       continue;

@@ -14,8 +14,8 @@ namespace nodewise::inline v0 {
 
 namespace {
 
-/// Regions of one node. Small requests, of which a pool has many, are cut from slabs and stay with
-/// the resource; large ones are regions of their own.
+/// Allocates on one node. Small requests, of which a pool makes many, are cut from slabs, and the
+/// resource keeps their memory; large ones are regions of their own.
 class node_memory : public std::pmr::memory_resource {
  public:
   explicit node_memory(node_id node) : by_(node) {}
@@ -49,7 +49,7 @@ class node_memory : public std::pmr::memory_resource {
   bound by_;
   std::mutex mutex_;
   std::vector<region> slabs_;
-  std::size_t used_ = 0; ///< of the last slab
+  std::size_t used_ = 0; ///< bytes of the last slab
 };
 
 struct node_pool {
@@ -62,7 +62,7 @@ struct node_pool {
 } // namespace
 
 std::pmr::memory_resource& resource_on(node_id node) {
-  // Never destroyed: objects of static life may still be in it.
+  // Never destroyed: objects of static lifetime may still use it.
   static std::mutex& mutex = *new std::mutex;
   static auto& pools = *new std::map<int, std::unique_ptr<node_pool>>;
   const std::lock_guard lock(mutex);

@@ -8,8 +8,8 @@ namespace nodewise::engine {
 
 namespace {
 
-/// Pages a move_pages call takes at once: the kernel's own cost per call vanishes, and the buffers
-/// stay small.
+/// Pages per move_pages call: enough to make the kernel's cost per call negligible, and few enough
+/// to keep the buffers small.
 constexpr std::size_t batch_pages = 4096;
 
 class mover {
@@ -51,8 +51,8 @@ class mover {
   }
 
  private:
-  /// Of a huge page that moves as a whole, the kernel calls some small pages busy: where they are
-  /// now is what counts.
+  /// When a huge page moves as a whole, the kernel reports some of its small pages as busy. This
+  /// asks where they are now and counts that.
   void ask_again_about_the_busy() {
     if (std::ranges::none_of(after_, [](int status) { return status == -EBUSY; })) {
       return;
@@ -80,7 +80,7 @@ class mover {
     }
   }
 
-  /// Neighbouring pages refused for the same reason are one refusal.
+  /// Merges neighbouring pages that are refused for the same reason into one refusal.
   void refuse(std::size_t i, int errno_value) {
     const node_id owner{nodes_[i]};
     if (!report_.refused.empty()) {
@@ -104,7 +104,7 @@ class mover {
   std::vector<int> after_;
 };
 
-/// Lets pages that come later follow, where that takes few policies.
+/// Sets policies for pages that are touched later, if few policies are enough.
 void set_policies(sys::kernel& kernel, const page_window& window, std::span<const extent> extents,
                   migration& report) {
   if (extents.size() > policy_extent_limit(kernel)) {

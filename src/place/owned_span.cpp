@@ -10,7 +10,7 @@ namespace nodewise::inline v0::detail {
 
 namespace {
 
-/// Pages in front of the whole ones, of which the range has only a part: 0 or 1.
+/// Pages before the first whole one that are only partly in the range: 0 or 1.
 std::size_t pages_in_front(const covered_range& covered) noexcept {
   return covered.offset_bytes != 0 ? 1 : 0;
 }

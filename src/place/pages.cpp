@@ -91,7 +91,7 @@ page_choice choose_pages(sys::kernel& kernel, page_size asked, std::span<const e
 
 std::size_t policy_extent_limit(sys::kernel& kernel) {
   const auto text = kernel.read_file("/proc/sys/vm/max_map_count");
-  std::size_t max_map_count = 65530; // the kernel's default, where /proc is hidden
+  std::size_t max_map_count = 65530; // the kernel's default, used if /proc is hidden
   std::from_chars(text.value.data(), text.value.data() + text.value.size(), max_map_count);
   return std::min(max_policy_extents, max_map_count / 4);
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The public functions: the engine with the running kernel.
+// The public functions: they call the engine with the running kernel.
 #include <nodewise/placement.hpp>
 
 #include <cstdint>

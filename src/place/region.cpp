@@ -9,7 +9,8 @@
 
 #include "place/engine.hpp"
 
-/// The agent's, if one is preloaded: memory with a distribution of its own gets a name in profiles.
+/// Defined by the agent, if it is preloaded: memory with its own distribution gets a name in
+/// profiles.
 extern "C" [[gnu::weak, gnu::visibility("default")]] void
 nodewise_agent_region(void* start, std::size_t bytes) noexcept;
 
@@ -41,7 +42,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Fresh memory that starts at a multiple of `alignment`, so that huge pages can begin at once.
+/// Fresh memory that starts at a multiple of `alignment`, so that a huge page can start there.
 mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignment) {
   const auto reserved = kernel.map(bytes + alignment, sys::access::read_write, MAP_NORESERVE);
   if (!reserved) {
@@ -63,7 +64,8 @@ mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignmen
   return {start + before, bytes};
 }
 
-/// Reserved huge pages, or nothing where there are none and `prefer` lets us go on.
+/// Maps reserved huge pages. If there are none, returns nothing with `prefer` and throws with
+/// `must`.
 mapping map_reserved(sys::kernel& kernel, std::size_t bytes, std::size_t page_bytes, strictness how,
                      int& failed) {
   const auto got = kernel.map(bytes, sys::access::read_write, hugetlb_flags(page_bytes));
@@ -113,7 +115,7 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
     if (reserved == 0) {
       engine::require_room(kernel, options.how, placed_);
     } else {
-      // A fault that finds no huge page on its node is a SIGBUS; asked in advance, it is an error.
+      // A fault that finds no huge page on its node raises SIGBUS; populating reports an error.
       const int failed = engine::populate(kernel, {start_, mapped_bytes_}, reserved);
       if (failed != 0) {
         refuse(bytes, "populating reserved huge pages",
@@ -150,7 +152,7 @@ region::~region() {
 
 void region::release() noexcept {
   if (start_ != nullptr) {
-    (void)engine::give_back(sys::real_kernel(), start_, mapped_bytes_); // has no one to report to
+    (void)engine::give_back(sys::real_kernel(), start_, mapped_bytes_); // cannot report failure
     start_ = nullptr;
   }
 }

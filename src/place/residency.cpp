@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t batch_pages = 4096;
 
-/// Counts pages by node, and those on their owner, going through the range in ascending order.
+/// Counts pages by node, and pages on their owner. Pages must be added in ascending order.
 class tally {
  public:
   tally(residency& result, std::span<const extent> extents) : result_(result), extents_(extents) {}
@@ -61,7 +61,7 @@ bool query_by_move_pages(sys::kernel& kernel, const page_window& window,
       return false;
     }
     for (std::size_t i = 0; i < status.size(); ++i) {
-      // ENOENT: no page. EFAULT: the shared zero page, which belongs to no one.
+      // ENOENT: no page. EFAULT: the shared zero page, which has no owner.
       if (status[i] != -ENOENT && status[i] != -EFAULT) {
         counts.add(first + i, status[i] >= 0 ? node_id{status[i]} : unknown_node);
       }
@@ -72,7 +72,7 @@ bool query_by_move_pages(sys::kernel& kernel, const page_window& window,
   return true;
 }
 
-/// get_mempolicy brings absent pages into memory, so mincore says first which to ask about.
+/// get_mempolicy brings absent pages into memory, so mincore first finds the present ones.
 bool query_by_get_mempolicy(sys::kernel& kernel, const page_window& window,
                             std::span<const extent> extents, residency& result) {
   std::vector<unsigned char> present(window.pages);

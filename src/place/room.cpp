@@ -10,12 +10,12 @@ namespace nodewise::engine {
 
 namespace {
 
-/// Asking a node takes the time of some tens of faults, and smaller ranges fit nearly always.
+/// Querying a node takes as long as tens of faults, and smaller ranges nearly always fit.
 constexpr std::size_t least_bytes_asked_for = std::size_t{16} << 20;
 
 struct room {
   std::uint64_t asked = 0;
-  std::uint64_t there = UINT64_MAX; ///< where the kernel does not tell, nothing is refused
+  std::uint64_t there = UINT64_MAX; ///< if the kernel does not report it, nothing is refused
 };
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -32,7 +32,7 @@ std::string answer(node_id node, const room& of) {
 void require_room(sys::kernel& kernel, strictness how, placement& report) {
   const std::size_t page = report.base_page_bytes;
   if (report.method == place_method::migration) {
-    return; // the pages are there already, and what could not be moved has been told
+    return; // the pages are in memory already, and failed moves are reported
   }
   if (how == strictness::prefer && report.pages * page < least_bytes_asked_for) {
     return;

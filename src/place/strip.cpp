@@ -35,7 +35,7 @@ char letter_of(int node) {
   return node < digits + letters ? static_cast<char>('a' + node - digits) : '#';
 }
 
-/// What most of the pages say; the lowest where several are equally many.
+/// The most frequent status; the lowest one if several are equally frequent.
 int most_of(std::span<const int> status) {
   std::map<int, std::size_t> counts;
   for (const int each : status) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memories of a plan's interleaving, with and without weights.
+// The memories in a plan's interleaving, with and without weights.
 #include <algorithm>
 #include <charconv>
 #include <optional>

@@ -12,7 +12,7 @@ inline constexpr std::array<std::string_view, 4> place_names = {"threads", "core
 /// In the order of `bind_policy`.
 inline constexpr std::array<std::string_view, 3> bind_names = {"none", "close", "spread"};
 
-/// False, true: as --main takes them.
+/// False, true: the values of --main.
 inline constexpr std::array<std::string_view, 2> main_names = {"waits", "works"};
 
 } // namespace nodewise::plans

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A plan: what to do to an unmodified program, as a file that people read, edit and compare
-// (nodewise/plan/1). docs/formats.md has its fields.
+// A plan: what to do to an unmodified program, in a file that people read, edit and compare
+// (nodewise/plan/1). docs/formats.md describes its fields.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ struct code_place {
   friend bool operator==(const code_place&, const code_place&) = default;
 };
 
-/// How the pages of an object are to lie.
+/// How the pages of an object are placed.
 enum class layout {
-  untouched,   ///< as the program has it
+  untouched,   ///< left as the program places it
   blocked,     ///< one block a thread, on the thread's node
   interleaved, ///< in turn over the nodes that threads run on, or over `memories`
   cyclic,      ///< granules in turn over the threads' nodes
@@ -31,33 +31,33 @@ enum class layout {
   map,         ///< by parts: see `parts`
 };
 
-/// Neighbouring parts of an object that belong to one thread. Parts are relative: of an object that
-/// is twice as large each is twice as long.
+/// Consecutive parts of an object that belong to one thread. Parts are relative: in an object twice
+/// as large, each part is twice as long.
 struct part_run {
   std::uint64_t parts = 0;
   std::size_t thread = 0;
   friend bool operator==(const part_run&, const part_run&) = default;
 };
 
-/// A memory that pages go to in turn, so many in a round.
+/// A memory in a rotation over pages, and how many pages it gets per round.
 struct memory_weight {
   node_id node = unknown_node;
   std::uint32_t weight = 1;
   friend bool operator==(const memory_weight&, const memory_weight&) = default;
 };
 
-/// Which objects an entry is for: those that all its conditions hold for.
+/// Which objects an entry is for: those that meet all its conditions.
 struct condition {
   std::string kind; ///< "heap", "map", "static", "group"; empty: any
   std::optional<std::string> symbol;
-  std::string source;            ///< "solver.c:41": found again in the program's line table
-  std::vector<code_place> stack; ///< returns, innermost first: the caller, then who called it
-  /// The lines of the stack's further frames as far as they are known, innermost first: they tell
-  /// apart what one line asks for on behalf of several, where offsets mean nothing any more.
+  std::string source;            ///< "solver.c:41": looked up in the program's line table
+  std::vector<code_place> stack; ///< return addresses, innermost first: the caller, then its caller
+  /// The lines of the further frames of the stack as far as they are known, innermost first. They
+  /// distinguish callers of one allocating line when offsets are no longer valid.
   std::vector<std::string> callers;
   std::uint64_t least_bytes = 0;
   std::optional<std::uint64_t> most_bytes;
-  /// Of the objects that all else holds for, these in the order of their making, from 0; half-open.
+  /// Of the objects that meet all other conditions, these in allocation order from 0; half-open.
   std::optional<std::uint64_t> first;
   std::optional<std::uint64_t> last;
   friend bool operator==(const condition&, const condition&) = default;
@@ -67,17 +67,17 @@ struct entry {
   condition which;
   layout how = layout::untouched;
   std::size_t thread = 0;          ///< of `on_thread`
-  std::uint64_t granule_bytes = 0; ///< of `cyclic`; 0: as the agent thinks fit
+  std::uint64_t granule_bytes = 0; ///< of `cyclic`; 0: the agent chooses
   std::vector<part_run> parts;     ///< of `map`
-  /// Of `interleaved`: these memories, ascending; empty: those of the threads.
+  /// For `interleaved`: these memories, ascending; empty: those of the threads.
   std::vector<memory_weight> memories;
   std::string why; ///< a sentence for people
-  /// What the profile calls its objects, "solver.c:41 #2"; empty: as `label_of` calls `which`.
+  /// The profile's name for its objects, "solver.c:41 #2"; empty: `label_of` of `which`.
   std::string name = {};
   friend bool operator==(const entry&, const entry&) = default;
 };
 
-/// A build of a library whose code entries name.
+/// A build of a library whose code appears in entries.
 struct library {
   std::string name;     ///< the file's last part
   std::string build_id; ///< hexadecimal
@@ -87,22 +87,23 @@ struct library {
 struct plan_file {
   std::string program;            ///< the file's last part
   std::string build_id;           ///< hexadecimal; empty: any
-  std::vector<library> libraries; ///< of those in `stack` that have a build id
-  std::size_t threads = 0;        ///< it was made for so many; 0: unknown
-  std::size_t nodes = 0;          ///< and so many nodes with processors
+  std::vector<library> libraries; ///< those in `stack` that have a build id
+  std::size_t threads = 0;        ///< number that it was made for; 0: unknown
+  std::size_t nodes = 0;          ///< nodes with processors that it was made for
   bind_policy bind = bind_policy::none;
   place_kind places = place_kind::threads;
-  std::vector<entry> objects; ///< the first that fits decides
-  /// Of a program that starts threads without a runtime's help: thread 0 is the main thread, else
-  /// it waits and thread 0 is the first that it starts. A runtime's main thread always works.
+  std::vector<entry> objects; ///< the first that matches applies
+  /// For a program that starts threads without a runtime: true if thread 0 is the main thread;
+  /// false if the main thread waits and thread 0 is the first that it starts. With a runtime the
+  /// main thread always works.
   bool main_works = false;
-  /// Sizes of nested parallel regions, outermost first: `threads` is their product. Empty: flat.
+  /// Sizes of nested parallel regions, outermost first; their product is `threads`. Empty: flat.
   std::vector<std::size_t> teams = {};
   friend bool operator==(const plan_file&, const plan_file&) = default;
 };
 
-/// "solver.c:41", "field", "solver+0x1234", "heap": what people recognise an entry by; "any" where
-/// it says none of these.
+/// "solver.c:41", "field", "solver+0x1234", "heap": how people recognise an entry; "any" if it has
+/// none of these.
 [[nodiscard]] std::string label_of(const condition& which);
 /// Its name, if it has one.
 [[nodiscard]] std::string label_of(const entry& what);

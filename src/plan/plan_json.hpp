@@ -18,9 +18,9 @@ inline constexpr std::string_view schema = "nodewise/plan/1";
 /// Appends the fields of the plan to an envelope.
 void append(nlohmann::ordered_json& document, const plan_file& what);
 
-/// Checks every field. Throws `error` (input) naming the one that is wrong, and reads nothing then.
+/// Checks every field. Throws `error` (input) naming the field that is wrong.
 [[nodiscard]] plan_file plan_from_json(const json_field& document);
-/// The same of a file or a pipe; throws the same.
+/// The same for a file or a pipe; throws the same.
 [[nodiscard]] plan_file read_plan(const std::filesystem::path& file);
 
 } // namespace nodewise::plans

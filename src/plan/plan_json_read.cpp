@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kinds = {"heap", "map", "static", "group"};
 
-/// `read(text)` of a field, whose complaints name the field.
+/// Calls `read(text)` on a field; error messages name the field.
 template <class Read>
 auto read_words(const json_field& field, Read read) {
   const std::string text = field.text();
@@ -35,7 +35,8 @@ std::string some_text(const json_field& field) {
   return text;
 }
 
-/// "solver.c:41" or a function: what `--rule site=` takes, but no offset, which is of one binary.
+/// "solver.c:41" or a function: what `--rule site=` accepts, but no offset, which is valid only for
+/// one binary.
 std::string read_site(const json_field& field) {
   std::string site = some_text(field);
   if (site.find("+0x") != std::string::npos) {
@@ -44,7 +45,7 @@ std::string read_site(const json_field& field) {
   return site;
 }
 
-/// An offset means something in one binary alone, and its module is named by the file's last part.
+/// An offset is valid only for one binary, and its module is named by the file's last part.
 std::string read_build_id(const json_field& field) {
   const std::string id = field.text();
   constexpr std::size_t longest = 128;
@@ -201,7 +202,7 @@ class plan_reader {
     }
   }
 
-  /// A static array is not asked for by any line, and what is asked for has no symbol.
+  /// No line allocates a static array, and allocated memory has no symbol.
   static void refuse_contradictions(const json_field& field, const condition& which) {
     const bool asked_for = !which.source.empty() || !which.stack.empty() || !which.callers.empty();
     if (asked_for && (which.symbol || which.kind == "static")) {

@@ -14,7 +14,7 @@ namespace nodewise::plans {
 
 namespace {
 
-/// As far as a complaint repeats what somebody wrote.
+/// User input as error messages quote it, shortened to 60 characters.
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
   const bool cut = text.size() > longest;
@@ -33,7 +33,7 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// Takes what is before the first of `separators` off the front, and the separator.
+/// Removes the text before the first of `separators`, and that separator, from the front.
 std::string_view take_word(std::string_view& text, std::string_view separators) {
   const std::size_t end = std::min(text.find_first_of(separators), text.size());
   const std::string_view word = text.substr(0, end);
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> number(std::string_view text, int base = 10) {
                                                                   : std::nullopt;
 }
 
-/// Exact: "8M", "64K", "8388609".
+/// Exact size: "8M", "64K", "8388609".
 std::string size_text(std::uint64_t bytes) {
   constexpr std::string_view units = "PTGMK";
   for (std::size_t i = 0; bytes != 0 && i < units.size(); ++i) {

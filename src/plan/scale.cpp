@@ -16,7 +16,7 @@ std::uint64_t sum_of(const std::vector<part_run>& parts) {
                          [](std::uint64_t sum, const part_run& run) { return sum + run.parts; });
 }
 
-/// Fewer parts: every edge goes to the one below it.
+/// Reduces the map to at most `most` parts: rounds every edge down.
 std::vector<part_run> coarser(const std::vector<part_run>& parts, std::uint64_t most) {
   const std::uint64_t whole = sum_of(parts);
   std::vector<part_run> made;
@@ -45,7 +45,7 @@ void join(std::vector<part_run>& parts) {
   parts = std::move(made);
 }
 
-/// To as few runs and parts as say the same.
+/// Reduces to the fewest runs and parts that express the same map.
 void reduce(std::vector<part_run>& parts) {
   join(parts);
   std::uint64_t common = 0;
@@ -67,7 +67,7 @@ std::vector<part_run> scaled_parts(const std::vector<part_run>& parts, std::size
                                    std::size_t to) {
   std::vector<part_run> made;
   for (const part_run& run : parts) {
-    // On a common scale an old thread is `to` long, a new one `from`.
+    // On a common scale an old thread has length `to` and a new one length `from`.
     const std::size_t begin = run.thread * to;
     const std::size_t end = begin + to;
     for (std::size_t thread = begin / from; thread * from < end; ++thread) {

@@ -22,7 +22,7 @@ bool is_of_same_call(const object& a, const object& b) {
          left[0]->offset == right[0]->offset;
 }
 
-/// Arrays from one line are parts of one group, which begins with the first of them.
+/// Arrays from one line are parts of one group, which starts at the first of them.
 bool is_first_part(const std::vector<object>& all, const object& group) {
   return std::ranges::none_of(all, [&](const object& each) {
     return each.kind == object_kind::group && each.start < group.start &&
@@ -30,13 +30,13 @@ bool is_first_part(const std::vector<object>& all, const object& group) {
   });
 }
 
-/// Not a temporary, as what a vector of rows is filled from.
+/// Excludes temporaries, such as the row that a vector of rows is filled from.
 bool lives_as_long(const object& row, const object& group) {
   constexpr double nearly = 0.9;
   return row.died_s - group.born_s >= nearly * (group.died_s - group.born_s);
 }
 
-/// The last one before the group.
+/// The last row before the group.
 std::vector<object>::iterator row_before(std::vector<object>& all, const object& group) {
   auto last = all.end();
   for (auto each = all.begin(); each != all.end(); ++each) {
@@ -48,13 +48,13 @@ std::vector<object>::iterator row_before(std::vector<object>& all, const object&
   return last;
 }
 
-/// In an arena of the agent, where the group will have it in front.
+/// The row's size in an arena of the agent, where it becomes the front of its group.
 std::uint64_t bytes_in_arena(const object& row) {
   constexpr std::uint64_t header = 16; // agent/arena.hpp
   return (row.bytes + header - 1) / header * header + header;
 }
 
-/// The first `before` pages, of `pages` in all, are `first`'s.
+/// Gives the first `before` pages, of `pages` in all, to `first`.
 template <class Run>
 void put_in_front(std::vector<Run>&& first, std::uint64_t before, std::uint64_t pages,
                   std::vector<Run>& of) {
@@ -80,14 +80,14 @@ void append(std::vector<Each>&& more, std::vector<Each>& to) {
 
 using users = std::map<thread_index, double>;
 
-/// Uses of pages that move by a part of a page: all of a run but its edges stays a run.
+/// Uses of pages that shift by a fraction of a page. A run stays a run except at its edges.
 class moved_uses {
  public:
-  /// `pages`: of the whole; the last one may be filled in part only.
+  /// `pages`: of the whole; the last one may be only partly filled.
   explicit moved_uses(std::uint64_t pages) : last_(pages - 1) {}
 
-  /// What was used of pages that begin so far behind the first one's begin, in pages. A page that
-  /// then lies in two has as much in each as it covers of it: where its rows meet is not known.
+  /// Adds uses of pages that start `behind` pages after the first page's start. A page that then
+  /// overlaps two pages splits its use in proportion: where its rows meet is not known.
   void add(const std::vector<use_run>& runs, double behind) {
     const auto whole = static_cast<std::uint64_t>(behind);
     const double part = behind - std::floor(behind);
@@ -100,7 +100,7 @@ class moved_uses {
       if (part > 0) {
         add_page(first + run.count, run, part);
       }
-      if (run.count > 2 && first + run.count - 2 <= last_) { // a file may say anything
+      if (run.count > 2 && first + run.count - 2 <= last_) { // a file may contain any value
         add_inner(first + 1, run);
       }
     }

@@ -25,7 +25,7 @@ program& rank_of(kept_profile& part) {
   return part.what.programs[static_cast<std::size_t>(largest - part.what.programs.data())];
 }
 
-/// Numbers those that have none, if none has one. Only the largest program of each is a rank.
+/// Numbers the ranks in order if no rank has a number. Only the largest program of each is a rank.
 void number_ranks(std::vector<kept_profile>& parts) {
   std::map<int, std::string> file_of;
   std::size_t numbered = 0;
@@ -50,7 +50,7 @@ void number_ranks(std::vector<kept_profile>& parts) {
   }
 }
 
-/// What is known of all is known; what is counted is added up.
+/// Evidence is present if all parts have it; counts are added up.
 void add_evidence(const evidence& from, evidence& into) {
   into.faults = into.faults && from.faults;
   into.chains = into.chains && from.chains;
@@ -66,7 +66,7 @@ void add_evidence(const evidence& from, evidence& into) {
   into.pages_held += from.pages_held;
 }
 
-/// Each sentence once, with the ranks that it does not concern all of.
+/// Each sentence once, with its files if it does not concern all of them.
 std::vector<std::string> missing_of(const std::vector<kept_profile>& parts) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::size_t>> whose;
@@ -91,7 +91,7 @@ std::vector<std::string> missing_of(const std::vector<kept_profile>& parts) {
   return order;
 }
 
-/// Before the first of them began: each saw what the others had taken already.
+/// The memory before the first rank began: later ranks saw what earlier ones had already taken.
 void add_memory(const std::vector<node_memory>& from, std::vector<node_memory>& into) {
   for (const node_memory& each : from) {
     const auto same = std::ranges::find(into, each.node, &node_memory::node);

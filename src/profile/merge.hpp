@@ -10,16 +10,17 @@
 
 namespace nodewise::profile {
 
-/// A profile and the file that it is from, for complaints.
+/// A profile and the file that it comes from, for error messages.
 struct kept_profile {
   std::string file;
   profile what;
 };
 
-/// The programs of all of them, as having run at the same time. The largest program of each is a
-/// rank: by its own number, or where none has one by their order. Evidence that some of them lack
-/// is lacking, and told with the ranks that it is of. Throws `error` (usage): base pages differ,
-/// two have the same rank, only some have one, or one saw no program.
+/// Combines the programs of all profiles as if they ran at the same time. The largest program of
+/// each is a rank, with its own number, or in order if none has one. Evidence counts as present
+/// only if all parts have it; what only some lack is listed with their files. Throws `error`
+/// (usage) if base pages differ, two have the same rank, only some have one, or one contains no
+/// program.
 [[nodiscard]] profile merge(std::vector<kept_profile> parts);
 
 } // namespace nodewise::profile

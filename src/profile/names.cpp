@@ -11,13 +11,13 @@ namespace nodewise::profile {
 
 namespace {
 
-/// Of a static array as the source has it, of a file its last part.
+/// For a static array, the name in the source; for a file, its last part.
 std::string source_name(const std::string& name) {
   return name.starts_with('/') ? std::string(last_part(name)) : symbols::demangle(name.c_str());
 }
 
-/// The lines of the program itself on the way to the allocation, innermost first; without
-/// repetitions, as of a template in which one line calls another of its instances.
+/// The program's own lines on the way to the allocation, innermost first, without repetitions. A
+/// line repeats, for example, in a template in which one line calls another of its instances.
 std::vector<std::string> own_lines(const call_chain& made_at) {
   std::vector<std::string> lines;
   std::span<const frame> rest = made_at;
@@ -37,7 +37,7 @@ std::string line_at(const line_list& lines, std::size_t depth) {
   return depth < lines.size() ? lines[depth] : std::string{};
 }
 
-/// How many calls away from the allocation the objects' lines first differ; 0: nowhere.
+/// The number of calls from the allocation at which the objects' lines first differ; 0: nowhere.
 std::size_t first_difference(const std::vector<const line_list*>& all) {
   std::size_t deepest = 0;
   for (const line_list* each : all) {
@@ -61,8 +61,8 @@ std::string name_without_lines(const object& what) {
                               : label_of(what.made_at.front());
 }
 
-/// The code on the way from the allocation to the line that an object is called by: what tells
-/// apart calls in that line.
+/// The code on the way from the allocation to the line that names the object; it distinguishes
+/// calls in that line.
 std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made_at,
                                                           const std::string& line) {
   std::vector<std::pair<std::string, std::uint64_t>> way;
@@ -75,8 +75,8 @@ std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made
   return way;
 }
 
-/// Objects of one name and kind that several calls have made get the number of their call behind
-/// it.
+/// Appends the number of the call to the names of objects that share name and kind but come from
+/// several calls.
 void number_calls(const program& of, const std::vector<std::string>& line_of,
                   std::vector<std::string>& names) {
   using way = std::vector<std::pair<std::string, std::uint64_t>>;
@@ -90,7 +90,7 @@ void number_calls(const program& of, const std::vector<std::string>& line_of,
     if (ways.size() == 1) {
       continue;
     }
-    std::vector<const std::vector<std::size_t>*> calls; // in the order in which they made the first
+    std::vector<const std::vector<std::size_t>*> calls; // in the order of their first objects
     for (const auto& [code, objects] : ways) {
       calls.push_back(&objects);
     }

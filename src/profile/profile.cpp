@@ -24,7 +24,8 @@ std::string label_of(const frame& where) {
 
 namespace {
 
-/// "std::vector<T> a::make<T>(int)" is a::make: a template's demangled name begins with its result.
+/// "std::vector<T> a::make<T>(int)" is a::make: a template's demangled name begins with its return
+/// type.
 std::string_view qualified_name(std::string_view function) noexcept {
   std::size_t begin = 0;
   int depth = 0;
@@ -40,7 +41,7 @@ std::string_view qualified_name(std::string_view function) noexcept {
   return function.substr(begin);
 }
 
-/// Also where the library of this project is linked into the program.
+/// Also true if this project's library is linked into the program.
 bool is_helping(const frame& code) noexcept {
   return qualified_name(code.function).starts_with("nodewise::v0::") ||
          is_helping_library(code.module);
@@ -49,7 +50,7 @@ bool is_helping(const frame& code) noexcept {
 } // namespace
 
 const frame* own_frame(std::span<const frame> where) noexcept {
-  const frame* inlined = nullptr; // of a library's header, into the program
+  const frame* inlined = nullptr; // code of a library's header, inlined into the program
   for (const frame& each : where) {
     if (is_helping(each)) {
       continue;

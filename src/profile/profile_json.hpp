@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A profile as JSON: what follows the envelope of `nodewise/profile/1` (docs/formats.md).
+// A profile as JSON: the fields after the envelope of `nodewise/profile/1` (docs/formats.md).
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ inline constexpr std::string_view schema = "nodewise/profile/1";
 /// Appends the fields of the profile to an envelope.
 void append(nlohmann::ordered_json& document, const profile& what);
 
-/// Checks every field. Throws `error` (input) naming the one that is wrong, and reads nothing then.
+/// Checks every field. Throws `error` (input) naming the field that is wrong.
 [[nodiscard]] profile profile_from_json(const json_field& document);
 
 } // namespace nodewise::profile

@@ -72,7 +72,7 @@ Enum word(const json_field& of, const char* name,
   return static_cast<Enum>(of.at(name).one_of(names));
 }
 
-/// A thread of the program, if somebody is named.
+/// A thread of the program, if the field names one.
 std::optional<thread_index> thread_if(const json_field& of, const char* name, const program& in) {
   const auto field = of.find(name);
   if (!field) {
@@ -100,7 +100,7 @@ frame read_frame(const json_field& from) {
   return made;
 }
 
-/// A list of processors, as it stands there.
+/// A list of processors, kept as written.
 std::string read_processors(const json_field& from) {
   std::string text = from.text();
   try {

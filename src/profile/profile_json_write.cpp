@@ -28,7 +28,7 @@ json node(node_id which) {
   return which == unknown_node ? json("unknown") : json(to_int(which));
 }
 
-/// Nothing is told of what is not known.
+/// Leaves out what is not known.
 void add_known(json& to, const char* name, const std::string& text) {
   if (!text.empty()) {
     to[name] = text;

@@ -18,21 +18,21 @@ std::string node_text(node_id node) {
   return node == unknown_node ? "-" : std::to_string(to_int(node));
 }
 
-/// Shortest that reads back as the same.
+/// The shortest text that reads back as the same value.
 std::string amount_text(double amount) {
   std::array<char, 32> digits{};
   char* const end = std::to_chars(digits.begin(), digits.end(), amount).ptr;
   return {digits.begin(), end};
 }
 
-/// Takes a text apart from left to right. Once something is wrong nothing is right any more.
+/// Parses a text from left to right. After the first error every further read fails.
 class word_reader {
  public:
   explicit word_reader(std::string_view text) : rest_(text) {}
 
   [[nodiscard]] bool good() const noexcept { return good_; }
   [[nodiscard]] bool done() const noexcept { return rest_.empty(); }
-  /// False if another letter comes next.
+  /// False if the next character is another one.
   bool letter(char which) noexcept {
     const bool is_next = good_ && rest_.starts_with(which);
     rest_.remove_prefix(is_next ? 1 : 0);
@@ -78,7 +78,7 @@ thread_index read_thread(word_reader& words, const run_bounds& in) {
   return by;
 }
 
-/// Words with a blank between them, each read by `rest` after its pages.
+/// Words separated by blanks; `rest` reads each one after its pages.
 template <class Run, class Rest>
 bool read_all(std::string_view text, const run_bounds& in, std::vector<Run>& into, Rest rest) {
   word_reader words(text);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t widest_bar = 40;
 constexpr std::size_t narrowest_bar = 8;
 
-/// `ratio` of `units`, where only 0 gives none and only 1 all.
+/// `ratio` of `units`; only 0 gives none, and only 1 gives all.
 std::size_t filled_units(double ratio, std::size_t units) {
   if (!(ratio > 0) || units == 0) {
     return 0;

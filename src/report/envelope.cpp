@@ -44,7 +44,7 @@ nlohmann::ordered_json or_unavailable(const std::optional<std::string>& value) {
 
 namespace {
 
-/// JSON allows DEL and U+0080 to U+009F as they are, and terminals obey them.
+/// Escapes DEL and U+0080 to U+009F: JSON allows them unescaped, but terminals obey them.
 std::string escaped(const std::string& json) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;

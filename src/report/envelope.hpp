@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How every JSON result of Nodewise opens (docs/formats.md). A result that does not say on which
-// machine and under which settings it was taken cannot be compared with another.
+// The beginning of every JSON result of Nodewise (docs/formats.md). Results can be compared only if
+// they record the machine and the settings.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ namespace nodewise::report {
                                               nlohmann::ordered_json machine,
                                               nlohmann::ordered_json settings);
 
-/// The value, or "unavailable": never a number that nobody read.
+/// The value, or "unavailable": never an invented number.
 [[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<bool> value);
 [[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<int> value);
 [[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<std::uint64_t> value);
 [[nodiscard]] nlohmann::ordered_json or_unavailable(std::optional<double> value);
 [[nodiscard]] nlohmann::ordered_json or_unavailable(const std::optional<std::string>& value);
 
-/// As it is written to a file or a pipe: indented, with a final newline. Bytes that are no UTF-8
-/// (a file name may hold any) become U+FFFD, control characters become escapes.
+/// The text for a file or a pipe: indented, with a final newline. Bytes that are not UTF-8 (a file
+/// name may hold any) become U+FFFD, control characters become escapes.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value);
 
 } // namespace nodewise::report

@@ -8,12 +8,12 @@ namespace nodewise::report {
 
 namespace {
 
-/// Lines for people are broken at the terminal's width; a log file keeps them whole.
+/// Wraps lines at the terminal's width; leaves them whole in a log file.
 std::string broken(std::string_view text, const style& how, std::size_t indent) {
   return how.terminal ? wrap_indented(text, how.width, indent) : std::string(text);
 }
 
-/// Messages hold names of files and programs.
+/// Makes text printable: messages hold names of files and programs.
 std::string shown(std::string_view text) {
   return printable(text, kept_controls::newlines);
 }

@@ -10,7 +10,7 @@
 
 namespace nodewise::report {
 
-/// What was asked and what the answer was on one line that can be searched for, the cure below:
+/// What was attempted and why it failed, on one line that can be searched for; the cure below:
 ///
 ///     nodewise: --membind 9: this machine has no node 9
 ///         cure: use one of 0-3; `nodewise topo` draws them
@@ -19,7 +19,7 @@ namespace nodewise::report {
 [[nodiscard]] std::string error_text(const error& what, const style& how,
                                      std::string_view program = "nodewise");
 
-/// A line of the same look for what is no `error`: "nodewise: warning: ...".
+/// A line in the same format for something that is not an `error`: "nodewise: warning: ...".
 [[nodiscard]] std::string warning_text(std::string_view what, const style& how,
                                        std::string_view program = "nodewise");
 

@@ -7,7 +7,7 @@
 
 namespace nodewise::report {
 
-/// What the placeholders of an output name stand for.
+/// The values of the placeholders in an output name.
 struct output_facts {
   std::optional<std::string> local_rank; ///< nullopt outside MPI
   std::string host;
@@ -16,7 +16,7 @@ struct output_facts {
   [[nodiscard]] static output_facts of_this_process();
 };
 
-/// The rank of this process among those of its job on this host, as the launcher's variables tell:
+/// The rank of this process among those of its job on this host, from the launcher's variables:
 /// Open MPI, Slurm, Intel MPI, PMIx, PALS, MVAPICH. nullopt if none is set.
 [[nodiscard]] std::optional<std::string> local_mpi_rank();
 

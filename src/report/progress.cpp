@@ -53,7 +53,7 @@ progress::~progress() {
   try {
     around_.write(erase_line);
   } catch (...) {
-    drawn_ = false; // a line that stays is no reason to end the program
+    drawn_ = false; // a line left on the terminal must not end the program
   }
 }
 

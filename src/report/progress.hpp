@@ -11,28 +11,28 @@
 
 namespace nodewise::report {
 
-/// One line on standard error for work that takes longer than two seconds: redrawn in place on a
-/// terminal and gone at the end, nothing elsewhere. No thread: it moves when `done` is called.
+/// A progress line on standard error for work that takes longer than two seconds: redrawn in place
+/// on a terminal and erased at the end; nothing elsewhere. No thread: `done` draws it.
 class progress {
  public:
   using clock = std::chrono::steady_clock;
-  /// Work that takes no longer shows nothing.
+  /// Work that takes no longer than this shows nothing.
   static constexpr std::chrono::seconds quiet_time{2};
-  /// What a test replaces.
+  /// A test replaces these.
   struct surroundings {
     style how;
     std::function<clock::time_point()> now;
     std::function<void(std::string_view)> write;
   };
 
-  /// `total` 0 if nobody knows how much there is: then no remaining time is shown.
+  /// `total` 0 if the amount of work is unknown: then no remaining time is shown.
   explicit progress(std::string what, std::uint64_t total = 0);
   progress(std::string what, std::uint64_t total, surroundings around);
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress();
 
-  /// So much is done by now. Cheap: draws ten times a second at most.
+  /// `amount` is done by now. Cheap: draws at most ten times a second.
   void done(std::uint64_t amount);
 
  private:

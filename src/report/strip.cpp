@@ -39,8 +39,8 @@ class column_walk {
  public:
   explicit column_walk(std::span<const page_run> runs) : runs_(runs) {}
 
-  /// Who owns most of the pages first..last-1. Columns come in order; those of a strip with fewer
-  /// pages than columns share pages.
+  /// The owner of more than half of the pages first..last-1, or `mixed_owners`. Call it for columns
+  /// in order; if there are fewer pages than columns, columns share pages.
   node_id owner(std::size_t first, std::size_t last) {
     while (run_ < runs_.size() && start_ + runs_[run_].pages <= first) {
       start_ += runs_[run_].pages;
@@ -90,7 +90,7 @@ std::string strip::mark(const style& how, node_id owner) const {
   if (to_int(owner) < 10) {
     return paint_node(how, to_int(owner), std::to_string(to_int(owner)));
   }
-  // Letters go to the nodes that occur, so that node 255 of two nodes has one.
+  // Letters go only to nodes that occur, so that node 255 of two nodes gets one.
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   const auto above = std::ranges::count_if(totals_, [&](const page_run& total) {
     return to_int(total.owner) >= 10 && total.owner < owner;
@@ -107,7 +107,7 @@ std::string strip::draw(const style& how, std::size_t columns) const {
   }
   column_walk walk(runs_);
   const auto page_at = [&](std::size_t column) {
-    // In floating point: pages times columns may not fit. Never beyond the end.
+    // In floating point, since pages times columns may overflow. Never beyond the end.
     return std::min(
         pages_, static_cast<std::size_t>(static_cast<double>(pages_) * static_cast<double>(column) /
                                          static_cast<double>(columns)));

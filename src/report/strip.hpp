@@ -18,22 +18,22 @@ struct page_run {
   node_id owner = unknown_node;
 };
 
-/// The owner of a page that is not in memory; `unknown_node` is one that nobody could tell.
+/// The owner of a page that is not in memory; `unknown_node` means an unknown owner.
 inline constexpr node_id not_resident{-2};
-/// Of a part of the range: no node owns more than half of its pages.
+/// The owner of a part of the range in which no node owns more than half of the pages.
 inline constexpr node_id mixed_owners{-3};
 
-/// A range of pages as a strip of fixed width, the first page left.
+/// A range of pages as a strip of fixed width, with the first page on the left.
 class strip {
  public:
   explicit strip(std::vector<page_run> runs);
-  /// One owner a page.
+  /// One owner for each page.
   explicit strip(std::span<const node_id> owners);
 
   /// Each column shows the node that owns more than half of its pages, or the mark of mixed, not
-  /// resident or unknown pages. A node below 10 is its digit, others are letters. No newline.
+  /// resident or unknown pages. Nodes below 10 are digits, others are letters. No newline.
   [[nodiscard]] std::string draw(const style& how, std::size_t columns) const;
-  /// What each mark that can occur stands for, with its share of the pages: "0 node 0 (50.0 %)".
+  /// The meaning of each mark that can occur, with its share of the pages: "0 node 0 (50.0 %)".
   [[nodiscard]] std::string legend(const style& how) const;
 
  private:

@@ -24,7 +24,7 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-/// Read from the environment: setlocale would cost the launch path more than its own work does.
+/// Reads the environment: setlocale would take longer than all other work of the launch path.
 bool locale_is_utf8() {
   std::string_view locale;
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -92,7 +92,7 @@ std::string coloured(std::string_view code, std::string_view text) {
   return out;
 }
 
-/// Where an escape sequence that begins at `at` ends: CSI, parameters, one final byte.
+/// The end of the escape sequence that begins at `at`: CSI, parameters, one final byte.
 std::size_t after_escape(std::string_view text, std::size_t at) {
   ++at;
   if (at < text.size() && text[at] == '[') {
@@ -121,8 +121,8 @@ std::string paint(const style& how, tone what, std::string_view text) {
 }
 
 std::string paint_node(const style& how, int node, std::string_view text) {
-  // Of the 256-colour palette: readable on black and on white, neighbours far apart, and told apart
-  // by brightness too where colours are not.
+  // From the 256-colour palette: readable on black and on white; neighbours differ clearly in
+  // colour, and in brightness too.
   static constexpr std::array codes = {"38;5;33",  "38;5;208", "38;5;35", "38;5;169",
                                        "38;5;178", "38;5;99",  "38;5;44", "38;5;160"};
   if (!how.colour || node < 0 || text.empty()) {

@@ -47,7 +47,7 @@ std::vector<std::size_t> table::widths(const style& how) const {
   }
   const std::size_t gaps = indent_ + (columns_.empty() ? 0 : gap * (columns_.size() - 1));
   std::size_t total = std::accumulate(wide.begin(), wide.end(), gaps);
-  // The widest column that may be broken gives way first.
+  // Shrink the widest column that may be broken first.
   while (total > how.width) {
     std::size_t* widest = nullptr;
     for (std::size_t c = 0; c < columns_.size(); ++c) {

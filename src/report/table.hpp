@@ -14,7 +14,7 @@ enum class align { left, right };
 struct column {
   std::string header;
   align side = align::left;
-  /// Broken into several lines where the terminal is narrower than the table. In a pipe a row stays
+  /// Wrapped into several lines if the terminal is narrower than the table. In a pipe a row stays
   /// one line, for grep and awk.
   bool breaks = false;
 };
@@ -27,16 +27,16 @@ struct cell {
   cell(const char* content, tone look = tone::plain) : text(content), what(look) {}
 };
 
-/// Rows under headers, two spaces between columns. Cells may hold coloured text where their column
-/// does not break.
+/// Rows under headers, with two spaces between columns. Cells may hold coloured text if their
+/// column does not break.
 class table {
  public:
   explicit table(std::vector<column> columns, std::size_t indent = 0);
 
-  /// At most one cell a column; what is missing is empty. More throw std::logic_error.
+  /// At most one cell for each column; missing cells are empty. More throw std::logic_error.
   void add(std::vector<cell> row);
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
-  /// Every line ends with a newline and none with a space.
+  /// Every line ends with a newline, without spaces before it.
   [[nodiscard]] std::string to_string(const style& how) const;
 
  private:

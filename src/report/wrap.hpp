@@ -8,8 +8,8 @@
 
 namespace nodewise::report {
 
-/// `text` in lines of at most `width` columns, broken at spaces; a longer word has a line of its
-/// own. Line breaks in `text` stay. At least one line.
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word gets a line of its
+/// own. Keeps line breaks in `text`. Returns at least one line.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// The same as one text: `indent` spaces before every line but the first.

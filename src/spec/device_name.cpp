@@ -17,8 +17,8 @@ namespace nodewise::spec {
 
 namespace {
 
-/// A device of the machine value answers for itself: `matches`. One that it does not know may be in
-/// the files of the system: `folder` throws for a name that cannot be one.
+/// `matches` finds a device in the machine value. `folder` gives the folder of a device that only
+/// the files of the system may have; it throws for an impossible name.
 struct prefix {
   std::string_view name;
   bool (*matches)(const device& one, std::string_view name);
@@ -29,7 +29,7 @@ std::string text_of(std::string_view kind, std::string_view name) {
   return std::string(kind) + ':' + std::string(name);
 }
 
-/// The folder of an entry of a class; the name must not lead elsewhere.
+/// The folder of an entry of a class; refuses names that lead to another folder.
 std::string class_entry(const char* folder, std::string_view kind, std::string_view name) {
   if (name.empty() || name.starts_with('.') || name.find('/') != std::string_view::npos ||
       name.find('\0') != std::string_view::npos) {
@@ -59,7 +59,7 @@ std::optional<unsigned> take_hexadecimal(std::string_view text, unsigned highest
   return whole && value <= highest ? std::optional(value) : std::nullopt;
 }
 
-/// As the kernel writes it, or empty.
+/// The address as the kernel writes it, or empty.
 std::string pci_address(std::string_view text) {
   std::string_view rest = text;
   const std::size_t dot = rest.rfind('.');
@@ -93,7 +93,7 @@ std::string pci_folder(std::string_view name) {
   return "/sys/bus/pci/devices/" + address;
 }
 
-/// The block device that a file lies on, or that it is.
+/// The block device that holds a file, or the file itself if it is one.
 std::string file_folder(std::string_view name) {
   const std::string path(name);
   struct stat status{};
@@ -124,7 +124,7 @@ constexpr std::array<prefix, 6> prefixes{{
        refuse(text_of("ip", name), "the way to a host is not looked up",
               "name the network device: netdev:eth0 (`ip route get HOST` shows it as 'dev')");
      }},
-    // hwloc's word for a device by the system's name for it.
+    // hwloc's word for a device with the system's name.
     {"os", has_name,
      [](std::string_view name) { return class_entry("/sys/class/net", "os", name); }},
 }};
@@ -187,7 +187,7 @@ node_set nodes_near(const device_name& name, const topology& where, const system
     }
   }
   if (!known) {
-    // Throws for what can be no name, whichever machine it is.
+    // `folder` throws for an impossible name, on any machine.
     std::optional<node_id> node = files.node_of_device(kind.folder(name.name));
     if (!node && name.kind == os_row) {
       node = files.node_of_device(class_entry("/sys/class/block", "os", name.name));

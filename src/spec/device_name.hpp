@@ -19,19 +19,20 @@ struct device_name {
   std::string_view name;
 };
 
-/// The device that a text names by one of the prefixes, or nullopt if it begins with none.
-/// Throws `error` (usage) for "near:" and no known kind.
+/// The device that a text names with one of the prefixes; nullopt if it begins with none. Throws
+/// `error` (usage) for "near:" with an unknown kind.
 [[nodiscard]] std::optional<device_name> read_device_name(std::string_view text);
 
 /// Whether it begins with one of the prefixes or "near:".
 [[nodiscard]] bool names_device(std::string_view text) noexcept;
 
-/// The same by hwloc's words: "os" (any device of the machine value, or a network or block device
+/// The same for hwloc's words: "os" (any device of the machine value, or a network or block device
 /// of the system) and "pci".
 [[nodiscard]] std::optional<device_name> hwloc_device_name(std::string_view word,
                                                            std::string_view name);
 
-/// The nodes it is near to. Throws `error` (usage) if it is not there or nobody says.
+/// The nodes nearest to the device. Throws `error` (usage) if there is no such device or its nodes
+/// are unknown.
 [[nodiscard]] node_set nodes_near(const device_name& device, const topology& where,
                                   const system_files& files);
 

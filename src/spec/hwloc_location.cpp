@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The rules are those of hwloc-calc (hwloc(7), "Location Specification"), with these differences,
-// each told in docs/specs.md: an object that is named and not there is an error, processors that
-// are not allowed are counted but cannot be named, and below a node that shares its processors with
-// memory-only ones cores are found as by releases after 2.9.0.
+// The rules are those of hwloc-calc (hwloc(7), "Location Specification"), with these differences
+// (docs/specs.md): to name an object that does not exist is an error; processors that are not
+// allowed are counted but cannot be named; below a node that shares its processors with memory-only
+// nodes, cores are found as in releases after 2.9.0.
 #include "spec/hwloc_location.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace nodewise::spec {
 namespace {
 
 struct object {
-  cpu_set near; ///< where it is in the tree: its processors, or those that a memory is near to
-  const memory_node* node = nullptr; ///< if it is one
+  cpu_set near; ///< its place in the tree: its processors, or those nearest to a memory
+  const memory_node* node = nullptr; ///< if it is a node
 
   [[nodiscard]] const cpu_set& cpus() const noexcept { return node == nullptr ? near : node->cpus; }
   [[nodiscard]] bool within(const object& other) const noexcept {
@@ -28,7 +28,7 @@ struct object {
   }
 };
 
-/// What a list of locations has named so far.
+/// The processors and nodes that a list of locations has named so far.
 struct selection {
   cpu_set cpus;
   node_set nodes;
@@ -63,7 +63,7 @@ class location_evaluator {
   [[nodiscard]] selection run(const std::vector<location>& locations) {
     selection all;
     for (const location& each : locations) {
-      // What is taken away or only compared need not be allowed.
+      // Objects that are only removed or intersected need not be allowed.
       checking_ = each.how == combination::add || each.how == combination::exclusive;
       const selection one = named_by(each);
       combine(all.cpus, one.cpus, each.how);
@@ -149,7 +149,7 @@ class location_evaluator {
     return objects;
   }
 
-  /// In hwloc's order. Throws if the machine value tells of none.
+  /// The objects in hwloc's order. Throws if the machine value has none.
   [[nodiscard]] std::vector<object> objects_of(const level& one) const {
     std::vector<object> objects;
     switch (one.kind) {
@@ -191,14 +191,14 @@ class location_evaluator {
     return objects;
   }
 
-  /// Where a level is looked for: in an object, or anywhere.
+  /// Where to look for the objects of a level: in an object, or anywhere.
   struct surroundings {
     const object* within = nullptr;
     bool chosen = true; ///< by its number, not by "all" and its like
   };
 
-  /// Adds the objects of level `depth`. What is not there in an object that nobody chose by number
-  /// is left out.
+  /// Adds the objects of level `depth`. A missing object is skipped if its parent was not chosen by
+  /// number, and refused otherwise.
   void add_below(const location& one, std::size_t depth, surroundings around, selection& found) {
     const level& here = one.levels[depth];
     std::vector<const object*> inside;
@@ -235,7 +235,7 @@ class location_evaluator {
       add(named, here.name + ':' + std::to_string(at), chosen, found);
     } else if (!named.cpus().empty()) {
       add_below(one, depth + 1, {&named, chosen}, found);
-    } else if (chosen) { // whose processors a memory is near to is no business of its name
+    } else if (chosen) { // a memory's name does not name the processors near it
       check_node(named.node->id, where_, node_purpose::processors, usable_);
     }
   }
@@ -260,7 +260,7 @@ class location_evaluator {
     found.nodes = std::move(found.nodes) | nodes;
   }
 
-  /// Whether what was named by its number can be used.
+  /// Throws if an object that was named by its number cannot be used.
   void check(const object& named, const node_set& nodes, const std::string& name) const {
     if (want_ == purpose::cpus && !named.cpus().empty()) {
       check_allowed(name + " (processors " + named.cpus().to_string() + ")", named.cpus(), where_);
@@ -275,7 +275,7 @@ class location_evaluator {
   node_set usable_;
   parts parts_;
   bool checking_ = true;
-  std::vector<std::vector<object>> candidates_; ///< by level of the location at hand
+  std::vector<std::vector<object>> candidates_; ///< by level of the current location
 };
 
 selection select(std::string_view text, const topology& where, const system_files& files,

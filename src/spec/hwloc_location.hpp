@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Locations as hwloc-calc and hwloc-bind read them: "package:1.core:0-3", "numa[hbm]:0", "~pu:0",
-// "0xff", "os=eth0"; several with blanks between them.
+// "0xff", "os=eth0"; several are separated by blanks.
 #pragma once
 
 #include <string_view>

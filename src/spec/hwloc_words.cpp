@@ -40,7 +40,7 @@ struct other_word {
   std::string_view whole;
   std::size_t least;
 };
-/// Of hwloc, but not in the machine schema.
+/// Words of hwloc for kinds that the machine schema lacks.
 constexpr std::array<other_word, 15> other_words{{
     {"osdev", 2},
     {"pcidev", 3},
@@ -112,7 +112,7 @@ index_range read_range(std::string_view text) {
   return range;
 }
 
-/// "[hbm]" behind the name of a kind.
+/// "[hbm]" after the name of a kind.
 void read_filter(level& one, std::string_view filter) {
   constexpr std::array<std::pair<std::string_view, memory_kind>, 9> names{{
       {"dram", memory_kind::dram},
@@ -175,7 +175,7 @@ level read_named(std::string_view name) {
 /// "package:1.core:0-3"
 std::vector<level> read_levels(std::string_view text) {
   std::vector<level> levels;
-  constexpr std::size_t most = 16; // deeper than any machine
+  constexpr std::size_t most = 16; // deeper than any real machine
   for (std::string_view rest = text; levels.empty() || !rest.empty();) {
     const std::string_view step = take_until(rest, '.');
     const std::size_t bracket = step.find(']');

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// As LIKWID 5.2 builds them (affinity.c, topology_hwloc.c, numa_hwloc.c).
+// Builds domains as LIKWID 5.2 does (affinity.c, topology_hwloc.c, numa_hwloc.c).
 #include "spec/likwid_domains.hpp"
 
 #include <algorithm>
@@ -52,8 +52,7 @@ std::vector<cpu_set> likwid_domains::sets_of(char letter) const {
   std::vector<cpu_set> sets;
   switch (letter) {
   case 'S':
-  case 'D': // the machine value has no dies, and LIKWID takes packages for them where there are
-            // none
+  case 'D': // the machine value has no dies; LIKWID uses packages on machines without dies
     return packages();
   case 'C':
     return cache_groups();
@@ -67,10 +66,10 @@ std::vector<cpu_set> likwid_domains::sets_of(char letter) const {
   }
 }
 
-/// By their first processors, not by hwloc's numbers.
+/// Ordered by their first processors, not by hwloc's numbers.
 std::vector<cpu_set> likwid_domains::packages() const {
   std::vector<cpu_set> sets = machine_.packages();
-  if (sets.empty()) { // some architectures have none: LIKWID takes nodes for them
+  if (sets.empty()) { // some architectures have none: LIKWID uses nodes instead
     for (const node_part& each : machine_.nodes()) {
       sets.push_back(each.is->cpus);
     }
@@ -81,7 +80,8 @@ std::vector<cpu_set> likwid_domains::packages() const {
   return sets;
 }
 
-/// Those that share the last cache; one that reaches over several nodes is taken apart by node.
+/// Groups of processors that share the last cache; a cache that spans several nodes is split by
+/// node.
 std::vector<cpu_set> likwid_domains::cache_groups() const {
   std::vector<cpu_set> sets;
   const int last = machine_.last_cache_level();

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// LIKWID's thread domains: N the machine, S0.. packages, D0.. dies, C0.. groups of processors that
-// share the last cache, M0.. NUMA nodes.
+// LIKWID's thread domains: N is the machine, S0.. packages, D0.. dies, C0.. groups of processors
+// that share the last cache, M0.. NUMA nodes.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ namespace nodewise::spec {
 struct likwid_domain {
   std::string tag;                        ///< "S0"
   std::vector<std::vector<cpu_id>> cores; ///< each with its hardware threads
-  /// The first hardware threads of all cores, then the second ones: what indices count.
+  /// The order that indices count: the first hardware threads of all cores, then the second ones.
   std::vector<cpu_id> indexed;
 
   /// All hardware threads of one core, then of the next.
   [[nodiscard]] std::vector<cpu_id> core_by_core() const;
 };
 
-/// "N", "S0", or with a letter alone all of a kind ("S"). False for anything else.
+/// True for "N", "S0", or a single letter such as "S", which means all of a kind.
 [[nodiscard]] bool is_likwid_domain(std::string_view name) noexcept;
 
-/// The domains of a machine, by LIKWID's numbers.
+/// The domains of a machine, with LIKWID's numbers.
 class likwid_domains {
  public:
   likwid_domains(const topology& where, const parts& machine)
@@ -37,7 +37,7 @@ class likwid_domains {
   /// All of a kind: 'N', 'S', 'D', 'C' or 'M'.
   [[nodiscard]] std::vector<likwid_domain> all(char letter) const;
   [[nodiscard]] std::size_t count(char letter) const { return sets_of(letter).size(); }
-  /// One of a kind, which must be there.
+  /// One of a kind; it must exist.
   [[nodiscard]] likwid_domain one(char letter, std::size_t number) const;
 
  private:

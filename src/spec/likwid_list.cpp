@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The rules are those of LIKWID 5.2 (cpustring.c), without what it does there with texts that ask
-// for too much: see docs/specs.md.
+// The rules are those of LIKWID 5.2 (cpustring.c), except for texts that name more than there is:
+// see docs/specs.md.
 #include "spec/likwid_list.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace nodewise::spec {
 
 namespace {
 
-/// More threads than any machine is asked to run.
+/// More threads than any machine runs.
 constexpr int most_threads = 1 << 13;
 
 class evaluator {
@@ -41,7 +41,7 @@ class evaluator {
     return std::move(list_);
   }
 
-  /// The domain of that name. Throws if there is none, or none of its processors is allowed.
+  /// The domain of that name. Throws if it does not exist, or none of its processors is allowed.
   [[nodiscard]] likwid_domain find(std::string_view name) const {
     std::vector<likwid_domain> found = find_all(name);
     if (found.size() != 1 || found.front().tag != name) {
@@ -224,8 +224,8 @@ class evaluator {
     }
   }
 
-  /// As many of each domain, the first ones one more; what a small domain cannot take is the next
-  /// ones'.
+  /// Takes equal numbers from all domains, one more from the first ones; the next domains make up
+  /// for small ones.
   void balance(const std::vector<likwid_domain>& domains, std::size_t count, bool by_cores) {
     std::vector<std::size_t> shares(domains.size(), 0);
     for (std::size_t dealt = 0; dealt < count;) {
@@ -244,7 +244,7 @@ class evaluator {
     }
   }
 
-  /// One hardware thread a core; if there are more, more on the first cores.
+  /// One hardware thread on each core; any more go to the first cores.
   [[nodiscard]] static std::vector<cpu_id> spread_over_cores(const likwid_domain& domain,
                                                              std::size_t count) {
     std::vector<cpu_id> cpus;
@@ -271,7 +271,7 @@ parts parts_for(std::string_view text, const topology& where, const system_files
   return {where, files, caches ? parts::caches::read : parts::caches::unread};
 }
 
-/// "M0@M1" as the numbers 0 and 1, or nothing.
+/// The numbers of a text such as "M0@M1": 0 and 1; empty for other texts.
 std::vector<int> memory_domains(std::string_view text) {
   std::vector<int> numbers;
   for (const std::string_view item : split(text, '@')) {

@@ -18,8 +18,8 @@ namespace nodewise::spec {
 // Throw as `resolve_cpus` and `resolve_nodes` do.
 [[nodiscard]] std::vector<cpu_id> likwid_cpus(std::string_view text, const topology& where,
                                               const system_files& files);
-/// The nodes of these processors; of M domains alone ("M0@M1") the nodes themselves, which may have
-/// no processors.
+/// The nodes of these processors; for a list of M domains only ("M0@M1") the nodes themselves,
+/// which may have no processors.
 [[nodiscard]] node_set likwid_nodes(std::string_view text, const topology& where,
                                     node_purpose purpose, const system_files& files);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* shape = "write DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]][-ARRAY:DOMAIN,...], for "
                               "example S0:1GB:2:1:2-0:S1,1:S1";
-/// Kernels have no more.
+/// No kernel has more arrays.
 constexpr std::size_t most_arrays = 4;
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {

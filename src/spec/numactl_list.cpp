@@ -10,7 +10,7 @@ namespace nodewise::spec {
 
 namespace {
 
-/// A list taken apart: [!][+]numbers, or all.
+/// A parsed list: [!][+]numbers, or all.
 template <class Id>
 struct list_spec {
   bool all = false;
@@ -47,7 +47,7 @@ list_spec<Id> read(std::string_view text) {
   return result;
 }
 
-/// The numbers as positions in `usable`.
+/// The members of `usable` at these positions.
 template <class Id>
 id_set<Id> count_within(const id_set<Id>& positions, const id_set<Id>& usable, const char* noun) {
   if (positions.highest() >= static_cast<int>(usable.size())) {
@@ -66,7 +66,7 @@ id_set<Id> count_within(const id_set<Id>& positions, const id_set<Id>& usable, c
   return found;
 }
 
-/// `check` throws for a number that cannot be used although it was named.
+/// `check` throws for a named number that cannot be used.
 template <class Id, class Check>
 id_set<Id> resolve(std::string_view text, const id_set<Id>& usable, const id_set<Id>& existing,
                    const char* noun, Check check) {

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Lists of nodes and processors as numactl reads them: "0-3,8", "+0" (counted within what this
-// process may use), "!0" (all that it may use but these), "all".
+// Lists of nodes and processors as numactl reads them: "0-3,8", "+0" (counted among those that this
+// process may use), "!0" (all that it may use except these), "all".
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ std::size_t index(cpu_id cpu) noexcept {
   return static_cast<std::size_t>(to_int(cpu));
 }
 
-/// Nodes in hwloc's order where it was asked, else as they are numbered.
+/// Nodes in hwloc's order if the machine value has it, else by number.
 std::vector<const memory_node*> by_logical_number(const machine& all) {
   std::vector<const memory_node*> nodes;
   nodes.reserve(all.nodes.size());
@@ -46,13 +46,13 @@ parts::parts(const topology& where, const system_files& files, caches wanted)
   order_nodes(files);
 }
 
-/// Each processor's key lists the sets that it is in, from the largest down, each by its first
-/// processor. Sets that hold two processors come first in both keys and are equal there; the first
-/// that differ are disjoint, and so are their first processors.
+/// The sort key of a processor lists the first processors of the sets that contain it, from the
+/// largest set down. Sets that contain two processors come first in both keys and are equal there;
+/// the first sets that differ are disjoint, so their first processors differ too.
 void parts::order_processors() {
   const machine& all = where_.machine();
   const cpu_set cpus = all.cpus();
-  // hwloc groups nodes by distance: its numbers of nodes know an order that processors do not show.
+  // hwloc groups nodes by distance: its node numbers give an order that processors do not show.
   std::vector<int> rank(static_cast<std::size_t>(cpus.highest() + 1), 0);
   int next = 0;
   const bool all_in_nodes = in_nodes(all).includes(cpus);
@@ -140,7 +140,7 @@ cpu_set parts::nearest_processors(const memory_node& node, const system_files& f
   return cpus.empty() ? all.cpus() : cpus;
 }
 
-/// A node stands before the nodes that lie within its processors: hwloc hangs it higher up.
+/// A node comes before the nodes whose processors it includes: it is higher up in hwloc's tree.
 void parts::order_nodes(const system_files& files) {
   for (const memory_node* const node : by_logical_number(where_.machine())) {
     nodes_.push_back({node, node->cpus.empty() ? nearest_processors(*node, files) : node->cpus});
@@ -159,7 +159,8 @@ void parts::order_nodes(const system_files& files) {
   }
 }
 
-/// Of the first of these processors in hwloc's order; INT_MAX if none is of the machine.
+/// The position of the first of these processors in hwloc's order; INT_MAX if the machine has none
+/// of them.
 int parts::first_position(const cpu_set& cpus) const {
   int first = INT_MAX;
   for (const cpu_id cpu : cpus) {

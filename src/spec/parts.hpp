@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The machine's parts in the order in which hwloc numbers them (L#): down its tree, the parts of
-// one part by their first processors.
+// The machine's parts in the order of hwloc's logical numbers (L#): down its tree, with the
+// children of each part ordered by their first processors.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace nodewise::spec {
 
 struct node_part {
   const memory_node* is = nullptr;
-  /// Its processors; those it is near to if it has none of its own.
+  /// Its own processors; if it has none, the nearest ones.
   cpu_set near;
 };
 
@@ -23,12 +23,12 @@ class parts {
  public:
   enum class caches { unread, read };
 
-  /// `wanted`: caches are read from the system's files where the machine value has none. They
-  /// matter to the order only where processors that share one are not numbered in a row.
+  /// `wanted`: whether to read caches from the system's files if the machine value has none. Caches
+  /// affect the order only if processors that share one are not numbered consecutively.
   parts(const topology& where, const system_files& files, caches wanted);
 
   [[nodiscard]] const std::vector<cpu_id>& processors() const noexcept { return order_; }
-  /// Processors that no core claims are cores of their own.
+  /// Each processor that belongs to no core counts as a core.
   [[nodiscard]] std::vector<cpu_set> cores() const;
   [[nodiscard]] std::vector<cpu_set> packages() const;
   /// Instruction caches, or data and unified ones.

@@ -18,7 +18,7 @@ namespace {
 
 void check_memory(node_id node, const topology& where, const node_set& usable) {
   const std::string name = "node " + std::to_string(to_int(node));
-  if (where.machine().find_node(node)->memory_bytes == 0) { // which no cpuset allows
+  if (where.machine().find_node(node)->memory_bytes == 0) { // no cpuset allows such nodes
     refuse_node(node, name + " has no memory", usable);
   }
   if (!where.allowed_nodes().contains(node)) {

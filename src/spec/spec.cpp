@@ -32,7 +32,7 @@ std::vector<cpu_id> ascending(const cpu_set& cpus) {
   return list;
 }
 
-/// Allowed processors near to a device.
+/// The allowed processors nearest to a device.
 cpu_set cpus_near(const device_name& device, const topology& where, const system_files& files) {
   const node_set nodes = nodes_near(device, where, files);
   cpu_set cpus;
@@ -46,7 +46,7 @@ cpu_set cpus_near(const device_name& device, const topology& where, const system
   return cpus;
 }
 
-/// Usable nodes near to a device.
+/// The usable nodes nearest to a device.
 node_set usable_near(const device_name& device, const topology& where, node_purpose purpose,
                      const system_files& files) {
   const node_set nodes = nodes_near(device, where, files);

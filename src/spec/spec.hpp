@@ -1,18 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which processors, or which nodes, does a text name on that machine? The texts that users of
-// numactl, hwloc and LIKWID already write: docs/specs.md.
+// Resolves texts to the processors or nodes that they name on a machine. The texts are those that
+// users of numactl, hwloc and LIKWID already write: docs/specs.md.
 //
-// Whose a text is; the first line that fits decides:
+// The first matching line decides the syntax of a text:
 //
 // - a device's name, if it begins with netdev:, pci:, block:, file:, ip: or near:;
 // - hwloc's, if it has a blank, begins with ~ or ^, or is machine or root;
-// - hwloc's, if it begins, after an x or not, with 0x or with a word of hwloc's (core, os, ...) and
-//   one of : = [ .
+// - hwloc's, if it begins, after an optional x, with 0x or with a word of hwloc's (core, os, ...)
+//   and one of : = [ .
 // - LIKWID's, if it has an @;
-// - LIKWID's, if it begins with a domain (N, or S, D, C, M with digits or none) that ends there or
-//   goes on with a colon, or with E: or L:;
-// - numactl's otherwise, so plain numbers always are.
+// - LIKWID's, if it begins with a domain (N, or S, D, C, M with or without digits) that ends there
+//   or is followed by a colon, or with E: or L:;
+// - numactl's otherwise: plain numbers always are.
 #pragma once
 
 #include <string_view>
@@ -25,38 +25,37 @@ namespace nodewise::spec {
 
 enum class syntax { numactl, hwloc, likwid };
 
-/// What nodes are wanted for: a node may have processors, memory, or both.
+/// The purpose of nodes: a node may have processors, memory, or both.
 enum class node_purpose { processors, memory };
 
 struct cpu_list {
-  /// As the text lists them: LIKWID pins the k-th thread to the k-th. In numactl's and hwloc's
-  /// syntax ascending and each once; LIKWID's may name one twice.
+  /// In the order of the text: LIKWID pins the k-th thread to the k-th processor. Ascending and
+  /// without duplicates in numactl's and hwloc's syntax; LIKWID's may name a processor twice.
   std::vector<cpu_id> in_order;
   syntax read_as = syntax::numactl;
 
   [[nodiscard]] cpu_set cpus() const;
 };
 
-/// Whose syntax a text is in.
+/// The syntax of a text.
 [[nodiscard]] syntax syntax_of(std::string_view text) noexcept;
 
-// Devices and caches that the machine value does not tell are looked up in /sys when they are
-// named, if the value describes the running system; with a `root` of its own, in that recorded
-// tree.
+// If a text names devices or caches that the machine value lacks, they are looked up in /sys,
+// provided that the value describes the running system; with another `root`, in that recorded tree.
 
-/// Throws `error` (usage) for a text that makes no sense, for processors that are not there or not
-/// allowed, and if none is left. The list is never empty.
+/// Throws `error` (usage) for an invalid text, for processors that do not exist or are not allowed,
+/// and if none is left. The list is never empty.
 [[nodiscard]] cpu_list resolve_cpus(std::string_view text, const topology& where,
                                     std::string_view root = "/");
 
-/// Throws `error` (usage) for a text that makes no sense, a node that is not there, that this
-/// process may not use, or that lacks what it is wanted for; and if none is left. The set is never
-/// empty.
+/// Throws `error` (usage) for an invalid text, for a node that does not exist, that this process
+/// may not use, or that lacks the memory or processors of `purpose`; and if none is left. The set
+/// is never empty.
 [[nodiscard]] node_set resolve_nodes(std::string_view text, const topology& where,
                                      node_purpose purpose, std::string_view root = "/");
 
-/// How much of the machine a text needs from the small reader: nodes, cores or all. Devices are
-/// read when they are named.
+/// How much of the machine the sysfs reader must read for a text: nodes, cores or all. Devices are
+/// read later, when a text names them.
 [[nodiscard]] sysfs_detail detail_for(std::string_view text) noexcept;
 
 } // namespace nodewise::spec

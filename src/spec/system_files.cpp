@@ -18,7 +18,7 @@ using topology_detail::numbered_entries;
 using topology_detail::read_mask;
 using topology_detail::read_small_file;
 
-/// What either reader says of the running system, under the name that the system has.
+/// Whether a reader made this value from the running system and it has the system's name.
 bool is_running_system(const machine& of) {
   utsname system{};
   return (of.source.starts_with("sysfs of ") || of.source.starts_with("hwloc ")) &&
@@ -49,7 +49,7 @@ std::optional<node_id> system_files::node_of_device(const std::string& folder) c
   if (!there_ || ::realpath((prefix_ + folder).c_str(), real) == nullptr) {
     return std::nullopt;
   }
-  // A partition is below its disk, a network interface below its card.
+  // Walk up: a partition is below its disk, a network interface below its card.
   for (std::string at = real; at.size() > prefix_.size(); at.resize(at.rfind('/'))) {
     if (const auto node = number_in(at + "/numa_node")) {
       return *node < 0 || *node > max_id ? unknown_node : node_id{*node};
@@ -98,8 +98,7 @@ node_set system_files::initiators_of(node_id node) const {
   }
   const std::string folder =
       prefix_ + "/sys/devices/system/node/node" + std::to_string(to_int(node));
-  // access1 counts processors only; access0 also devices that begin transfers, and is the older
-  // one.
+  // access1 lists processors only; the older access0 also lists devices that start transfers.
   for (const char* const access : {"/access1/initiators", "/access0/initiators"}) {
     if (const auto numbers = numbered_entries(folder + access, "node")) {
       for (const int number : *numbers) {

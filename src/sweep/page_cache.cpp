@@ -33,7 +33,7 @@ bool may_drop_everything() noexcept {
 }
 
 int drop_everything() {
-  // Writing dirty pages can take minutes: not for somebody who may not go on then.
+  // Check permission first: writing dirty pages can take minutes.
   if (!may_drop_everything()) {
     return errno;
   }

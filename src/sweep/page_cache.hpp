@@ -10,24 +10,24 @@ namespace nodewise::sweep {
 /// Whether `drop_everything` would be permitted.
 [[nodiscard]] bool may_drop_everything() noexcept;
 
-/// Writes what is dirty, and has the kernel give up the pages of all files on all nodes: it knows
-/// no way for one node. Returns 0 or errno; only root is permitted.
+/// Writes dirty pages, then drops the page cache of all files on all nodes: the kernel cannot drop
+/// it on a single node. Returns 0 or errno; only root is permitted.
 [[nodiscard]] int drop_everything();
 
-/// What became of a file's pages.
+/// The result for a file's pages.
 struct dropped {
-  int errno_value = 0; ///< why nothing was done; 0 if the kernel was asked
-  /// What is in memory still, in whole pages: pages that a program has mapped or writes, or all of
-  /// a file in a file system that is memory. Nothing if the kernel does not tell, as to who neither
-  /// owns the file nor may write it.
+  int errno_value = 0; ///< why nothing was done; 0 on success
+  /// Bytes still in memory, in whole pages: pages that a program has mapped or writes, or the whole
+  /// file if its file system is in memory. nullopt if the kernel does not report it: it does so
+  /// only to a user that owns the file or may write it.
   std::optional<std::uint64_t> stayed_bytes;
 };
 
-/// The same for one file: its dirty pages are written first. Directories (EISDIR) and what has no
-/// pages (ENODEV) are refused.
+/// The same for one file: writes its dirty pages first. Refuses directories (EISDIR) and files
+/// without pages (ENODEV).
 [[nodiscard]] dropped drop_file(const std::string& path);
 
-/// If the kernel must end a process for want of memory, it is to be this one.
+/// Makes this process the first that the kernel kills if it runs out of memory.
 void be_first_to_be_ended() noexcept;
 
 } // namespace nodewise::sweep

@@ -8,7 +8,7 @@ namespace nodewise::sweep {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-/// Programs' code is among the pages of files, too.
+/// Some page cache always stays: it also holds the code of running programs.
 constexpr std::uint64_t part_left_cached = 64;
 constexpr std::uint64_t part_at_a_time = 256;
 constexpr std::uint64_t swap_noise = mebibyte;
@@ -22,7 +22,7 @@ class presser {
         swap_before_(on.free_swap()), total_(before.free_bytes + *before.evictable_bytes),
         least_seen_(*before.evictable_bytes) {}
 
-  /// Why not to go on, if so.
+  /// Why to stop, or nullopt to go on.
   std::optional<ending> reason(const std::optional<sys::node_memory>& now) {
     if (!now || !now->evictable_bytes) {
       return ending::unknown;
@@ -40,7 +40,7 @@ class presser {
     return in_vain(*now) ? std::optional(ending::stuck) : std::nullopt;
   }
 
-  /// Takes the next piece: false if the kernel has none.
+  /// Allocates the next piece; false if the kernel refuses.
   bool take(pressure& so_far) {
     so_far.errno_value = on_.take(chunk_);
     if (so_far.errno_value != 0) {
@@ -52,7 +52,7 @@ class presser {
   }
 
  private:
-  /// With nothing free, each piece must come from the cache.
+  /// Whether pieces no longer shrink the cache: with nothing free, each must come from the cache.
   bool in_vain(const sys::node_memory& now) {
     const bool given_up = *now.evictable_bytes + chunk_ / 2 <= least_seen_;
     least_seen_ = std::min(least_seen_, *now.evictable_bytes);

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Emptying a node's page cache without privileges: memory is asked of the node until the kernel has
-// given up its pages of files for it.
+// Empties a node's page cache without privileges: allocates memory on the node until the kernel has
+// evicted its page cache.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace nodewise::sweep {
 
-/// What pressing on a node needs of the system; a test replaces it.
+/// The system calls that `press` needs; a test replaces them.
 struct surroundings {
   std::function<std::optional<sys::node_memory>()> look;
-  /// Swap space that is free, in bytes; nothing if nobody knows.
+  /// Free swap space, in bytes; nullopt if unknown.
   std::function<std::optional<std::uint64_t>()> free_swap;
-  /// What this process may still take, in bytes; nothing without a limit.
+  /// What this process may still allocate, in bytes; nullopt without a limit.
   std::function<std::optional<std::uint64_t>()> room;
-  /// So many bytes more on the node, in memory: 0 or errno.
+  /// Allocates and touches `bytes` more on the node: 0 or errno.
   std::function<int(std::uint64_t bytes)> take;
   /// `done` of `total` bytes: an estimate.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-/// Why it ended.
+/// Why `press` ended.
 enum class ending {
-  swept,   ///< next to nothing is left
+  swept,   ///< almost no page cache is left
   swaps,   ///< the kernel began to swap instead
-  stuck,   ///< the rest does not go: dirty or mapped
-  limited, ///< this process may not take more
-  refused, ///< the kernel gave no more memory: `errno_value`
-  unknown, ///< the kernel does not tell what the node holds
+  stuck,   ///< the rest cannot be evicted: dirty or mapped
+  limited, ///< this process may not allocate more
+  refused, ///< the kernel refused more memory: `errno_value`
+  unknown, ///< the kernel does not report what the node holds
 };
 
 struct pressure {
@@ -41,8 +41,8 @@ struct pressure {
   std::uint64_t taken_bytes = 0;
 };
 
-/// Asks for memory, a 256th of the node at a time, and looks after each, until one of `ending`
-/// holds: before the kernel has to swap or to end somebody.
+/// Allocates memory, a 256th of the node at a time, and checks after each piece, until one of
+/// `ending` holds: before the kernel has to swap or kill a process.
 [[nodiscard]] pressure press(const surroundings& on);
 
 } // namespace nodewise::sweep

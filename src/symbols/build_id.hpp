@@ -5,8 +5,8 @@
 
 namespace nodewise::symbols {
 
-/// What the linker stamped an ELF file with, the same for no other program: hexadecimal, small
-/// letters. Empty where the file has none, cannot be read or is no ELF file.
+/// The build id of an ELF file, unique to a program, in lower-case hexadecimal. Empty if the file
+/// has none, cannot be read or is not an ELF file.
 [[nodiscard]] std::string build_id(const std::string& file);
 
 } // namespace nodewise::symbols

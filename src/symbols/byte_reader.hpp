@@ -10,8 +10,8 @@ namespace nodewise::symbols {
 
 using byte_span = std::span<const std::uint8_t>;
 
-/// Numbers as DWARF writes them, in the machine's byte order. Beyond the end everything is 0, and
-/// `failed` says so ever after.
+/// Reads numbers in DWARF's encodings, in the machine's byte order. Past the end everything is 0,
+/// and `failed` stays true.
 class byte_reader {
  public:
   explicit byte_reader(byte_span from) : bytes_(from) {}

@@ -13,7 +13,7 @@ namespace nodewise::symbols {
 
 namespace {
 
-/// Rows are asked for again and again, but a program has many instructions.
+/// Limits the cache: rows are requested repeatedly, but a program has many instructions.
 constexpr std::size_t rows_kept = 1U << 16U;
 
 Elf_Data* section(Elf* elf, std::string_view name, std::uint64_t& address) {
@@ -48,7 +48,7 @@ bool is_little_elf64(Elf* elf) {
 
 } // namespace
 
-/// Goes through one section.
+/// Reads one section.
 class frame_table::reader {
  public:
   reader(frame_table& into, Elf* elf, Elf_Data* data, bool eh_frame, std::uint64_t address)
@@ -174,7 +174,7 @@ frame_table::frame_table(Elf* of, Elf* separate) {
   take(of, ".eh_frame");
   take(of, ".debug_frame");
   take(separate, ".debug_frame");
-  // Of the same code what was read first counts.
+  // For the same code, the entry read first counts.
   std::ranges::sort(entries_, {}, [](const entry& e) { return std::pair(e.first, e.shared); });
   const auto same = std::ranges::unique(entries_, {}, &entry::first);
   entries_.erase(same.begin(), same.end());

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Call frame information: how code keeps its caller's registers (DWARF 5, section 6.4; .eh_frame
-// after the Linux Standard Base). libdw finds the entries; the rows of their tables are made here,
-// one for the instruction that is asked for, in bounded time and memory whatever the file says.
+// Call frame information: where code saves its caller's registers (DWARF 5, section 6.4; .eh_frame
+// after the Linux Standard Base). libdw finds the entries; this code computes the table row of one
+// instruction, in bounded time and memory for any file.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct frame_rule {
     memory,       ///< at CFA + offset
     cfa_sum,      ///< is CFA + offset
     register_sum, ///< is a register + offset
-    memory_at,    ///< at what the expression says
-    computed,     ///< is what the expression says
+    memory_at,    ///< at the address that the expression gives
+    computed,     ///< is the value of the expression
   };
   place where = place::unsaid;
   std::uint64_t from = 0;  ///< of register_sum
@@ -34,24 +34,24 @@ struct frame_rule {
   byte_span expression;
 };
 
-/// What holds at one instruction.
+/// The rules at one instruction.
 struct frame_row {
   frame_rule cfa; ///< register_sum or computed
-  /// By register; without those of which nothing is said.
+  /// By register; registers without a rule are omitted.
   std::vector<std::pair<std::uint64_t, frame_rule>> saved;
   std::uint64_t return_register = 0;
-  bool signal = false; ///< a frame that the kernel made: its caller was interrupted, it called not
+  bool signal = false; ///< a frame that the kernel made: its caller was interrupted, not calling
 
   [[nodiscard]] const frame_rule* of(std::uint64_t number) const noexcept;
 };
 
-/// Addresses are the file's own.
+/// Addresses are those of the file.
 class frame_table {
  public:
-  /// Of .eh_frame, else of .debug_frame; `of` and `separate` outlive this, `separate` may be null.
+  /// Reads .eh_frame, else .debug_frame. `of` and `separate` must outlive this; `separate` may be
+  /// null.
   frame_table(Elf* of, Elf* separate);
-  /// nullptr where nothing, or nothing sensible is said. Rows are kept; a pointer is good until the
-  /// next call.
+  /// nullptr if there is no valid entry. Rows are cached; a pointer is valid until the next call.
   [[nodiscard]] const frame_row* row_at(std::uint64_t address);
 
  private:

@@ -49,7 +49,7 @@ bool frame_program::run(byte_span instructions, std::uint64_t begin, std::uint64
   byte_reader in(instructions);
   location_ = begin;
   while (!in.at_end() && !in.failed()) {
-    // Nearly always one or two bytes, seldom more than a hundred in all.
+    // Nearly always one or two bytes, rarely more than a hundred in all.
     if (!step(in, in.fixed<std::uint8_t>())) {
       return false;
     }
@@ -77,13 +77,13 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
   }
   switch (code) {
   case DW_CFA_nop:
-  case DW_CFA_GNU_window_save: // AArch64: return addresses are signed from here on, or no longer
+  case DW_CFA_GNU_window_save: // AArch64: toggles signing of return addresses
     return true;
   case DW_CFA_GNU_args_size:
     (void)in.uleb();
     return true;
   case DW_CFA_set_loc:
-    // Where it is written is not known here: absolute addresses only.
+    // Its own position is not known here, so only absolute addresses work.
     if (const auto to = encoded_address(in, units_.encoding, 0);
         to && (units_.encoding & 0xf0U) == DW_EH_PE_absptr && *to >= location_) {
       location_ = *to;
@@ -142,7 +142,7 @@ bool frame_program::step_of_cfa(byte_reader& in, std::uint8_t code) {
 }
 
 bool frame_program::step_of_register(byte_reader& in, std::uint8_t code) {
-  const std::uint64_t number = in.uleb(); // all that are left begin with a register
+  const std::uint64_t number = in.uleb(); // all other instructions begin with a register
   switch (code) {
   case DW_CFA_offset_extended:
     set(number, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
@@ -196,7 +196,7 @@ void frame_program::restore(std::uint64_t number) {
 }
 
 std::int64_t frame_program::scaled(std::int64_t offset) const {
-  // In unsigned numbers, which may overflow.
+  // Unsigned, since the product may overflow.
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) *
                                    static_cast<std::uint64_t>(units_.data));
 }

@@ -14,7 +14,7 @@
 namespace nodewise::symbols {
 
 /// An address as .eh_frame writes it; `encoding` is DW_EH_PE_*, `position` the address of `in`'s
-/// first byte. nullopt for encodings that need more than that.
+/// first byte. nullopt for encodings that need more information.
 [[nodiscard]] std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
                                                            std::uint64_t position);
 
@@ -27,15 +27,15 @@ class frame_program {
   };
   explicit frame_program(units of) : units_(of) {}
 
-  /// What holds at `address`, if the first instruction is for `begin`. False if it makes no sense.
+  /// Computes the rules at `address`; the first instruction is for `begin`. False if invalid.
   [[nodiscard]] bool run(byte_span instructions, std::uint64_t begin, std::uint64_t address);
-  /// What has been run so far was that of the common entry, to which DW_CFA_restore goes back.
+  /// Marks the current state as that of the common entry, which DW_CFA_restore restores.
   void keep_as_initial() { initial_ = now_; }
   [[nodiscard]] frame_row row() const;
 
  private:
-  /// The general registers of x86-64 and AArch64, and their return addresses. Of the others (vector
-  /// registers) nothing is kept, as no frame is found by them.
+  /// The general registers of x86-64 and AArch64, and their return addresses. Others (vector
+  /// registers) are ignored, since no frame depends on them.
   static constexpr std::size_t registers = 33;
   static constexpr std::size_t deepest = 64;
   struct state {

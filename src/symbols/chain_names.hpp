@@ -11,18 +11,18 @@
 
 namespace nodewise::symbols {
 
-/// A place in machine code, and in the source as far as somebody knows it.
+/// A place in machine code, and in the source as far as it is known.
 struct chain_frame {
-  std::string module;       ///< the file's last part; empty where no code is mapped
+  std::string module;       ///< the file's last part; empty if no code is mapped
   std::uint64_t offset = 0; ///< from the module's lowest mapped address; without module the address
-  std::string function;     ///< demangled; empty where nobody knows
+  std::string function;     ///< demangled; empty if unknown
   std::string file;         ///< as the compiler recorded it
-  int line = 0;             ///< 0 where nobody knows
-  bool inlined = false;     ///< the next frame has the same code, which this was inlined into
+  int line = 0;             ///< 0 if unknown
+  bool inlined = false;     ///< it was inlined into the next frame, which has the same code
   friend bool operator==(const chain_frame&, const chain_frame&) = default;
 };
 
-/// Turns addresses into names, and keeps what files say. Not for several threads at once.
+/// Turns addresses into names, and caches what it reads from files. Not thread-safe.
 class chain_namer {
  public:
   chain_namer();
@@ -30,11 +30,11 @@ class chain_namer {
   chain_namer& operator=(chain_namer&&) noexcept;
   ~chain_namer();
 
-  /// Innermost first, inlined functions included. Of addresses all but the first are returns, as of
-  /// `unwinder::chain`: they keep their offset, and are named by the byte before.
+  /// Innermost first, inlined functions included. All addresses but the first are return addresses,
+  /// as from `unwinder::chain`: they keep their offset, and the byte before gives the name.
   [[nodiscard]] std::vector<chain_frame> frames(const code_map& code,
                                                 std::span<const std::uint64_t> addresses);
-  /// Of one address.
+  /// The same for one address.
   [[nodiscard]] std::vector<chain_frame> frames_of(const code_map& code, std::uint64_t address,
                                                    bool is_return);
 

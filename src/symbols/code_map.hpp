@@ -8,21 +8,21 @@
 
 namespace nodewise::symbols {
 
-/// An executable mapping of a process, as a line of /proc/PID/maps or an event of perf has it.
+/// An executable mapping of a process, as in /proc/PID/maps or an event of perf.
 struct code_mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;         ///< the byte after its last
   std::uint64_t file_offset = 0; ///< of its first byte
-  std::string file;              ///< path; "[vdso]", "//anon", "" for what is in no file
+  std::string file;              ///< path; "[vdso]", "//anon" or "" for code in no file
 };
 
-/// Where a process had which code. Of a process that loads and unloads modules it is as good as the
-/// time at which it is asked: a later mapping replaces what it overlaps.
+/// The code mappings of a process. A later mapping replaces what it overlaps, so if the process
+/// loads and unloads modules, the map holds for the time of the query.
 class code_map {
  public:
-  /// An empty mapping is left out.
+  /// Ignores an empty mapping.
   void add(code_mapping mapping);
-  /// nullptr where no code is mapped. Good until the next `add`.
+  /// nullptr if no code is mapped there. Valid until the next `add`.
   [[nodiscard]] const code_mapping* at(std::uint64_t address) const noexcept;
   /// The path of a mapped file by its last part; empty if there is none.
   [[nodiscard]] std::string file_named(std::string_view name) const;

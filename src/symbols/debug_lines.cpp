@@ -63,11 +63,11 @@ std::string function_name(Dwarf_Die* die, Dwarf_Die* unit, const std::string& pl
     return plain;
   }
   const std::string name = demangle(linked);
-  // A Fortran procedure outside modules: the underscore is the compiler's, not the source's.
+  // A Fortran procedure outside modules: the compiler adds the underscore.
   return is_fortran(unit) && name == plain + "_" ? plain : name;
 }
 
-/// What may contain functions, or their inlined copies.
+/// Whether it may contain functions or their inlined copies.
 bool has_children_of_interest(int tag) {
   switch (tag) {
   case DW_TAG_namespace:
@@ -217,7 +217,7 @@ std::vector<source_place> debug_lines::places(Dwarf_Addr address) {
     (void)dwarf_lineno(row, &place.line);
   }
   std::vector<source_place> all;
-  // Outwards, from callee to where it was called.
+  // Outwards, from callee to caller.
   for (std::size_t at = innermost(*in, address); at != none; at = in->instances[at].parent) {
     const instance& here = in->instances[at];
     place.function = here.function;
@@ -256,7 +256,7 @@ std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int l
         ranges.push_back({first, last});
       }
     }
-    // What the compiler has inlined there has the lines of the function that it copied.
+    // Inlined code has the lines of the function that it was copied from.
     index(u);
     for (const instance& i : u.instances) {
       if (i.call_line == line && path_ends_in(i.call_file, file_suffix)) {

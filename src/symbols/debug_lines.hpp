@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The part of a module that DWARF tells. Addresses here are the file's own, not offsets.
+// The DWARF information of a module. Addresses here are those of the file, not offsets.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace nodewise::symbols {
 
 class debug_lines {
  public:
-  /// `from` outlives this and may be null: then nothing is known.
+  /// `from` must outlive this. It may be null; then nothing is known.
   explicit debug_lines(Dwarf* from) : dwarf_(from) {}
 
   [[nodiscard]] bool any();
-  /// Innermost first; empty where nothing is known.
+  /// Innermost first; empty if nothing is known.
   [[nodiscard]] std::vector<source_place> places(Dwarf_Addr address);
   [[nodiscard]] std::vector<code_range> of_line(std::string_view file_suffix, int line);
   [[nodiscard]] std::vector<code_range> of_function(std::string_view name);
@@ -30,10 +30,10 @@ class debug_lines {
   /// A function, or a copy of one that was inlined; `depth` grows inwards.
   struct instance {
     std::string function; ///< demangled
-    std::string plain;    ///< DW_AT_name: what the source calls it
+    std::string plain;    ///< DW_AT_name: its name in the source
     int depth = 0;
     std::size_t parent = none; ///< what it was inlined into
-    std::string call_file;     ///< where, for an inlined copy
+    std::string call_file;     ///< of the call, for an inlined copy
     int call_line = 0;
     std::vector<code_range> code;
   };

@@ -13,7 +13,7 @@ namespace nodewise::symbols {
 
 elf_file::elf_file(const std::string& name) {
   ::elf_version(EV_CURRENT);
-  // Without waiting: what a process has mapped may be a device.
+  // Do not block: a process may have mapped a device.
   fd_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat is{};
   if (fd_ < 0 || ::fstat(fd_, &is) != 0 || !S_ISREG(is.st_mode)) {

@@ -11,7 +11,7 @@
 
 namespace nodewise::symbols {
 
-/// An open ELF file; null where it could not be opened.
+/// An open ELF file; null if it could not be opened.
 class elf_file {
  public:
   elf_file() = default;
@@ -21,7 +21,7 @@ class elf_file {
   ~elf_file();
 
   [[nodiscard]] Elf* get() const noexcept { return elf_; }
-  /// null where there is no debug information.
+  /// null if there is no debug information.
   [[nodiscard]] Dwarf* dwarf();
 
  private:
@@ -48,12 +48,12 @@ void for_each_segment(Elf* elf, GElf_Word type, F&& f) {
   }
 }
 
-/// Where an offset in the file is mapped, in the file's own addresses.
+/// The address, as the file numbers them, at which a file offset is mapped.
 class segment_addresses {
  public:
   segment_addresses() = default;
   explicit segment_addresses(Elf* of);
-  /// nullopt for what no executable segment has.
+  /// nullopt if no executable segment contains it.
   [[nodiscard]] std::optional<std::uint64_t> at(std::uint64_t file_offset) const noexcept;
 
  private:
@@ -65,7 +65,7 @@ class segment_addresses {
   std::vector<segment> executable_;
 };
 
-/// Where distributions put debug information that is kept apart; empty without a build id.
+/// Where distributions put separate debug information; empty without a build id.
 [[nodiscard]] std::string debug_file_of(Elf* elf);
 
 } // namespace nodewise::symbols

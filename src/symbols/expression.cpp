@@ -15,7 +15,7 @@ class machine {
   machine(byte_span expression, frame_values& values) : in_(expression), values_(values) {}
 
   std::optional<std::uint64_t> run() {
-    // Expressions that branch may not end; those that people write have about ten operations.
+    // Expressions that branch may not end; usual ones have about ten operations.
     for (int steps = 0; steps < 1000 && !failed_ && !in_.failed(); ++steps) {
       if (in_.at_end()) {
         return size_ == 0 ? std::nullopt : std::optional(pop());
@@ -54,7 +54,7 @@ class machine {
   void branch(bool taken) {
     const auto by = static_cast<std::size_t>(in_.fixed<std::int16_t>());
     if (taken) {
-      in_.go_to(in_.position() + by); // backwards, too: the sum wraps
+      in_.go_to(in_.position() + by); // also backwards: the sum wraps
     }
   }
 

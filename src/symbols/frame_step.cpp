@@ -35,14 +35,14 @@ value value_of(const frame_rule& rule, std::uint64_t number, value cfa, frame_va
   return std::nullopt;
 }
 
-/// AArch64 signs return addresses in the bits that addresses do not have.
+/// AArch64 signs return addresses in unused address bits.
 std::uint64_t without_signature(std::uint64_t address, processor of) {
   constexpr std::uint64_t user_addresses = (std::uint64_t{1} << 48U) - 1;
   return of == processor::aarch64 ? address & user_addresses : address;
 }
 
-/// At the end of a function registers have been taken back from the stack already, and compilers do
-/// not say so: what they left there is now below the stack pointer.
+/// At the end of a function registers are already restored from the stack, and compilers do not
+/// record that: the saved copies are then below the stack pointer.
 bool is_taken_back(const frame_rule& rule, std::uint64_t cfa, const registers& of) {
   return rule.where == place::memory &&
          cfa + static_cast<std::uint64_t>(rule.offset) < of.get(of.stack_pointer_number());

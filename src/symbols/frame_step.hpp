@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// From a frame to its caller's.
+// Steps from a frame to its caller's.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace nodewise::symbols {
 
-/// Registers and memory of one frame, and whether more of it was asked for than is known.
+/// Registers and memory of one frame; records whether memory outside the stack copy was read.
 class frame_values {
  public:
   frame_values(const registers& of, const stack_copy& stack) : of_(of), stack_(stack) {}
@@ -33,14 +33,14 @@ class frame_values {
   bool beyond_copy_ = false;
 };
 
-/// A DWARF expression (DWARF 5, section 2.5) as call frame information uses them: nullopt for what
-/// it may not do, what is not known, and what does not end.
+/// Evaluates a DWARF expression (DWARF 5, section 2.5) of call frame information. nullopt if it
+/// uses a forbidden operation or an unknown value, or does not end.
 [[nodiscard]] std::optional<std::uint64_t>
 evaluate(byte_span expression, std::optional<std::uint64_t> first, frame_values& values);
 
 struct caller {
   std::optional<registers> at;         ///< pc and what else is known
-  chain_end why = chain_end::nonsense; ///< where there is none
+  chain_end why = chain_end::nonsense; ///< if there is no caller
 };
 [[nodiscard]] caller caller_of(const registers& of, const frame_row& row, const stack_copy& stack);
 

@@ -5,7 +5,7 @@
 
 namespace nodewise::symbols {
 
-/// The loader that a program's file names, a path; empty if it is static, or no ELF file.
+/// The path of the loader that a program's file names; empty if it is static or not an ELF file.
 [[nodiscard]] std::string interpreter(const std::string& file);
 
 } // namespace nodewise::symbols

@@ -102,7 +102,7 @@ struct module::contents {
       Dwarf_CU* unit = nullptr;
       if (dwarf == nullptr ||
           dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) {
-        // Unpacking glibc's takes longer than all else, and its lines are never the answer.
+        // Unpacking glibc's takes longer than everything else, and its lines are never needed.
         dwarf = helping_ ? nullptr : separate.dwarf();
       }
       lines_.emplace(dwarf);
@@ -188,8 +188,8 @@ struct found_object {
   bool is_public;
 };
 
-/// The compiler numbers what is local to a function: "a.7". The number says nothing to people, as
-/// long as there is one `a` only.
+/// The compiler numbers variables local to a function: "a.7". The number is dropped if there is
+/// only one `a`.
 void drop_local_numbers(std::vector<data_object>& objects) {
   std::map<std::string, int> uses;
   const auto plain = [](const std::string& name) {
@@ -251,7 +251,7 @@ std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
   std::uint64_t end = 0;
   for (auto& [address, found] : by_address) {
     data_object& o = found.object;
-    if (o.offset >= end) { // or else a part of the one before
+    if (o.offset >= end) { // otherwise it is a part of the previous one
       end = o.offset + o.bytes;
       o.name = demangle(o.name.c_str());
       o.offset -= all_->base;
@@ -268,7 +268,7 @@ std::optional<source_place> module::locate(std::uint64_t offset) const {
   if (all.empty()) {
     return std::nullopt;
   }
-  // From callee to caller, until it is somebody's own program.
+  // From callee to caller, up to the first that is not a library's.
   const auto own = std::ranges::find_if_not(
       all, [](const source_place& p) { return is_library_header(p.file); });
   return own != all.end() ? *own : all.back();
@@ -284,7 +284,7 @@ std::vector<source_place> module::inlined_places(std::uint64_t offset) const {
   const auto after = std::ranges::upper_bound(functions, address, {}, &function_symbol::first);
   if (after != functions.begin()) {
     const function_symbol& found = *std::prev(after);
-    // Hand-written code often has no length: it reaches to the next function.
+    // Assembly code often has no length: it extends to the next function.
     if (address < found.last || found.last == found.first) {
       all.resize(1);
       all.front().function = demangle(found.name.c_str());

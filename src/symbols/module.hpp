@@ -1,10 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an executable or a shared object tells of its own machine code and static data: names,
-// source lines and sizes. By libelf and libdw.
+// Reads names, source lines and sizes of the machine code and static data of an executable or a
+// shared object, using libelf and libdw.
 //
-// Every offset counts from the lowest mapped address of the module, so that it adds to the module's
-// start in /proc/PID/maps, position-independent or not.
+// Every offset counts from the lowest mapped address of the module. Add it to the module's start in
+// /proc/PID/maps, whether the module is position-independent or not.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace nodewise::symbols {
 
 /// An array or variable in writable static memory.
 struct data_object {
-  std::string name;              ///< demangled; without the compiler's ".7" where that stays unique
+  std::string name;              ///< demangled; without the compiler's ".7" if that stays unique
   std::uint64_t offset = 0;      ///< of its first byte
   std::uint64_t bytes = 0;       ///< its length
   bool zero_initialised = false; ///< in .bss: no page of it is in the file
@@ -33,11 +33,11 @@ struct code_range {
 
 struct source_place {
   std::string function; ///< demangled
-  std::string file;     ///< as the compiler recorded it; empty where nobody knows
-  int line = 0;         ///< 0 where nobody knows
+  std::string file;     ///< as the compiler recorded it; empty if unknown
+  int line = 0;         ///< 0 if unknown
 };
 
-/// An ELF executable or shared object. Not for use by several threads at once: answers are kept.
+/// An ELF executable or shared object. Not thread-safe, since it caches results.
 class module {
  public:
   /// nullopt if the file cannot be read or is neither an executable nor a shared object.
@@ -48,29 +48,29 @@ class module {
 
   /// From the lowest to the highest mapped address, .bss included.
   [[nodiscard]] std::uint64_t mapped_bytes() const;
-  /// No .symtab, neither in the file nor in a separate debug file under /usr/lib/debug that bears
-  /// the same build id.
+  /// No .symtab, neither in the file nor in a separate debug file under /usr/lib/debug with the
+  /// same build id.
   [[nodiscard]] bool stripped() const;
   /// Whether any code has DWARF line numbers.
   [[nodiscard]] bool has_lines() const;
-  /// Writable static data of at least so many bytes, ascending by offset, each byte once: of
-  /// several names for one object the public one is kept. Without thread-local data and what is
-  /// read-only once the program has been linked.
+  /// Writable static data of at least `least_bytes`, ascending by offset, each byte once: of
+  /// several names for one object the public one is kept. Excludes thread-local data and data that
+  /// is read-only once the program has been linked.
   [[nodiscard]] std::vector<data_object> data_objects(std::uint64_t least_bytes) const;
-  /// Whose code this is: the innermost inlined function that is not of the C++ library or the
-  /// compiler's own headers, and the line in it. A symbol's name alone where there is no DWARF;
-  /// nullopt where there is no symbol either. Of a return address ask for the byte before.
+  /// The place in the source: the innermost inlined function that is not of the C++ library or the
+  /// compiler's own headers, and the line in it. Only a symbol's name if there is no DWARF; nullopt
+  /// if there is no symbol either. For a return address, pass the byte before.
   [[nodiscard]] std::optional<source_place> locate(std::uint64_t offset) const;
-  /// The same with all functions that were inlined there, innermost first, each with the line that
-  /// it is at or calls the one before from. Empty where `locate` knows nothing.
+  /// The same with all functions that were inlined there, innermost first, each with its line or
+  /// the line that calls the previous one. Empty if `locate` finds nothing.
   [[nodiscard]] std::vector<source_place> inlined_places(std::uint64_t offset) const;
-  /// The offset of code by its place in the file; nullopt where that is no code.
+  /// The offset of code by its place in the file; nullopt if there is no code there.
   [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t file_offset) const;
   /// The machine code of a source line, with that of functions inlined there, ascending; "solver.c"
-  /// stands for ".../solver.c", too.
+  /// also matches ".../solver.c".
   [[nodiscard]] std::vector<code_range> ranges_of_line(std::string_view file_suffix,
                                                        int line) const;
-  /// The machine code of a function and of what the compiler made of it (inlined copies, clones,
+  /// The machine code of a function and of its compiler-made parts (inlined copies, clones,
   /// outlined loops of OpenMP), ascending and merged. The name may be mangled, demangled, without
   /// parameters or scopes, and in Fortran with or without the underscore.
   [[nodiscard]] std::vector<code_range> ranges_of_function(std::string_view name) const;

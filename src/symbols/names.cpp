@@ -22,7 +22,7 @@ std::string gnu_fortran_name(std::string_view name) {
   return std::string(name.substr(2, at - 2)).append("::").append(name.substr(at + marker.size()));
 }
 
-/// `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names have no capitals there.
+/// `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names there have no capitals.
 std::string flang_name(std::string_view name) {
   if (!name.starts_with("_QM")) {
     return {};

@@ -170,8 +170,8 @@ unwound unwinder::chain(const code_map& code, const registers& at, const stack_c
       all.why = up.why;
       return all;
     }
-    // The stack shrinks with each return. A function that keeps nothing there can only be where the
-    // program was stopped, and handlers of signals may have stacks of their own.
+    // The stack shrinks with each return. Only the interrupted function may have no frame there,
+    // and signal handlers may have their own stacks.
     const std::uint64_t below = now.get(now.stack_pointer_number()).value_or(0);
     const std::uint64_t above = up.at->get(now.stack_pointer_number()).value_or(0);
     if (!row->signal && (interrupted ? above < below : above <= below)) {

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Call chains of programs without frame pointers: from a thread's registers and a copy of a piece
-// of its stack, by the call frame information (DWARF 5, section 6.4) of the files that its code
-// comes from. The process may be gone.
+// Call chains of programs without frame pointers, from a thread's registers, a copy of a part of
+// its stack, and the call frame information (DWARF 5, section 6.4) of the files with its code. The
+// process need not exist any more.
 #pragma once
 
 #include <array>
@@ -26,11 +26,12 @@ class registers {
   static constexpr std::size_t count = 33;
 
   explicit registers(processor of, std::uint64_t pc, std::uint64_t stack_pointer) noexcept;
-  /// As a sample with PERF_SAMPLE_REGS_USER has them: `values` of the bits of `mask`, ascending.
-  /// nullopt if pc or stack pointer are missing, or there are fewer values than bits.
+  /// From a sample with PERF_SAMPLE_REGS_USER: `values` of the bits of `mask`, ascending. nullopt
+  /// if pc or stack pointer are missing, or there are fewer values than bits.
   [[nodiscard]] static std::optional<registers>
   of_perf(processor of, std::uint64_t mask, std::span<const std::uint64_t> values) noexcept;
-  /// For `sample_regs_user`: all that call frames may need. Kernels refuse x86-64's segments.
+  /// For `sample_regs_user`: all registers that call frames may need. Kernels refuse x86-64's
+  /// segments.
   [[nodiscard]] static constexpr std::uint64_t perf_mask(processor of) noexcept {
     return of == processor::x86_64 ? 0xff01ff : 0x1ffffffff;
   }
@@ -43,9 +44,9 @@ class registers {
   [[nodiscard]] std::size_t pc_number() const noexcept {
     return kind_ == processor::x86_64 ? 16 : 32;
   }
-  /// nullopt where it is not known.
+  /// nullopt if it is not known.
   [[nodiscard]] std::optional<std::uint64_t> get(std::uint64_t number) const noexcept;
-  /// Nobody's number is ignored.
+  /// Ignores a number that is not a register.
   void set(std::uint64_t number, std::uint64_t value) noexcept;
   void forget(std::uint64_t number) noexcept;
   void set_pc(std::uint64_t pc) noexcept { values_[pc_number()] = pc; }
@@ -53,7 +54,7 @@ class registers {
  private:
   processor kind_;
   std::array<std::uint64_t, count> values_{};
-  std::uint64_t known_ = 0; ///< a bit each
+  std::uint64_t known_ = 0; ///< one bit per register
 };
 
 /// Bytes of the stack from `start` upwards.
@@ -65,13 +66,13 @@ struct stack_copy {
   [[nodiscard]] std::optional<std::uint64_t> word(std::uint64_t address) const noexcept;
 };
 
-/// Why a chain is no longer.
+/// Why a chain ends.
 enum class chain_end {
-  outermost, ///< all of it: the thread began here
-  copy_ends, ///< the next caller is further up the stack than was copied
-  no_module, ///< code that is in no file: generated while running, the vdso, an unknown mapping
-  no_cfi,    ///< the file is gone, damaged, or says nothing of this code
-  nonsense,  ///< what it says leads nowhere: a stack that does not shrink
+  outermost, ///< complete: the thread began here
+  copy_ends, ///< the next caller is above the copied part of the stack
+  no_module, ///< code in no file: generated at run time, the vdso, an unknown mapping
+  no_cfi,    ///< the file is gone, damaged, or does not describe this code
+  nonsense,  ///< the information is invalid: the stack does not shrink
   too_long,
 };
 [[nodiscard]] std::string_view to_string(chain_end why) noexcept;
@@ -83,8 +84,7 @@ struct unwound {
   chain_end why = chain_end::no_module;
 };
 
-/// Keeps what files say, for many chains of any number of processes. Not for several threads at
-/// once.
+/// Caches what it reads from files, for many chains of any number of processes. Not thread-safe.
 class unwinder {
  public:
   unwinder();
@@ -92,7 +92,7 @@ class unwinder {
   unwinder& operator=(unwinder&&) noexcept;
   ~unwinder();
 
-  /// At least one address, the pc. Files are opened by the map's paths.
+  /// Returns at least one address, the pc. Opens files by the map's paths.
   [[nodiscard]] unwound chain(const code_map& code, const registers& at, const stack_copy& stack,
                               std::size_t longest = 128);
 

@@ -17,10 +17,10 @@ namespace nodewise::sys {
 
 namespace {
 
-/// Of a file at a time: mincore's answers have a byte for each page.
+/// Bytes of a file per call: mincore returns a byte for each page.
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 30;
-/// A folio of the page cache is aligned and has no more pages (MAX_XAS_ORDER of the kernel's
-/// pagemap.h), so that behind this alignment none has a page of the file.
+/// A folio of the page cache is aligned and has at most this many pages (MAX_XAS_ORDER of the
+/// kernel's pagemap.h), so that beyond this alignment no folio has a page of the file.
 constexpr std::uint64_t most_pages_of_a_folio = 2048;
 
 int why_not_cached(const std::string& path) {
@@ -41,7 +41,7 @@ int why_not_cached(const std::string& path) {
   return of.f_type == HUGETLBFS_MAGIC ? EOPNOTSUPP : 0;
 }
 
-/// How many pages of a part of the file are in memory. Maps it, and touches nothing.
+/// Counts the pages of a part of the file that are in memory. Maps the file without touching it.
 answer<std::uint64_t> resident_pages(int file, std::uint64_t from, std::uint64_t bytes) {
   const std::size_t page = real_kernel().base_page_bytes();
   void* const start = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, static_cast<off_t>(from));
@@ -59,7 +59,7 @@ answer<std::uint64_t> resident_pages(int file, std::uint64_t from, std::uint64_t
 } // namespace
 
 answer<cached_file> cached_file::open(const std::string& path) {
-  // Looked at first: to open a pipe or a tape would do something to it.
+  // Check first: opening a pipe or a tape has side effects.
   if (const int refused = why_not_cached(path); refused != 0) {
     return {{}, refused};
   }
@@ -97,7 +97,7 @@ answer<std::uint64_t> cached_file::resident_bytes() const {
   const auto size = static_cast<std::uint64_t>(end);
   const std::uint64_t page = real_kernel().base_page_bytes();
   const std::uint64_t folio = most_pages_of_a_folio * page;
-  // A page that the file cannot have is resident only for a kernel that does not tell.
+  // A page past the file's end is resident only if the kernel hides the facts.
   const auto behind = resident_pages(descriptor_, (size + folio - 1) / folio * folio, page);
   if (!behind || behind.value != 0) {
     return {0, behind ? EPERM : behind.errno_value};

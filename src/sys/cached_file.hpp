@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A file as the page cache holds it.
+// A file in the page cache.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace nodewise::sys {
 /// Open for reading, until it is destroyed.
 class cached_file {
  public:
-  /// errno as the kernel gives it, and EISDIR for a directory, ENODEV for what has no pages (a
+  /// Returns the kernel's errno, or EISDIR for a directory, ENODEV for a file without pages (a
   /// pipe, a terminal), EOPNOTSUPP for a file of huge pages (hugetlbfs). Opens none of these.
   [[nodiscard]] static answer<cached_file> open(const std::string& path);
 
@@ -24,14 +24,14 @@ class cached_file {
   cached_file& operator=(const cached_file&) = delete;
   ~cached_file();
 
-  /// Writes what is dirty, and waits for it. 0 or errno.
+  /// Writes dirty pages and waits for them. Returns 0 or errno.
   [[nodiscard]] int write_out() const;
-  /// Has the kernel give up its pages: 0 or errno, where 0 says nothing of pages that are dirty,
-  /// mapped, or of a file system that is memory; they stay.
+  /// Asks the kernel to drop its pages. Returns 0 or errno. Even after 0, pages stay that are
+  /// dirty, mapped, or in a memory file system.
   [[nodiscard]] int advise_unneeded() const;
-  /// What of it is in memory, in whole pages, by mincore on a mapping of it. EPERM where the kernel
-  /// tells this process nothing: since Linux 5.2 it calls every page of a file resident to who
-  /// neither owns it nor may write it.
+  /// The bytes of it in memory, in whole pages, by mincore on a mapping of it. EPERM if the kernel
+  /// hides this from the process: since Linux 5.2 it reports every page of a file as resident to a
+  /// caller that neither owns the file nor may write it.
   [[nodiscard]] answer<std::uint64_t> resident_bytes() const;
 
  private:

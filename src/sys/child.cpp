@@ -49,7 +49,7 @@ int wait_for(pid_t program, const held_signals& signals) noexcept {
   }
 }
 
-/// The child that waits for a word ends when the pipe is closed.
+/// Closing the pipe ends the child that waits for a word.
 void prepare_or_end(pid_t program, const std::function<void(int pid)>& prepare, word_pipe& go) {
   try {
     prepare(program);
@@ -69,8 +69,8 @@ int child_end::exit_code() const noexcept {
 
 child_end run_child(const std::function<void()>& become,
                     const std::function<void(int pid)>& prepare) {
-  word_pipe go;      // a word in it: begin; without one the launcher has died or given up
-  word_pipe refusal; // a word in it: there was no exec, which would have closed it
+  word_pipe go;      // a word means begin; no word: the launcher has died or given up
+  word_pipe refusal; // a word means that exec failed; exec closes it
   child_end how;
   const held_signals signals;
   const pid_t program = ::fork();
@@ -103,7 +103,7 @@ child_end run_child(const std::function<void()>& become,
 
 void end_as(const child_end& how) {
   if (WIFSIGNALED(how.wait_status)) {
-    // The program may have left a core file; its launcher has nothing to add.
+    // The program may have left a core file; the launcher must not add its own.
     const rlimit none{};
     ::setrlimit(RLIMIT_CORE, &none);
     const int number = WTERMSIG(how.wait_status);

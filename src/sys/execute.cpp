@@ -13,10 +13,10 @@ int execute(const std::vector<std::string>& command) {
   std::vector<char*> words;
   words.reserve(command.size() + 1);
   for (const std::string& word : command) {
-    words.push_back(const_cast<char*>(word.c_str())); // execvp does not write, its type is old
+    words.push_back(const_cast<char*>(word.c_str())); // execvp does not write to it
   }
   words.push_back(nullptr);
-  restore_broken_pipes(); // what we ignore a new program would ignore, too
+  restore_broken_pipes(); // the new program would inherit an ignored signal
   ::execvp(words.front(), words.data());
   return errno;
 }

@@ -6,8 +6,8 @@
 
 namespace nodewise::sys {
 
-/// Puts a program in the place of this one; `command[0]` is searched as a shell does. It finds
-/// SIGPIPE as this process found it. Returns the errno only if that failed.
+/// Replaces this process by a program; `command[0]` is searched as a shell does. Restores SIGPIPE
+/// as this process found it. Returns only on failure, with the errno.
 [[nodiscard]] int execute(const std::vector<std::string>& command);
 
 } // namespace nodewise::sys

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The system as the rooms above see it. Every call answers 0 (or a value) or an errno; nothing here
-// throws, prints or decides. A test puts a fake in its place.
+// The system as the layers above see it. Every call returns 0 (or a value) or an errno; nothing
+// here throws, prints or decides. Tests replace it by a fake.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nodewise::sys {
 
-/// A value, or the errno that the kernel gave instead.
+/// A value, or the errno that the kernel returned instead.
 template <class T>
 struct answer {
   T value{};
@@ -41,17 +41,17 @@ class kernel {
   virtual int madvise(void* start, std::size_t bytes, int advice) = 0;
   virtual int mbind(void* start, std::size_t bytes, policy mode, const node_set& nodes,
                     unsigned flags) = 0;
-  /// Which pages of a range are in memory: one byte a base page, bit 0; bit 1 where the page is
-  /// shared, as the page of zeros is that stands in for memory nobody has written.
+  /// Which pages of a range are in memory: one byte per base page, bit 0; bit 1 if the page is
+  /// shared, as the zero page is, which backs memory that was never written.
   virtual int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) = 0;
 
   /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory;
   /// -EBUSY: in memory, and unmapped for a moment by NUMA balancing).
   virtual int query_pages(std::span<void* const> pages, std::span<int> status) = 0;
-  /// Moves each page to the node beside it; `status` as above.
+  /// Moves each page to the node at the same index; `status` as above.
   virtual int move_pages(std::span<void* const> pages, std::span<const int> nodes,
                          std::span<int> status) = 0;
-  /// The node of one page, which is brought into memory if it was not.
+  /// The node of one page, which is brought into memory if necessary.
   [[nodiscard]] virtual answer<node_id> node_of_page(void* page) = 0;
 
   // The calling thread.
@@ -63,12 +63,12 @@ class kernel {
 
   // Facts about this system.
   [[nodiscard]] virtual std::size_t base_page_bytes() = 0;
-  /// What one transparent huge page holds; 0 if the kernel has none.
+  /// The size of a transparent huge page; 0 if the kernel has none.
   [[nodiscard]] virtual std::size_t thp_bytes() = 0;
   /// A text file of /proc or /sys, whole, without the final newline.
   [[nodiscard]] virtual answer<std::string> read_file(const char* path) = 0;
-  /// Writes a setting of /proc or /sys by one write, as the kernel takes it; makes no file. Returns
-  /// 0 or errno.
+  /// Writes a setting of /proc or /sys by one write, as the kernel requires; creates no file.
+  /// Returns 0 or errno.
   virtual int write_file(const char* path, std::string_view text) = 0;
 };
 

@@ -13,8 +13,8 @@ namespace nodewise::sys {
 
 namespace {
 
-/// Linux 6.1 to 6.5: move_pages takes a page that NUMA balancing has unmapped, to see who uses it,
-/// for one that is not there. pagemap knows better. Its node nobody tells without using it: EBUSY.
+/// Linux 6.1 to 6.5: move_pages reports a page that NUMA balancing has unmapped to sample its use
+/// as absent. pagemap shows that it is present. Its node is unknown without using it: EBUSY.
 void find_unmapped(std::span<void* const> pages, std::span<int> status, std::size_t page_bytes) {
   std::vector<std::uint64_t> entries;
   for (std::size_t first = 0; first < pages.size();) {
@@ -119,7 +119,8 @@ class linux_kernel final : public kernel {
   }
 
   answer<cpu_set> get_affinity(int tid) override {
-    // The kernel answers EINVAL to a buffer smaller than its own mask, whose size it does not tell.
+    // The kernel returns EINVAL for a buffer smaller than its own mask, whose size it does not
+    // report.
     for (std::size_t words = 16; words <= static_cast<std::size_t>(max_id) / 8; words *= 2) {
       std::vector<unsigned long> mask(words);
       const long result = raw::sched_getaffinity(tid, words * sizeof(unsigned long), mask.data());
@@ -191,7 +192,7 @@ class linux_kernel final : public kernel {
   }
 
  private:
-  /// Only the bits that are set cost anything: loops ask for the mask before they bind.
+  /// Visits only set bits: this is fast, since loops read the mask before they bind.
   static cpu_set set_of(std::span<const unsigned long> mask) {
     cpu_set cpus;
     for (std::size_t word = 0; word < mask.size(); ++word) {

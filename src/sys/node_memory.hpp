@@ -14,20 +14,20 @@ namespace nodewise::sys {
 struct node_memory {
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;
-  std::uint64_t cache_bytes = 0; ///< pages of files, those of memory file systems, too
-  /// Of these, pages that the kernel can give up when it needs memory, once written if they are
-  /// dirty; nothing if it does not tell.
+  std::uint64_t cache_bytes = 0; ///< pages of files, including memory file systems
+  /// Of these, pages that the kernel can drop when it needs memory, dirty ones after writing them;
+  /// nullopt if it does not report this.
   std::optional<std::uint64_t> evictable_bytes;
 };
 
-/// Swap space that is free, in bytes, by /proc/meminfo; nothing if that cannot be read.
+/// Free swap space in bytes, by /proc/meminfo; nullopt if that cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> read_free_swap(kernel& from);
 
-/// Memory of all nodes that can be had without swapping, in bytes, as the kernel estimates it
-/// (MemAvailable of /proc/meminfo); nothing if that cannot be read.
+/// Memory of all nodes that is available without swapping, in bytes, as the kernel estimates it
+/// (MemAvailable of /proc/meminfo); nullopt if that cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> read_available_memory(kernel& from);
 
-/// By /sys/devices/system/node/nodeN/meminfo; nothing if that cannot be read, or says less.
+/// By /sys/devices/system/node/nodeN/meminfo; nullopt if that cannot be read or lacks a value.
 [[nodiscard]] std::optional<node_memory> read_node_memory(kernel& from, node_id node);
 
 } // namespace nodewise::sys

@@ -13,7 +13,7 @@ namespace nodewise::sys {
 
 namespace {
 
-/// Standard streams of the command: nothing in, the pipe out, errors nowhere. 0 if it was started.
+/// Starts the command with empty input, output to the pipe and errors discarded. 0 if it started.
 int start(const std::vector<std::string>& command, int out, pid_t& pid) {
   std::vector<char*> words;
   for (const std::string& each : command) {

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The kernel's software events (perf_event_open(2)) and their rings. As in kernel.hpp, every call
-// answers 0 (or a value) or an errno.
+// returns 0 (or a value) or an errno.
 #pragma once
 
 #include <cstddef>
@@ -17,38 +17,38 @@ namespace nodewise::sys {
 enum class perf_counter {
   minor_faults, ///< page faults that needed no input; counted when they are resolved
   any_faults,   ///< those with input, too; counted, on x86-64, when they begin
-  migrations,   ///< of a task to another processor; the kernel's doing: none where `user_only`
-  nothing,      ///< never happens: to have a ring that other events are redirected to
+  migrations,   ///< of a task to another processor; by the kernel: none with `user_only`
+  nothing,      ///< never happens: owns a ring that other events are redirected to
 };
 
 inline constexpr cpu_id any_cpu{-1};
-/// As `tid` with a processor: of all tasks. Needs more than `user_only` false needs (EACCES).
+/// As `tid`, with a processor: all tasks. Needs more privilege than `user_only` = false (EACCES).
 inline constexpr int any_task = -1;
 
-/// An event of one task on one processor, inherited by the tasks it makes. Newer kernels (seen on
-/// 6.18) prepare a sample once for all events of a task that count the same: each may then have the
-/// size and the fields of another. Samples that differ must therefore be of different counters.
+/// An event of one task on one processor, inherited by the tasks it starts. Newer kernels (seen on
+/// 6.18) prepare a sample once for all events of a task that use the same counter, so each may get
+/// the size and fields of another. Samples that differ must therefore use different counters.
 struct perf_request {
   perf_counter what = perf_counter::minor_faults;
-  std::uint64_t period = 1; ///< a sample every so many events; 0: counted only
+  std::uint64_t period = 1; ///< events per sample; 0: count only
   int tid = 0;              ///< 0: the calling thread
   cpu_id cpu = any_cpu;
   std::uint32_t stack_bytes = 0; ///< of the stack, in each sample, with the registers; 0: neither
   bool page_sizes = false;       ///< Linux 5.11
-  bool frames = false;           ///< physical addresses: needs what `user_only` false needs
+  bool frames = false;           ///< physical addresses: needs the privilege of `user_only` = false
   bool tells_tasks = false;      ///< records of names, forks, ends and executable mappings
   bool tells_data = false;       ///< of the other mappings, too
   bool build_ids = false;        ///< in the records of mappings; Linux 5.12
   bool user_only = true;         ///< not what happens inside the kernel
-  bool from_exec = false;        ///< counts from the task's next exec on
-  bool disabled = false;         ///< counts from `enable` on
-  std::uint32_t wake_bytes = 0;  ///< a reader is woken when so much is in the ring; 0: half of it
+  bool from_exec = false;        ///< count from the task's next exec on
+  bool disabled = false;         ///< count from `enable` on
+  std::uint32_t wake_bytes = 0;  ///< fill level of the ring that wakes a reader; 0: half of it
 };
 
 class perf_event {
  public:
   /// EACCES and EPERM: not permitted; ESRCH: no such task; EMFILE: too many files; EINVAL: this
-  /// kernel does not know something that was asked.
+  /// kernel does not support the request.
   [[nodiscard]] static answer<perf_event> open(const perf_request& what) noexcept;
 
   perf_event() = default;
@@ -59,12 +59,12 @@ class perf_event {
   }
   ~perf_event();
 
-  // With the events that tasks have inherited. Return 0 or errno.
+  // These include the events that tasks have inherited. Return 0 or errno.
   [[nodiscard]] int enable() const noexcept;
   [[nodiscard]] int disable() const noexcept;
   /// Samples go to the other event's ring, which must be of the same processor.
   [[nodiscard]] int redirect_to(const perf_event& other) const noexcept;
-  /// How often it has happened, in tasks that inherited it as well.
+  /// How often it has happened, including in tasks that inherited it.
   [[nodiscard]] answer<std::uint64_t> count() const noexcept;
   [[nodiscard]] int descriptor() const noexcept { return file_; }
 
@@ -73,7 +73,7 @@ class perf_event {
   int file_ = -1;
 };
 
-/// The memory that the kernel writes an event's records into. The event must live on.
+/// The memory that the kernel writes an event's records into. The event must outlive it.
 class perf_ring {
  public:
   /// `bytes`: a power of two, at least a page. EPERM: more than kernel.perf_event_mlock_kb and the
@@ -90,8 +90,8 @@ class perf_ring {
   }
   ~perf_ring();
 
-  /// Takes what is there: `take` is called with each whole record, and its place is the kernel's
-  /// again afterwards. Answers how often records made no sense.
+  /// Calls `take` with each whole record that is there, then returns the space to the kernel.
+  /// Returns the number of invalid records.
   template <class Take>
   std::uint64_t drain(Take&& take) {
     const auto [tail, head] = positions();
@@ -106,7 +106,7 @@ class perf_ring {
     return walk.damaged();
   }
 
-  /// Bytes that wait to be taken.
+  /// Bytes that are not drained yet.
   [[nodiscard]] std::size_t waiting() const noexcept {
     const auto [tail, head] = positions();
     return static_cast<std::size_t>(head - tail);
@@ -120,10 +120,10 @@ class perf_ring {
   void release(std::uint64_t up_to) noexcept;
 
   void* start_ = nullptr;
-  std::size_t bytes_ = 0; ///< of the data, which are behind one page of the kernel's
+  std::size_t bytes_ = 0; ///< of the data, which follow one page of the kernel's
 };
 
-/// Lets this process open as many files as it may at most; answers how many that is.
+/// Raises the limit of open files to its maximum; returns that limit.
 std::size_t raise_open_files() noexcept;
 
 } // namespace nodewise::sys

@@ -13,7 +13,7 @@ namespace nodewise::sys {
 
 namespace {
 
-/// Takes one field after the other; once there is too little left, everything is 0.
+/// Reads one field after the other; once too little is left, everything is 0.
 class field_reader {
  public:
   explicit field_reader(std::span<const std::byte> bytes) noexcept : left_(bytes) {}
@@ -37,7 +37,7 @@ class field_reader {
     left_ = left_.subspan(static_cast<std::size_t>(count));
     return taken;
   }
-  /// What stands at the end of a record.
+  /// Removes fields at the end of a record.
   void cut_end(std::size_t count) noexcept {
     if (count > left_.size()) {
       whole_ = false;
@@ -58,8 +58,7 @@ class field_reader {
   bool whole_ = true;
 };
 
-/// What sample_id_all appends to records that are no samples, for the fields that we ask for: task,
-/// time.
+/// What sample_id_all appends to records other than samples, for the requested fields: task, time.
 constexpr std::size_t appended_bytes = 16;
 
 std::uint64_t appended_time(std::span<const std::byte> body) noexcept {
@@ -93,7 +92,7 @@ perf_record read_sample(std::span<const std::byte> body, const perf_layout& layo
   sample.address = from.take<std::uint64_t>();
   if (layout.stack) {
     sample.registers = read_registers(from);
-    // The kernel copies what is mapped; the record has room for all of it nevertheless.
+    // The kernel copies only what is mapped, but the record has room for all of it.
     const auto room = from.take<std::uint64_t>();
     const auto copied = from.take_bytes(room);
     const std::uint64_t valid = room == 0 ? 0 : from.take<std::uint64_t>();
@@ -119,7 +118,7 @@ perf_record read_mapping(std::span<const std::byte> body, std::uint16_t misc) no
   mapping.start = from.take<std::uint64_t>();
   mapping.bytes = from.take<std::uint64_t>();
   mapping.file_offset = from.take<std::uint64_t>();
-  const auto file = from.take_bytes(24); // device and inode, or a build-id behind its length
+  const auto file = from.take_bytes(24); // device and inode, or a build id after its length
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0 && !file.empty()) {
     const auto length = std::min<std::size_t>(std::to_integer<std::size_t>(file[0]), 20);
     mapping.build_id = file.subspan(4, length);
@@ -156,7 +155,7 @@ perf_record read_name(std::span<const std::byte> body, std::uint16_t misc) noexc
   return from.whole() ? perf_record(name) : perf_record(perf_damaged{});
 }
 
-/// LOST has the identifier of the event before the count, LOST_SAMPLES the count alone.
+/// LOST has the event's identifier before the count, LOST_SAMPLES only the count.
 perf_record read_lost(std::span<const std::byte> body, bool with_identifier) noexcept {
   field_reader from(body);
   if (with_identifier) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which registers to ask perf for, and where they stand in DWARF's numbering.
+// Which registers to request from perf, and their DWARF numbers.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace nodewise::sys {
 
 #if defined(__x86_64__)
 
-/// In the kernel's order, which is that of their values in a sample.
+/// In the kernel's order, which is the order of the values in a sample.
 inline constexpr std::array perf_registers = {
     PERF_REG_X86_AX,  PERF_REG_X86_BX,  PERF_REG_X86_CX,  PERF_REG_X86_DX,  PERF_REG_X86_SI,
     PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_IP,  PERF_REG_X86_R8,
@@ -61,7 +61,7 @@ constexpr void arrange_registers(const std::array<std::uint64_t, perf_registers.
 
 #else
 
-// Elsewhere no stack is copied.
+// On other processors no stack is copied.
 inline constexpr std::array<int, 0> perf_registers = {};
 constexpr void arrange_registers(const std::array<std::uint64_t, 0>&, user_registers&) noexcept {}
 

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Another process as the rooms above see it: what the kernel tells of its memory. As in kernel.hpp,
-// every call answers 0 (or a value) or an errno, and a test puts a fake in its place.
+// Another process as the layers above see it: what the kernel reports of its memory. As in
+// kernel.hpp, every call returns 0 (or a value) or an errno, and tests replace it by a fake.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ class pagemap_entry {
  public:
   constexpr explicit pagemap_entry(std::uint64_t bits) : bits_(bits) {}
   [[nodiscard]] constexpr bool present() const noexcept { return (bits_ >> 63 & 1) != 0; }
-  /// Mapped by nobody else. The page of zeros never is.
+  /// Mapped only here. Never true for the zero page.
   [[nodiscard]] constexpr bool exclusive() const noexcept { return (bits_ >> 56 & 1) != 0; }
-  /// 0 for who may not know it (CAP_SYS_ADMIN).
+  /// 0 without CAP_SYS_ADMIN.
   [[nodiscard]] constexpr std::uint64_t frame() const noexcept {
     return bits_ & ((std::uint64_t{1} << 55) - 1);
   }
@@ -56,27 +56,27 @@ class process {
   virtual ~process() = default;
 
   [[nodiscard]] virtual int pid() const = 0;
-  /// The node of each page, or -errno for each (-ENOENT: not in memory; -EFAULT: the page of zeros,
-  /// or not mapped). Changes nothing.
+  /// The node of each page, or -errno for each (-ENOENT: not in memory; -EFAULT: the zero page, or
+  /// not mapped). Changes nothing.
   virtual int query_pages(std::span<const std::uint64_t> addresses, std::span<int> status) = 0;
-  /// Entries of /proc/PID/pagemap from a page (address / base page size) on; answers how many.
+  /// Entries of /proc/PID/pagemap from a page (address / base page size) on; returns how many.
   [[nodiscard]] virtual answer<std::size_t> read_pagemap(std::uint64_t first_page,
                                                          std::span<std::uint64_t> entries) = 0;
   /// The parts of a range whose pages have a property, ascending. ENOTTY before Linux 6.7.
   [[nodiscard]] virtual answer<std::vector<address_range>> scan(page_property what,
                                                                 address_range where) = 0;
-  /// Flags of page frames (/proc/kpageflags, root only); answers how many.
+  /// Flags of page frames (/proc/kpageflags, root only); returns how many.
   [[nodiscard]] virtual answer<std::size_t> read_frame_flags(std::uint64_t first_frame,
                                                              std::span<std::uint64_t> flags) = 0;
-  /// All of it or EFAULT; needs the right to trace the process.
+  /// Reads all of it or returns EFAULT; needs the right to trace the process.
   virtual int read_memory(std::uint64_t address, std::span<std::byte> into) = 0;
-  /// Moves pages between nodes as migratepages does; answers how many stayed.
+  /// Moves pages between nodes as migratepages does; returns how many stayed.
   [[nodiscard]] virtual answer<long> migrate(const node_set& from, const node_set& to) = 0;
   /// A file of /proc/PID: "maps", "task/4711/stat".
   [[nodiscard]] virtual answer<std::string> read_file(const std::string& name) = 0;
   /// The numbers of its threads, ascending.
   [[nodiscard]] virtual answer<std::vector<int>> threads() = 0;
-  /// Whom it belongs to.
+  /// The user that it belongs to.
   [[nodiscard]] virtual answer<unsigned> user() = 0;
 };
 

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The one door to the kernel: the memory-policy calls, which glibc does not wrap, with the kernel's
-// own argument order. No C++ runtime and no libnuma, so that the preloaded agent goes through the
-// same door. Each returns 0 (or a count) or -errno, and leaves errno alone for the program's sake.
+// The only access to the kernel: the memory-policy calls, which glibc does not wrap, with the
+// kernel's argument order. No C++ runtime and no libnuma, so that the preloaded agent can use them,
+// too. Each returns 0 (or a count) or -errno, and leaves the program's errno unchanged.
 #pragma once
 
 #include <cerrno>
@@ -28,8 +28,8 @@ enum class policy : int {
   bind_and_balance = 2 | (1 << 13), ///< with MPOL_F_NUMA_BALANCING
 };
 
-/// MPOL_PREFERRED with MPOL_F_STATIC_NODES: set by the launcher for what comes into memory before
-/// the agent runs, and by this flag known from any policy that a program or numactl sets.
+/// MPOL_PREFERRED with MPOL_F_STATIC_NODES: the launcher sets it for memory that is first touched
+/// before the agent runs. The flag distinguishes it from any policy that a program or numactl sets.
 inline constexpr policy preferred_at_start = static_cast<policy>(1 | (1 << 15));
 
 inline constexpr unsigned mbind_strict = 1;          ///< MPOL_MF_STRICT
@@ -50,9 +50,9 @@ long call(long number, Args... args) noexcept {
   return result;
 }
 
-/// `mask` has `words` words. The kernel reads maxnode - 1 bits: one more than the words hold, or it
-/// ignores the highest node; and it must not be told of more words than there are, or it reads on
-/// and answers EINVAL for what it finds there.
+/// `mask` has `words` words. The kernel reads maxnode - 1 bits, so maxnode is one more than the
+/// words hold, or it ignores the highest node. With a larger maxnode it reads past the words and
+/// returns EINVAL for what it finds there.
 inline long mbind(void* start, std::size_t bytes, policy mode, const unsigned long* mask,
                   std::size_t words, unsigned flags) noexcept {
   return call(SYS_mbind, start, bytes, static_cast<int>(mode), words == 0 ? nullptr : mask,
@@ -64,21 +64,23 @@ inline long set_mempolicy(policy mode, const unsigned long* mask, std::size_t wo
               words == 0 ? 0UL : words * sizeof(unsigned long) * 8 + 1);
 }
 
-/// Here the kernel wants room for at least its own highest node, and takes maxnode as bits exactly.
+/// This call needs room for at least the kernel's highest node, and maxnode is the exact number of
+/// bits.
 inline long get_mempolicy(int* mode, unsigned long* mask, std::size_t words, const void* address,
                           unsigned long flags) noexcept {
   return call(SYS_get_mempolicy, mode, mask, words * sizeof(unsigned long) * 8 + (words != 0),
               address, flags);
 }
 
-/// `nodes` null: where each page is, into `status`. Otherwise moves them, of this process only.
+/// If `nodes` is null, writes the node of each page to `status`. Otherwise moves the pages, of this
+/// process only.
 inline long move_pages(int pid, std::size_t count, void* const* pages, const int* nodes,
                        int* status, int flags) noexcept {
   return call(SYS_move_pages, pid, count, pages, nodes, status, flags);
 }
 
-/// Moves all pages of a process that are on nodes of one mask to those of the other. Returns how
-/// many could not be moved. Both masks have `words` words.
+/// Moves all pages of a process from the nodes of one mask to those of the other. Returns how many
+/// could not be moved. Both masks have `words` words.
 inline long migrate_pages(int pid, const unsigned long* from, const unsigned long* to,
                           std::size_t words) noexcept {
   return call(SYS_migrate_pages, pid, words * sizeof(unsigned long) * 8 + 1, from, to);
@@ -91,14 +93,15 @@ inline long migrate_pages(int pid, const unsigned long* from, const unsigned lon
 }
 
 /// Whether an entry of /proc/self/pagemap is a page in memory that several mappings share: the zero
-/// page, which is read before anything is written, or a page shared with a forked process. The node
-/// that get_mempolicy gives for the first is where the kernel keeps its zeros, nobody's placement.
+/// page, which backs memory that was read but not written, or a page shared with a forked process.
+/// For the zero page, get_mempolicy gives the node of the kernel's zeros, not a placement.
 [[nodiscard]] constexpr bool is_shared_page(std::uint64_t pagemap_entry) noexcept {
   constexpr int exclusively_mapped = 56;
   return is_present(pagemap_entry) && (pagemap_entry >> exclusively_mapped & 1) == 0;
 }
 
-/// Reads entries of /proc/self/pagemap, one a page, from the page of `start` on. Returns how many.
+/// Reads entries of /proc/self/pagemap, one per page, from the page of `start` on. Returns how
+/// many.
 inline long read_pagemap(const void* start, std::size_t page_bytes, std::uint64_t* entries,
                          std::size_t count) noexcept {
   const long file = call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
@@ -125,8 +128,7 @@ inline long sched_setaffinity(int pid, std::size_t bytes, const unsigned long* m
   return call(SYS_sched_setaffinity, pid, bytes, mask);
 }
 
-/// Private anonymous memory, or nullptr. Past whatever a program or its libraries put in front of
-/// mmap.
+/// Private anonymous memory, or nullptr. Bypasses any mmap wrapper of a program or its libraries.
 inline void* map(std::size_t bytes, int protection, int extra_flags) noexcept {
   const long answer = call(SYS_mmap, nullptr, bytes, protection,
                            MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1L, 0L);
@@ -137,7 +139,7 @@ inline long unmap(void* start, std::size_t bytes) noexcept {
   return call(SYS_munmap, start, bytes);
 }
 
-/// Lets a range grow, shrink or move, if it is one mapping: its new address, or -errno.
+/// Grows, shrinks or moves a range that is one mapping. Returns its new address, or -errno.
 inline long remap(void* start, std::size_t bytes, std::size_t new_bytes, int flags) noexcept {
   return call(SYS_mremap, start, bytes, new_bytes, flags, nullptr);
 }

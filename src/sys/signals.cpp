@@ -29,7 +29,7 @@ held_signals::held_signals() noexcept {
     ::sigaddset(&held_, number);
   }
   ::sigprocmask(SIG_BLOCK, &held_, &mask_before_);
-  // A parent may have left SIGCHLD ignored; then the kernel would keep no child to wait for.
+  // A parent may have left SIGCHLD ignored; then the kernel would keep no ended child to wait for.
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &standard, &child_before_);
@@ -66,7 +66,7 @@ ending_signals::ending_signals() noexcept {
   struct sigaction handler{};
   handler.sa_handler = [](int) { end_asked = 1; };
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    ::sigaction(numbers[i], &handler, &before_[i]); // without SA_RESTART: it ends a wait
+    ::sigaction(numbers[i], &handler, &before_[i]); // without SA_RESTART: a signal ends a wait
   }
 }
 

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Signals around a program that we start and stay with.
+// Signals around a program that this process starts and supervises.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace nodewise::sys {
 
-/// From here on a reader that went away is an error to report (EPIPE), not a silent end. Programs
-/// that are started find SIGPIPE as it was before.
+/// From here on, a closed reader is an error to report (EPIPE), not a silent end. Started programs
+/// get SIGPIPE as it was before.
 void ignore_broken_pipes() noexcept;
-/// SIGPIPE as this process found it: to be called before exec.
+/// Restores SIGPIPE as this process found it; call it before exec.
 void restore_broken_pipes() noexcept;
 
-/// While this lives, signals that are meant for the program, and its end, are waited for instead of
+/// While this exists, signals meant for the program, and its end, are waited for instead of
 /// handled.
 class held_signals {
  public:
@@ -25,10 +25,10 @@ class held_signals {
   held_signals& operator=(const held_signals&) = delete;
   ~held_signals();
 
-  /// In the child: everything as the program is to find it.
+  /// In the child: restores the signal state for the program.
   void restore_for_program() const noexcept;
   [[nodiscard]] siginfo_t wait() const noexcept;
-  /// nullopt after the time has passed.
+  /// nullopt if the time has passed.
   [[nodiscard]] std::optional<siginfo_t> wait(std::chrono::milliseconds most) const noexcept;
 
  private:
@@ -39,7 +39,8 @@ class held_signals {
   struct sigaction child_before_{};
 };
 
-/// While one of these lives, Ctrl-C and its like end no more than what asks it.
+/// While one of these exists, Ctrl-C and similar signals do not end the process; `came` reports
+/// them.
 class ending_signals {
  public:
   ending_signals() noexcept;

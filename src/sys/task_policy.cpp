@@ -6,7 +6,7 @@
 namespace nodewise::sys {
 
 answer<task_policy> read_task_policy() {
-  constexpr std::size_t most_nodes = 1024; // Linux is built for no more
+  constexpr std::size_t most_nodes = 1024; // Linux supports no more
   std::array<unsigned long, most_nodes / node_set::word_bits> mask{};
   int mode = 0;
   const long refused = raw::get_mempolicy(&mode, mask.data(), mask.size(), nullptr, 0);

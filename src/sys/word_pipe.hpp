@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Between a process and the child that is to become a program: exec closes the pipe.
+// A pipe between a process and the child that becomes a program; exec closes it.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace nodewise::sys {
 
-/// Carries one number, or by its end none.
+/// Carries one number, or none if it is closed first.
 class word_pipe {
  public:
   /// Throws `error` (system) if the process has too many files.
@@ -17,7 +17,7 @@ class word_pipe {
   word_pipe& operator=(const word_pipe&) = delete;
   ~word_pipe();
 
-  /// In the process that only reads: without it the end is never seen.
+  /// Call it in the process that only reads; otherwise that process never sees the end.
   void close_writer() noexcept;
   void send(int value) const noexcept;
   /// Waits. nullopt if all writers have closed it without a word.

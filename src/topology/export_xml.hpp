@@ -21,14 +21,14 @@ struct synthetic_machine {
 };
 using hwloc_source = std::variant<this_machine, xml_file, sysfs_tree, synthetic_machine>;
 
-/// The machine as hwloc writes it, readable by `topology::from_xml` and by every tool that takes
+/// The machine in hwloc's XML, readable by `topology::from_xml` and by every tool that reads
 /// hwloc's XML. Throws `error` as the readers do.
 [[nodiscard]] std::string export_xml(const hwloc_source& source);
 
 /// The same with the bandwidths and latencies of `measured` as hwloc's memory attributes, each from
-/// the processors of a node: those that were measured in the place of published ones, which stay
-/// where nothing was measured. hwloc keeps whole MiB/s and ns. Throws `error` (input) if nodes and
-/// processors of `measured` are others.
+/// the processors of a node. Measured values replace published ones, which stay where nothing was
+/// measured. hwloc stores whole MiB/s and ns. Throws `error` (input) if `measured` has other nodes
+/// or processors.
 [[nodiscard]] std::string export_xml_with_costs(const hwloc_source& source,
                                                 const machine& measured);
 
@@ -36,7 +36,7 @@ using hwloc_source = std::variant<this_machine, xml_file, sysfs_tree, synthetic_
 
 namespace nodewise {
 
-/// This machine as hwloc's XML with what was measured on it. Throws `error` as above.
+/// This machine in hwloc's XML with the costs measured on it. Throws `error` as above.
 [[nodiscard]] std::string xml_with_costs(const machine& measured);
 
 } // namespace nodewise

@@ -11,7 +11,7 @@ namespace nodewise::topology_detail {
 
 namespace {
 
-/// Where in `all.nodes` the node of this object is, or nodes.size().
+/// The position of this object's node in `all.nodes`, or nodes.size().
 std::size_t position(const machine& all, hwloc_obj_t node) {
   const auto it = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const memory_node& each) {
     return static_cast<unsigned>(to_int(each.id)) == node->os_index;
@@ -19,7 +19,7 @@ std::size_t position(const machine& all, hwloc_obj_t node) {
   return static_cast<std::size_t>(it - all.nodes.begin());
 }
 
-/// The matrix in the order of `all.nodes`; empty unless it is one of all nodes and fits.
+/// The matrix in the order of `all.nodes`; empty unless it covers all nodes and its values fit.
 std::vector<std::vector<int>> rows_of(const hwloc_distances_s& matrix, const machine& all) {
   const std::size_t count = all.nodes.size();
   std::vector<std::vector<int>> rows(count, std::vector<int>(count, -1));
@@ -75,7 +75,7 @@ std::vector<initiator_value> values_of(hwloc_topology_t topology, hwloc_memattr_
   return found;
 }
 
-/// Of several initiators that hold a node's processors the smallest says most about it.
+/// The smallest initiator that holds all the node's processors: it describes the node best.
 const initiator_value* best_for(const cpu_set& cpus, const std::vector<initiator_value>& values) {
   const initiator_value* best = nullptr;
   for (const initiator_value& each : values) {
@@ -86,7 +86,7 @@ const initiator_value* best_for(const cpu_set& cpus, const std::vector<initiator
   return best;
 }
 
-/// A figure for reading or writing alone is worth a line only where it differs from the average.
+/// Whether a figure for reading or writing alone equals the average, so that it can be left out.
 bool repeats_average(const machine& all, const parameter& figure) {
   const std::size_t at = figure.name.find('_');
   return at != std::string::npos &&
@@ -98,7 +98,7 @@ bool repeats_average(const machine& all, const parameter& figure) {
 
 } // namespace
 
-/// Of several matrices the one that stands for the firmware's table: by its name if one has it,
+/// Takes the matrix that stands for the firmware's table: the one with its name if there is one,
 /// else the first latencies between all nodes that the operating system gave.
 void add_distances(hwloc_topology_t topology, machine& all) {
   constexpr unsigned most = 32;

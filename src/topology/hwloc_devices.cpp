@@ -27,7 +27,7 @@ const char* kind_of(hwloc_obj_osdev_type_t type) noexcept {
   return "other";
 }
 
-/// By the PCI base class; nullptr for what no program reads or writes much.
+/// The kind for a PCI class; nullptr for devices that no program reads or writes much.
 const char* kind_of_class(unsigned short class_id) noexcept {
   switch (class_id >> 8) {
   case 0x01:
@@ -59,8 +59,8 @@ std::string pci_address(hwloc_obj_t object) {
   return text.data();
 }
 
-/// A device at the root of a machine of several nodes is one whose place the firmware does not
-/// tell.
+/// The nodes near a device. A device at the root of a machine of several nodes has none: the
+/// firmware does not report its place.
 node_set nodes_near(hwloc_topology_t topology, hwloc_obj_t device, const machine& all) {
   hwloc_obj_t const place = hwloc_get_non_io_ancestor_obj(topology, device);
   if (place == nullptr || (place == hwloc_get_root_obj(topology) && all.nodes.size() > 1)) {
@@ -77,7 +77,7 @@ void add_devices(hwloc_topology_t topology, machine& all) {
                            kind_of(object->attr->osdev.type), pci_address(object),
                            nodes_near(topology, object, all)});
   }
-  // A device without a driver has no name but where it sits.
+  // A device without a driver has only its address as a name.
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_PCI_DEVICE)) {
     const char* const kind = kind_of_class(object->attr->pcidev.class_id);
     if (object->io_first_child == nullptr && kind != nullptr) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Machines as hwloc's XML, with what was measured on them.
+// Writes machines as hwloc's XML, with the costs measured on them.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -62,8 +62,8 @@ own_bitmap to_bitmap(const cpu_set& cpus) {
   return made;
 }
 
-/// Takes an attribute's values off the XML. hwloc has no call that removes one, and a new one would
-/// be written over an older one of more processors, which is then everybody's.
+/// Removes an attribute's values from the XML. hwloc has no call for that, and a new value would
+/// replace an older one of more processors, and then apply to all of these.
 void remove_attribute(std::string& xml, std::string_view name) {
   const std::string opening = "<memattr name=\"" + std::string(name) + "\"";
   const std::size_t start = xml.find(opening);
@@ -87,7 +87,7 @@ const memory_attribute* attribute_of(const parameter& figure) {
   return found == memory_attributes.end() ? nullptr : found;
 }
 
-/// hwloc's number for a figure; 0 is none that a machine can have.
+/// hwloc's number for a figure; refuses 0, which no machine can have.
 hwloc_uint64_t value_of(const parameter& figure, const memory_attribute& what) {
   const double value = std::round(figure.value / what.scale);
   constexpr double most = 1e15;
@@ -105,7 +105,7 @@ void set_value(hwloc_topology_t into, const machine& of, const parameter& figure
   hwloc_obj_t const target =
       hwloc_get_numanode_obj_by_os_index(into, static_cast<unsigned>(to_int(figure.to)));
   if (from == nullptr || from->cpus.empty() || target == nullptr) {
-    return; // nobody's processors, or nobody's memory, has no such figure
+    return; // a node without processors or memory has no such figure
   }
   const own_bitmap cpus = to_bitmap(from->cpus);
   hwloc_location initiator{};
@@ -128,7 +128,7 @@ std::string export_xml(const hwloc_source& source) {
 
 std::string export_xml_with_costs(const hwloc_source& source, const machine& measured) {
   const hwloc_handle loaded = load(source);
-  // Of this machine the kernel has the last word on which node a processor is of.
+  // For this machine the kernel decides which node a processor belongs to.
   const machine published = std::holds_alternative<this_machine>(source)
                                 ? topology::system().machine()
                                 : to_machine(loaded.get(), "published");

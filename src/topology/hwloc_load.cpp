@@ -16,8 +16,8 @@ namespace nodewise::topology_detail {
 
 namespace {
 
-/// An environment variable with another value for a while. Only where the caller has promised that
-/// no other thread reads the environment meanwhile.
+/// Changes an environment variable until it is destroyed. Only for use where the caller has
+/// promised that no other thread reads the environment meanwhile.
 class scoped_variable {
  public:
   scoped_variable(const char* name, const char* value) : name_(name) {
@@ -55,7 +55,7 @@ hwloc_handle empty_topology() {
   return topology;
 }
 
-/// hwloc reads the file a second time; this is for the answer when it would not say what is wrong.
+/// Checks the file before hwloc reads it, because hwloc does not report what is wrong.
 void check_readable(const std::filesystem::path& file) {
   const std::string asked = "the machine recorded in " + file.string();
   std::error_code code;
@@ -100,7 +100,7 @@ hwloc_handle load_xml(const std::filesystem::path& file) {
 
 hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
   hwloc_handle topology = empty_topology();
-  const auto bytes = static_cast<int>(text.size() + 1); // with the zero behind it
+  const auto bytes = static_cast<int>(text.size() + 1); // with the final zero
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), bytes) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
     throw error(error_kind::system, asked, "hwloc does not read what it has written itself",
@@ -110,9 +110,9 @@ hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
 }
 
 hwloc_handle load_sysfs(const std::filesystem::path& root) {
-  static std::mutex one_at_a_time; // so that each restores what it found
+  static std::mutex one_at_a_time; // so that each call restores what it found
   const std::scoped_lock lock(one_at_a_time);
-  /// The memory of a GPU is a NUMA node like another: programs find pages there.
+  /// The memory of a GPU is a NUMA node like any other: programs find pages there.
   const scoped_variable gpu_memory("HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES", "1");
   const scoped_variable fsroot("HWLOC_FSROOT", root.c_str());
   const scoped_variable components("HWLOC_COMPONENTS", "linux,stop");

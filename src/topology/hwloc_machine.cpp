@@ -15,7 +15,7 @@ namespace {
 template <class Id>
 id_set<Id> to_set(hwloc_const_bitmap_t bitmap) {
   id_set<Id> set;
-  // A bitmap may be infinite ("all there may ever be"); no number above max_id is anybody's.
+  // A bitmap may be infinite ("all there may ever be"); no number above max_id is in use.
   for (int id = bitmap == nullptr ? -1 : hwloc_bitmap_first(bitmap); id >= 0 && id <= max_id;
        id = hwloc_bitmap_next(bitmap, id)) {
     set.insert(Id{id});
@@ -28,8 +28,8 @@ int os_number(hwloc_obj_t object) noexcept {
                                                            : -1;
 }
 
-/// What hwloc found out about a memory. It calls a node DRAM only where it can compare it with
-/// another kind; on an ordinary machine nobody says, and the kind stays unknown.
+/// The kind of memory that hwloc reports. It calls a node DRAM only if it can compare it with
+/// another kind; on an ordinary machine it reports none, and the kind stays unknown.
 memory_kind kind_of(hwloc_obj_t node) {
   constexpr std::array<std::pair<std::string_view, memory_kind>, 9> names{{
       {"DRAM", memory_kind::dram},
@@ -40,7 +40,7 @@ memory_kind kind_of(hwloc_obj_t node) {
       {"CXL-DRAM", memory_kind::cxl},
       {"CXL-NVM", memory_kind::cxl},
       {"NVM", memory_kind::other},
-      {"SPM", memory_kind::other}, // "specific purpose", which the firmware does not tell
+      {"SPM", memory_kind::other}, // "specific purpose", which the firmware does not name
   }};
   const std::string subtype = node->subtype != nullptr ? node->subtype : info_of(node, "DAXType");
   const auto* const found = std::find_if(names.begin(), names.end(),
@@ -48,9 +48,9 @@ memory_kind kind_of(hwloc_obj_t node) {
   return found == names.end() ? memory_kind::unknown : found->second;
 }
 
-/// hwloc gives a node without processors those of the nodes it is near to. Undone here: such a set
-/// is one or several nodes' own, so the smaller sets come first, and of equal ones the node with
-/// the lower number, as Linux numbers nodes with processors first.
+/// hwloc gives a node without processors those of the nodes near to it. This undoes it. Such a set
+/// belongs to one or several other nodes, so smaller sets go first. Of equal sets the node with the
+/// lower number goes first, because Linux numbers nodes with processors first.
 void assign_cpus(std::vector<memory_node>& nodes) {
   std::vector<memory_node*> order;
   order.reserve(nodes.size());
@@ -101,7 +101,7 @@ void add_packages_and_cores(hwloc_topology_t topology, machine& all) {
       all.cores.push_back({std::move(cpus)});
     }
   }
-  for (const cpu_id cpu : rest) { // nobody says which core
+  for (const cpu_id cpu : rest) { // their core is not known
     all.cores.push_back({{cpu}});
   }
   const auto by_first = [](const auto& a, const auto& b) {
@@ -176,7 +176,7 @@ void add_nodes_left_out(machine& all, const machine& kernel) {
   }
   std::sort(all.nodes.begin(), all.nodes.end(),
             [](const memory_node& a, const memory_node& b) { return a.id < b.id; });
-  // The tables go by position: the kernel's fits only where it lists the same nodes.
+  // The tables go by position: the kernel's table fits only if it lists the same nodes.
   const bool same =
       std::equal(all.nodes.begin(), all.nodes.end(), kernel.nodes.begin(), kernel.nodes.end(),
                  [](const memory_node& a, const memory_node& b) { return a.id == b.id; });

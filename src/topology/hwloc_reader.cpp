@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The readers of `topology` that are hwloc's.
+// The readers of `topology` that use hwloc.
 #include <nodewise/topology.hpp>
 
 #include <string>
@@ -19,7 +19,7 @@ topology with_allowed(hwloc_topology_t loaded, machine all) {
           to_node_set(hwloc_topology_get_allowed_nodeset(loaded))};
 }
 
-/// "Vendor Product" of the firmware's table.
+/// "Vendor Product" from the firmware's table.
 std::string product(hwloc_obj_t root) {
   const std::string vendor = info_of(root, "DMISysVendor");
   const std::string name = info_of(root, "DMIProductName");
@@ -41,8 +41,8 @@ node_set all_nodes(const machine& of) {
   return all;
 }
 
-/// The kernel's own word on what hwloc derives: which node a processor is of, and what this process
-/// may use (hwloc asks the cgroup, the kernel counts the affinity mask in).
+/// Corrects what hwloc derives by what the kernel reports: the node of each processor, and what
+/// this process may use (hwloc reads the cgroup, the kernel includes the affinity mask).
 topology as_the_kernel_says(const topology& by_hwloc) {
   const topology kernel = topology::from_sysfs("/", sysfs_detail::nodes);
   machine all = by_hwloc.machine();

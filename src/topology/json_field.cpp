@@ -71,7 +71,7 @@ json_field json_field::at(std::string_view key) const {
 }
 
 void json_field::allow_only(std::initializer_list<std::string_view> keys) const {
-  (void)find(""); // refuses what is no object
+  (void)find(""); // refuses what is not an object
   for (const auto& [key, value] : value_->items()) {
     const bool is_own = key.starts_with('$') || key.starts_with('_');
     if (!is_own && std::find(keys.begin(), keys.end(), key) == keys.end()) {
@@ -110,7 +110,7 @@ std::string json_field::text() const {
 }
 
 std::uint64_t json_field::whole_number(std::uint64_t lowest, std::uint64_t highest) const {
-  // The parser keeps a number that fits no 64 bits as a floating one.
+  // The parser keeps a number that does not fit in 64 bits as a floating-point one.
   const bool is_natural = value_->is_number_unsigned() ||
                           (value_->is_number_integer() && value_->get<std::int64_t>() >= 0);
   if (!is_natural || value_->get<std::uint64_t>() < lowest ||

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reading JSON that others wrote: every value knows where it stands, so that a complaint can say.
+// Reads JSON that others wrote: every value knows its path, so that an error can name it.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@
 
 namespace nodewise {
 
-/// Bytes. Results have a line for each thing that was seen; machines have tables of their nodes.
+/// In bytes. Results have a line for each observation; machines have tables of their nodes.
 inline constexpr std::size_t largest_result_file = std::size_t{100} << 20;
 inline constexpr std::size_t largest_machine_file = std::size_t{16} << 20;
 
-/// The document in a file. Refused with `error` (input): more than `largest` bytes, more than 64
-/// levels, a key given twice, text that is not UTF-8, and whatever else is no JSON.
+/// The document in a file. Throws `error` (input) for more than `largest` bytes, more than 64
+/// levels, a key given twice, text that is not UTF-8, and anything else that is not JSON.
 [[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file,
                                                     std::size_t largest = largest_result_file);
 
-/// As above, of a text; `asked` begins the complaint: "the machine file x.json".
+/// As above, for a text; `asked` begins the error message: "the machine file x.json".
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& asked);
 
 /// A value of a document. It refers to the document, which must outlive it.
@@ -38,7 +38,7 @@ class json_field {
  public:
   using json = nlohmann::ordered_json;
 
-  /// The document itself. `asked` is what is read: "the machine file x.json".
+  /// The document itself. `asked` describes what is read: "the machine file x.json".
   json_field(const json& document, std::string asked)
       : value_(&document), asked_(std::move(asked)) {}
 
@@ -78,7 +78,7 @@ class json_field {
       refuse(e.answered(), e.cure());
     }
   }
-  /// One of `names`, by its position.
+  /// The position of the text in `names`.
   [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names) const;
 
  private:
@@ -91,8 +91,8 @@ class json_field {
   std::string asked_;
 };
 
-/// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1"), telling a newer
-/// version of the same kind from another kind.
+/// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1"). The error
+/// distinguishes a newer version of the same kind from another kind.
 void check_schema(const json_field& document, std::string_view schema);
 
 } // namespace nodewise

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t deepest = 64;
 
-/// Everything up to the limit, of a file or a pipe.
+/// Reads a file or a pipe to the end; refuses more than the limit.
 std::string read_whole(const std::filesystem::path& file, const std::string& asked,
                        std::size_t largest) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -43,12 +43,12 @@ std::string read_whole(const std::filesystem::path& file, const std::string& ask
                 failure);
   }
   if (text.size() > largest) {
-    throw error(
-        error_kind::input, asked, "more than " + std::to_string(largest >> 20) + " MiB",
-        largest == largest_machine_file
-            ? "name a file with little beside the machine; the machine of a larger result "
-              "is its field \"machine\""
-            : "name a file that nodewise wrote, or one in the form of share/doc/nodewise/formats.md");
+    throw error(error_kind::input, asked, "more than " + std::to_string(largest >> 20) + " MiB",
+                largest == largest_machine_file
+                    ? "name a file with little beside the machine; the machine of a larger result "
+                      "is its field \"machine\""
+                    : "name a file that nodewise wrote, or one in the form of "
+                      "share/doc/nodewise/formats.md");
   }
   return text;
 }
@@ -56,9 +56,9 @@ std::string read_whole(const std::filesystem::path& file, const std::string& ask
 /// The keys that an object has so far.
 class seen_keys {
  public:
-  /// Whether the key is a new one. `before`: the object that it goes into.
+  /// Adds a key; false if it is not new. `before`: the object that it goes into.
   bool add(const std::string& key, const nlohmann::ordered_json::object_t& before) {
-    constexpr std::size_t few = 16; // searched one by one faster than by a table
+    constexpr std::size_t few = 16; // faster to search one by one than by a table
     if (before.size() < few) {
       return std::ranges::none_of(before, [&](const auto& each) { return each.first == key; });
     }
@@ -74,10 +74,10 @@ class seen_keys {
   std::unordered_set<std::string> all_;
 };
 
-/// Makes the document, in time that is proportional to its size. JSON itself allows any depth, and
-/// a key twice. (The library's parser takes the square of the size: for each list and object that
-/// ends it goes through the one around it, if it is given a function to ask; and ordered objects
-/// search for each key that is added.)
+/// Makes the document in time proportional to its size. Refuses deep nesting and repeated keys,
+/// which JSON itself allows. (The library's parser takes time proportional to the square of the
+/// size: with a callback, it goes through the enclosing value for each list and object that ends;
+/// and ordered objects search all keys for each one that is added.)
 class document_maker : public nlohmann::json_sax<nlohmann::ordered_json> {
  public:
   using json = nlohmann::ordered_json;

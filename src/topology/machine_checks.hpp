@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What holds for a machine, whoever described it.
+// Checks that apply to every machine, from whatever source.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace nodewise::topology_detail {
 
-/// Nothing is nearer to a node than itself. Firmware that says otherwise says nothing: its table
+/// Nothing is nearer to a node than itself. A firmware table that says otherwise is useless: it
 /// would send work away from its data.
 [[nodiscard]] inline bool is_nearest_to_itself(const std::vector<int>& row, std::size_t own) {
   return row[own] > 0 && *std::min_element(row.begin(), row.end()) == row[own];
 }
 
-/// Takes out a table of distances that makes no sense, and says so in the notes.
+/// Removes an invalid table of distances and adds a note.
 inline void drop_senseless_distances(machine& all) {
   for (std::size_t i = 0; i < all.distances.size(); ++i) {
     if (!is_nearest_to_itself(all.distances[i], i)) {
@@ -29,7 +29,7 @@ inline void drop_senseless_distances(machine& all) {
   }
 }
 
-/// The one order of caches: by level, kind and first processor.
+/// The order of caches: by level, kind and first processor.
 inline void sort_caches(std::vector<cache>& caches) {
   std::sort(caches.begin(), caches.end(), [](const cache& a, const cache& b) {
     return std::tuple(a.level, a.kind, a.cpus.first()) <

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Machines and topologies as JSON: `nodewise/machine/1` and `nodewise/topology/1` of
-// docs/formats.md and docs/schemas. For every room that reads or writes a result.
+// docs/formats.md and docs/schemas. Used by all code that reads or writes a result.
 #pragma once
 
 #include <array>
@@ -19,19 +19,20 @@ namespace nodewise {
 inline constexpr std::string_view machine_schema = "nodewise/machine/1";
 inline constexpr std::string_view topology_schema = "nodewise/topology/1";
 
-/// In the normal form: cores and packages by processors, equal caches gathered where they can be.
+/// In the normal form: cores and packages by processors, equal caches gathered where possible.
 /// Text that is not UTF-8 is written with replacement characters.
 [[nodiscard]] nlohmann::ordered_json machine_json(const machine& what);
 
-/// Checks every field. Throws `error` (input) naming the one that is wrong, and reads nothing then.
+/// Checks every field. Throws `error` (input) naming the one that is wrong.
 [[nodiscard]] machine machine_from_json(const json_field& document);
 
-/// With the envelope of every result; `settings` is the caller's to fill.
+/// With the envelope of every result; the caller fills in `settings`.
 [[nodiscard]] nlohmann::ordered_json topology_json(const topology& what);
 [[nodiscard]] nlohmann::ordered_json topology_json(const topology& what,
                                                    nlohmann::ordered_json settings);
 
-/// A machine, or any result of ours that carries one: what it says is allowed, or else everything.
+/// Reads a machine, or any nodewise result that contains one. Without the field "allowed",
+/// everything is allowed.
 [[nodiscard]] topology topology_from_json(const json_field& document);
 
 // The names of the enumerations in JSON, in the order of their values.

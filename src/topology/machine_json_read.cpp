@@ -63,8 +63,8 @@ cpu_set read_some_cpus(const json_field& part, cpu_set& claimed) {
   return cpus;
 }
 
-/// Reads the parts in the order of the file and keeps, for what else is listed in that order, where
-/// each node went.
+/// Reads the parts in the order of the file. Records where each node went, because other lists have
+/// the same order.
 class machine_reader {
  public:
   explicit machine_reader(const json_field& document) : document_(document) {}
@@ -176,7 +176,7 @@ class machine_reader {
     }
   }
 
-  /// Without a list: `threads` consecutive processors of a node make a core.
+  /// Without a list of cores, `threads` consecutive processors of a node make a core.
   void deal_out_cores(std::size_t threads) {
     for (const memory_node& node : all_.nodes) {
       if (node.cpus.size() % threads != 0) {
@@ -256,7 +256,7 @@ class machine_reader {
     }
   }
 
-  /// One set a cache: the one that "cpus" names, or one for each part that "shared_by" names.
+  /// One set per cache: the one that "cpus" names, or one for each part that "shared_by" names.
   [[nodiscard]] std::vector<cpu_set> sharers(const json_field& field) const {
     const auto word = field.find("shared_by");
     if (word.has_value() == field.find("cpus").has_value()) {
@@ -353,7 +353,7 @@ class machine_reader {
     }
   }
 
-  /// One figure for all, or one a node; a node without memory stays without.
+  /// One figure for all nodes, or one per node; a node without memory stays without.
   void read_lab_memory(const json_field& field) {
     const auto figures = field.is_array() ? field.elements() : std::vector<json_field>{};
     if (field.is_array() && figures.size() != all_.nodes.size()) {
@@ -370,7 +370,7 @@ class machine_reader {
 
   const json_field& document_;
   machine all_;
-  std::vector<std::size_t> order_; ///< order_[i]: where in the file the i-th node by number stands
+  std::vector<std::size_t> order_; ///< order_[i]: position in the file of the i-th node by number
 };
 
 } // namespace

@@ -48,7 +48,7 @@ json nodes_json(const machine& what) {
   return all;
 }
 
-/// How many threads every core has, or 0 where they differ.
+/// The number of threads of every core, or 0 if cores differ.
 std::size_t threads_per_core(const machine& what) {
   const std::size_t threads = what.cores.empty() ? 0 : what.cores.front().cpus.size();
   const bool all_alike =
@@ -75,7 +75,7 @@ std::vector<cpu_set> cpus_of(const Parts& parts) {
   return sets;
 }
 
-/// Who shares each of these caches, in one word, or "" if no word says it.
+/// The word for what shares each of these caches, or "" if no word fits.
 std::string shared_by(const machine& what, const std::vector<cache>& alike) {
   const std::vector<cpu_set> sets = cpus_of(alike);
   if (sets == cpus_of(what.cores)) {

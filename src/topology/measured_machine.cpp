@@ -25,18 +25,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* variable = "NODEWISE_MEASURED";
 
-/// A program with more rights than its caller reads no file that the caller names.
+/// A program with more rights than its caller must not read a file that the caller names.
 const char* process_environment(const char* name) {
   return ::secure_getenv(name);
 }
 
-/// The variable's value; one that is set to nothing is not set.
+/// The variable's value; an empty variable counts as not set.
 std::optional<std::string> value_of(environment get, const char* name) {
   const char* const text = get(name);
   return text != nullptr && *text != '\0' ? std::optional<std::string>(text) : std::nullopt;
 }
 
-/// $XDG_STATE_HOME, whose specification has relative paths ignored.
+/// $XDG_STATE_HOME (its specification says to ignore relative paths), else ~/.local/state.
 std::optional<fs::path> state_folder(environment get) {
   if (const auto chosen = value_of(get, "XDG_STATE_HOME"); chosen && chosen->front() == '/') {
     return fs::path(*chosen);
@@ -58,7 +58,7 @@ std::optional<fs::path> own_file(environment get, const std::string& host) {
   return *folder / "nodewise" / ("measured-" + name + ".json");
 }
 
-/// Whether nothing has the name; what may not be looked at is there.
+/// Whether the file does not exist. A file that may not be looked at counts as existing.
 bool is_missing(const fs::path& file) {
   struct stat facts{};
   return ::stat(file.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR);

@@ -19,7 +19,7 @@ bool has_word(std::string_view words, char separator, std::string_view wanted) {
   return false;
 }
 
-/// Where a controller of cpusets is mounted, and how it names its two files.
+/// Where a cpuset controller is mounted, and the names of its two files.
 struct cpuset_mount {
   std::string directory;
   std::string_view cpus_file;

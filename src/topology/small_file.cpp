@@ -37,7 +37,7 @@ std::optional<std::string> read_until(const std::string& path, end_of_file end) 
   if (got < 0) {
     return std::nullopt;
   }
-  // Recorded trees end some files with the blanks and zero bytes of the tool that copied them.
+  // In recorded trees some files end with blanks and zero bytes from the tool that copied them.
   text.resize(text.find_last_not_of(std::string_view("\n \t\0", 4)) + 1);
   return text;
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reading the small text files of /sys and /proc with as few system calls as they allow.
+// Reads the small text files of /sys and /proc with as few system calls as possible.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 namespace nodewise::topology_detail {
 
 /// The text of a file of /sys, or a one-record file of /proc, without blanks at its end; nullopt if
-/// it cannot be read. These answer a large enough read at once, so a short read is the last one.
+/// it cannot be read. One large enough read returns such a file whole, so a short read is the last.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::string& path);
 
-/// A file of any number of records, such as /proc/mounts: read until it ends.
+/// The text of a file with any number of records, such as /proc/mounts: reads until it ends.
 [[nodiscard]] std::optional<std::string> read_record_file(const std::string& path);
 
 /// The kernel's list format, "0-3,8". nullopt if there is no such file; throws `error` (input),
-/// naming the file, for anything that is no list.
+/// naming the file, for anything that is not a list.
 template <class Id>
 [[nodiscard]] std::optional<id_set<Id>> read_list(const std::string& path);
 
-/// As above, of a text that was read from `path`.
+/// As above, for a text that was read from `path`.
 template <class Id>
 [[nodiscard]] id_set<Id> parse_list(std::string_view text, const std::string& path);
 
-/// The kernel's mask format, "00000000,0000ffff"; else as `read_list`.
+/// The kernel's mask format, "00000000,0000ffff"; otherwise like `read_list`.
 [[nodiscard]] std::optional<cpu_set> read_mask(const std::string& path);
 
 /// The numbers N of the entries `prefix`N of a directory, ascending; nullopt without a directory.

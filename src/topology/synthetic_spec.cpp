@@ -22,7 +22,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// The number at the front of `rest`, taken off it.
+/// Takes a number off the front of `rest`.
 unsigned long take_count(std::string_view& rest, std::string_view spec) {
   unsigned long count = 0;
   const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
@@ -71,8 +71,8 @@ std::string from_short_form(std::string_view spec) {
          " pu:" + std::to_string(threads);
 }
 
-/// hwloc multiplies without a limit of its own. Levels read "type:count" or "count"; what stands in
-/// parentheses describes a level and what stands in brackets hangs on it: neither multiplies.
+/// hwloc multiplies without a limit of its own. Levels are "type:count" or "count". Text in
+/// parentheses describes a level and text in brackets is attached to it: neither multiplies.
 void check_size(std::string_view spec) {
   unsigned long total = 1;
   int depth = 0;

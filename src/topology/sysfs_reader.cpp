@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// topology::from_sysfs: on the path of every `nodewise run`, so every file opened here is one that
-// the answer needs. Where the kernel or its firmware talks nonsense, this decides as hwloc does.
+// topology::from_sysfs: every `nodewise run` calls it, so it opens only files that the answer
+// needs. If the kernel or its firmware reports nonsense, it decides as hwloc does.
 #include <nodewise/topology.hpp>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class sysfs_reader {
                             : "name the root of a tree that has sys/devices/system",
                   errno);
     }
-    // A kernel before 2.6.28 says it one by one, and not at all of processors that never were.
+    // Before Linux 2.6.28 each processor has an online file; processors that never existed do not.
     cpu_set online;
     for (const int number : *numbers) {
       const cpu_id cpu{number};
@@ -126,7 +126,7 @@ class sysfs_reader {
     for (const node_id node : *listed) {
       read_node(node, claimed);
     }
-    // With a node left out nobody knows which column of the table is whose.
+    // If a node was left out, the table's columns cannot be assigned to nodes.
     if (with_distances && machine_.nodes.size() == listed->size() && listed->size() > 1) {
       read_distances();
     }
@@ -181,7 +181,7 @@ class sysfs_reader {
     drop_senseless_distances(machine_);
   }
 
-  // Cores and packages: one read a core or a package, not one a processor, as a file names all its
+  // Cores and packages: one read per core or package, not per processor, because a file names all
   // siblings.
 
   [[nodiscard]] std::optional<cpu_set> siblings(cpu_id cpu, const char* newer,

@@ -52,7 +52,7 @@ std::vector<cpu_set> sets_of(const std::vector<Part>& parts) {
   return sets;
 }
 
-/// What of `sets` is in `wanted`, dealt out so that no processor is in two places. Takes it off
+/// The parts of `sets` that are in `wanted`, with no processor in two places. Removes them from
 /// `wanted`.
 std::vector<cpu_set> take_places(const std::vector<cpu_set>& sets, cpu_set& wanted) {
   std::vector<cpu_set> places;
@@ -104,7 +104,7 @@ std::vector<cpu_set> topology::places(place_kind kind) const {
 }
 
 void topology::sort_by_node(std::vector<cpu_set>& places) const {
-  // No node is the highest unsigned number: processors that no node claims come last.
+  // `unknown_node` is the highest unsigned number: processors that no node claims come last.
   const auto key = [this](const cpu_set& place) {
     return std::pair(static_cast<unsigned>(to_int(node_of(place.first()))), to_int(place.first()));
   };

@@ -14,7 +14,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Every node at a glance, for scripts: what is in the machine, beside what is allowed of it.
+/// Every node at a glance, for scripts: what it has, and how much of it is allowed.
 json nodes_at_a_glance(const topology& what) {
   json all = json::array();
   for (const memory_node& node : what.machine().nodes) {

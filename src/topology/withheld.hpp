@@ -5,13 +5,13 @@
 
 namespace nodewise {
 
-/// Whether a node has memory that this process may not have. The kernel never lists a node without
-/// memory as allowed (Mems_allowed), so that such a node must not be called "not allowed".
+/// Whether a node has memory that this process may not use. The kernel never lists a node without
+/// memory as allowed (Mems_allowed), so such a node must not be reported as "not allowed".
 [[nodiscard]] inline bool is_withheld(const topology& from, const memory_node& node) {
   return node.memory_bytes != 0 && !from.allowed_nodes().contains(node.id);
 }
 
-/// All nodes of which that is so.
+/// All withheld nodes.
 [[nodiscard]] inline node_set withheld_nodes(const topology& from) {
   node_set all;
   for (const memory_node& node : from.machine().nodes) {

@@ -54,7 +54,7 @@ const mapping* counts::find_mapping(process_key pid, std::uint64_t address) cons
   const mapping* found = nullptr;
   for (const mapping& m : mappings) {
     const bool covers = m.pid == pid && m.start <= address && address < m.end;
-    if (covers && (found == nullptr || rank(m) <= rank(*found))) { // the last one is the latest
+    if (covers && (found == nullptr || rank(m) <= rank(*found))) { // later entries are newer
       found = &m;
     }
   }

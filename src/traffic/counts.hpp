@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the lab's traffic counter has counted, as it wrote it: no name is looked up here, no figure
-// derived. docs/formats.md describes the file.
+// The counts of the lab's traffic counter as it wrote them, without name lookup or derived figures.
+// docs/formats.md describes the file.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace nodewise::traffic {
 
-/// When a line was moved. Initialisation of a page: until a second thread uses it, or the first
-/// asks for a line of it again after others were at work (docs/lab.md has the rule); or all before
-/// the program's own mark. Else use.
+/// When a line was moved. A page is in initialisation until a second thread uses it, or until the
+/// first requests a line of it again after others were at work (docs/lab.md has the rule); or
+/// everything before the program's own mark is initialisation. The rest is use.
 enum class phase { initialisation, use };
 inline constexpr std::size_t phases = 2;
 [[nodiscard]] constexpr std::size_t index_of(phase when) noexcept {
   return when == phase::use ? 1 : 0;
 }
-/// "init" or "use", as files and options have it.
+/// "init" or "use", as in files and options.
 [[nodiscard]] std::string_view to_string(phase when) noexcept;
 
 /// Cache lines that moved between processors and memory.
@@ -32,9 +32,10 @@ struct volume {
   std::uint64_t write_backs = 0; ///< from the caches to memory
   std::uint64_t streams = 0;     ///< written past the caches
 
-  /// Lines that processors asked memory for: a write-back comes later, from whoever evicts.
+  /// Lines that processors requested from memory. A write-back comes later, from the evicting
+  /// cache.
   [[nodiscard]] std::uint64_t asked() const noexcept { return fills + streams; }
-  /// All that the memory had to move.
+  /// All lines that the memory moved.
   [[nodiscard]] std::uint64_t moved() const noexcept { return fills + write_backs + streams; }
   volume& operator+=(const volume& other) noexcept;
   friend bool operator==(const volume&, const volume&) = default;
@@ -63,24 +64,24 @@ struct cell {
   std::uint64_t dirty = 0; ///< lines still dirty in the caches at the end
 };
 
-/// A program by the number of its process; one that a process became later by exec has 10 million
-/// more for each that it was before, which is above every process number.
+/// Identifies a program by its pid. Each exec of the process adds 10 million, which is above every
+/// pid.
 using process_key = std::uint64_t;
 inline constexpr process_key program_generation = 10'000'000;
-/// The number of the process.
+/// The pid of the process.
 [[nodiscard]] constexpr process_key pid_of(process_key program) noexcept {
   return program % program_generation;
 }
 
 struct program {
-  process_key pid = 0; ///< 0: all that did not announce itself
+  process_key pid = 0; ///< 0: everything that did not announce itself
   process_key parent = 0;
   std::string name;
-  bool ended = false; ///< it said so; otherwise it was killed or became another program
+  bool ended = false; ///< it reported its end; otherwise it was killed or became another program
 };
 
-/// A thread of a program, by the order of their beginning: 0, 1, ...; of what did not announce
-/// itself in the order of their first use of memory.
+/// Numbers the threads of a program in the order of their start: 0, 1, ...; for programs that did
+/// not announce themselves, in the order of their first use of memory.
 using thread_ordinal = std::uint64_t;
 
 struct thread {
@@ -88,7 +89,7 @@ struct thread {
   thread_ordinal index = 0;
   int tid = 0;                    ///< in the guest; 0: unknown
   std::uint64_t instructions = 0; ///< in the phase of use; 0: unknown
-  /// Where it was at work: lines that it asked memory for in use, by its processor's node.
+  /// Where it worked: lines that it requested from memory in use, by its processor's node.
   struct stay {
     node_id node = unknown_node;
     std::uint64_t lines = 0;
@@ -101,10 +102,10 @@ struct mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t offset = 0; ///< in the file
-  std::string name;         ///< a path, "[heap]", "[stack]", or nothing
+  std::string name;         ///< a path, "[heap]", "[stack]", or empty
 };
 
-/// The name of the mappings that the agent tells of new threads.
+/// The name of the mappings that the agent reports for new threads.
 inline constexpr std::string_view stack_of_thread = "[stack and thread-local data]";
 
 enum class object_kind {
@@ -112,7 +113,7 @@ enum class object_kind {
   map,
   static_array,
   group,  ///< many small blocks of one place in the code
-  region, ///< of the library in the program, which places it itself
+  region, ///< placed by the library in the program
   other,  ///< memory of a program that no object covers
 };
 [[nodiscard]] std::string_view to_string(object_kind what) noexcept;
@@ -125,7 +126,7 @@ struct object {
   std::uint64_t start = 0;
   std::uint64_t bytes = 0;
   object_kind kind = object_kind::heap;
-  std::string module;       ///< of the caller, without folder; empty if nobody knows
+  std::string module;       ///< of the caller, without folder; empty if unknown
   std::uint64_t offset = 0; ///< of the return address, from the module's first mapping
   std::string name;         ///< of a static array
   bool freed = false;       ///< before the end
@@ -141,8 +142,8 @@ struct object_traffic {
   volume lines;
 };
 
-/// Pages in a row with the same memory and user. `first` is a page number in the object, without an
-/// object an address. The fills are those of all of them.
+/// Consecutive pages with the same memory and user. `first` is a page number in the object, or an
+/// address without an object. The fills are the sum of all pages.
 struct page_run {
   process_key pid = 0;
   std::optional<object_id> object;
@@ -151,29 +152,30 @@ struct page_run {
   node_id to = unknown_node;
   std::uint64_t local[phases] = {};
   std::uint64_t remote[phases] = {};
-  node_id user = unknown_node; ///< that made most fills in use
+  node_id user = unknown_node; ///< with most fills in use
 };
 
-/// Lines that a thread asked for.
+/// Lines that a thread requested.
 struct thread_lines {
   thread_ordinal thread = 0;
   std::uint64_t lines = 0; ///< at least 1
   friend bool operator==(const thread_lines&, const thread_lines&) = default;
 };
 
-/// Who used pages in a row, and how much: lines of the phase of use, filled or streamed. Pages that
-/// several threads used are together only where each thread used the same of every page. `first` as
-/// in `page_run`. Of a page that the kernel has moved there is one for each memory it was in.
+/// The threads that used consecutive pages, and how much: lines of the phase of use, filled or
+/// streamed. Pages that several threads used form one run only if each thread used the same of
+/// every page. `first` as in `page_run`. A page that the kernel moved has one run per memory it was
+/// in.
 struct user_run {
   process_key pid = 0;
   std::optional<object_id> object;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  node_id to = unknown_node;    ///< where the pages were when these lines were asked for
+  node_id to = unknown_node;    ///< where the pages were when these lines were requested
   std::vector<thread_lines> by; ///< of all the pages; ascending by thread, not empty
 };
 
-/// Pages in a row that the same thread used first, in either phase. `first` as in `page_run`.
+/// Consecutive pages that the same thread used first, in either phase. `first` as in `page_run`.
 struct touched_run {
   process_key pid = 0;
   std::optional<object_id> object;
@@ -182,7 +184,7 @@ struct touched_run {
   thread_ordinal thread = 0;
 };
 
-/// Lines of an object that one instruction asked for in the phase of use.
+/// Lines of an object that one instruction requested in the phase of use.
 struct code_use {
   process_key pid = 0;
   std::optional<object_id> object;
@@ -199,7 +201,7 @@ struct code_traffic {
   std::uint64_t remote = 0;
 };
 
-/// A cache line that one processor wrote while others had it.
+/// A cache line that one processor wrote while others held it.
 struct shared_line {
   process_key pid = 0;
   std::uint64_t address = 0;
@@ -209,7 +211,7 @@ struct shared_line {
   cpu_set writers;
   cpu_set readers;
   bool overlap = false; ///< several wrote the same bytes: true sharing; else false sharing
-  /// Of false sharing: stores that may be transfers where processors do not take long turns.
+  /// Of false sharing: stores that may be transfers if processors do not take long turns.
   std::uint64_t rewrites = 0;
   std::uint64_t pc = 0; ///< the instruction that stored most; 0: none was seen
 };
@@ -230,13 +232,13 @@ struct transfer {
   std::uint64_t invalidations = 0;
 };
 
-/// What the count lacks.
+/// What the count does not include.
 struct omission {
   std::uint64_t count = 0;
   std::string text;
 };
 
-/// Processors and pages that were compared with what the kernel says, all of them right.
+/// Processors and pages that were checked against the kernel; all of them agree.
 struct self_test {
   std::uint64_t processors = 0;
   std::uint64_t pages = 0;
@@ -252,7 +254,7 @@ struct counts {
   std::vector<processor> processors; ///< ascending
   std::vector<node_id> memories;     ///< ascending
   std::vector<program> programs;
-  std::vector<thread> threads; ///< of each program ascending
+  std::vector<thread> threads; ///< ascending within each program
   std::vector<mapping> mappings;
   std::vector<object> objects; ///< ascending by process and id
   std::vector<cell> cells;
@@ -261,29 +263,29 @@ struct counts {
   std::vector<page_run> pages;
   std::vector<user_run> page_users;
   std::vector<touched_run> touched;
-  std::vector<code_use> object_code; ///< of each object most lines first
+  std::vector<code_use> object_code; ///< most lines first within each object
   std::vector<code_traffic> code;
   std::vector<shared_line> shared; ///< worst first
   std::vector<region_traffic> regions;
   std::vector<omission> uncounted;
   std::optional<std::uint64_t> accesses; ///< of the observed programs
 
-  /// `unknown_node` for a processor that is not there.
+  /// `unknown_node` for a processor that does not exist.
   [[nodiscard]] node_id node_of(cpu_id cpu) const noexcept;
   /// nullptr if there is none.
   [[nodiscard]] const object* find_object(process_key pid, object_id id) const noexcept;
   /// nullptr if there is none.
   [[nodiscard]] const program* find_program(process_key pid) const noexcept;
-  /// What is mapped at this address, as it was in the end. A stack of a thread that has ended may
-  /// have made room for a file, and is a part of an unnamed mapping while it is there. nullptr if
-  /// there is nothing.
+  /// The mapping at this address, as of the end. After a thread has ended, its stack may be
+  /// replaced by a file, and while it exists it is a part of an unnamed mapping. nullptr if there
+  /// is none.
   [[nodiscard]] const mapping* find_mapping(process_key pid, std::uint64_t address) const noexcept;
-  /// Neither has it ended nor become another program.
+  /// It has neither ended nor become another program.
   [[nodiscard]] bool was_killed(const program& which) const noexcept;
 };
 
-/// Reads a counts file. Throws `error` (input) with the line and what is wrong in it; one that says
-/// "cut off" for a file without its last line. A refusal is a count, with `refused`.
+/// Reads a counts file. Throws `error` (input) with the line and its fault; the error says "cut
+/// off" for a file without its last line. A refusal is not an error: it sets `refused`.
 [[nodiscard]] counts read_counts(std::string_view text);
 
 } // namespace nodewise::traffic

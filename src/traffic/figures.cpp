@@ -134,7 +134,7 @@ site site_of(const object& which) {
 
 namespace {
 
-/// Objects by what they have in common.
+/// Groups objects by site.
 class grouping {
  public:
   explicit grouping(const counts& of) : of_(of) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What follows from a count without knowing any name.
+// Figures derived from a count without any names.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@
 
 namespace nodewise::traffic {
 
-/// Lines by where their memory is, as seen from the processor that asked for them.
+/// Lines by the location of their memory, as seen from the requesting processor.
 struct locality {
   std::uint64_t local = 0;
   std::uint64_t remote = 0;
-  std::uint64_t unknown = 0; ///< of a processor or memory whose node nobody knows
+  std::uint64_t unknown = 0; ///< of a processor or memory whose node is unknown
 
   void add(node_id from, node_id to, std::uint64_t lines) noexcept;
   locality& operator+=(const locality& other) noexcept;
   [[nodiscard]] std::uint64_t total() const noexcept { return local + remote + unknown; }
-  /// 0..1; unknown is no success. nullopt where nothing was asked for.
+  /// 0..1; unknown lines count as not local. nullopt if no lines were requested.
   [[nodiscard]] std::optional<double> share() const noexcept;
 };
 
@@ -36,11 +36,10 @@ struct phase_totals {
 };
 [[nodiscard]] phase_totals totals(const counts& of, phase when);
 
-/// The phase by which a run is judged: use, or initialisation where there was hardly any use, less
-/// than a hundredth.
+/// The phase by which a run is judged: use, or initialisation if use is less than a hundredth.
 [[nodiscard]] phase judged_phase(const counts& of);
 
-/// Lines asked for, from the processors of a node (row) to the memory of another (column).
+/// Lines requested by the processors of a node (row) from the memory of another (column).
 struct node_matrix {
   std::vector<node_id> from; ///< ascending; `unknown_node` first, if it occurs
   std::vector<node_id> to;
@@ -58,12 +57,12 @@ struct memory_load {
   node_id node = unknown_node;
   std::uint64_t lines = 0;
 };
-/// One a memory, ascending. Without a phase: of both.
+/// One per memory, ascending. Without a phase: of both.
 [[nodiscard]] std::vector<memory_load> memory_loads(const counts& of, std::optional<phase> when);
 /// The busiest memory over the mean of all, from 1 (even) to their number; nullopt without traffic.
 [[nodiscard]] std::optional<double> imbalance(const std::vector<memory_load>& loads);
 
-/// Objects that one place in the code asked for, or a static array, in all processes.
+/// Objects that one place in the code allocated, or a static array, in all processes.
 struct site {
   object_kind kind = object_kind::other;
   std::string module; ///< as in `object`
@@ -81,12 +80,12 @@ struct site {
 
   [[nodiscard]] locality where(phase when) const noexcept;
 };
-/// Where the object belongs: what there is to know of it but no count.
+/// The site of the object, without any counts.
 [[nodiscard]] site site_of(const object& which);
 /// Worst first: by remote lines in the phase that is judged, then by all lines.
 [[nodiscard]] std::vector<site> sites_of(const counts& of);
 
-/// Lines of an object that a thread asked a memory for, in the phase of use.
+/// Lines of an object that a thread requested from a memory, in the phase of use.
 struct thread_flow {
   process_key pid = 0;
   std::optional<object_id> object; ///< nothing: memory that no object covers
@@ -94,11 +93,11 @@ struct thread_flow {
   node_id to = unknown_node;
   std::uint64_t lines = 0;
 };
-/// Ascending by process, object, thread and memory, without those of no lines. Of an object their
-/// sum to a memory is what `by_object` has in that phase.
+/// Ascending by process, object, thread and memory; only those with lines. For each object and
+/// memory, their sum equals that of `by_object` in the phase of use.
 [[nodiscard]] std::vector<thread_flow> thread_flows(const counts& of);
 
-/// Whether `a` is to be looked at before `b`.
+/// Whether `a` ranks before `b`.
 [[nodiscard]] bool is_worse(const locality& a, const locality& b) noexcept;
 
 } // namespace nodewise::traffic

@@ -28,7 +28,7 @@ std::uint64_t namer::start_of(process_key pid, const std::string& path) const {
   return lowest.value_or(0);
 }
 
-/// .bss is in nameless mappings behind the file's own.
+/// .bss is in nameless mappings after the file's own.
 namer::loaded namer::module_below(process_key pid, std::uint64_t address) const {
   const mapping* nearest = nullptr;
   for (const mapping& m : of_.mappings) {
@@ -93,14 +93,14 @@ source namer::object(const site& which) {
   return {otherwise, {}, 0, {}};
 }
 
-/// Without a name where the module has none there; nothing if no module covers it.
+/// The name is empty if the module has none there; nullopt if no module covers the address.
 std::optional<namer::variable> namer::variable_in(const loaded& below, std::uint64_t address) {
   const opened* const file = below.path.empty() ? nullptr : open(below.path);
   const std::uint64_t offset = address - below.start;
   if (file == nullptr || offset >= file->module->mapped_bytes()) {
     return std::nullopt;
   }
-  // Of several variables in the line the one that has most of it.
+  // Of several variables in the line, take the one that has most of it.
   const symbols::data_object* most = nullptr;
   std::uint64_t had = 0;
   for (const symbols::data_object& o : file->data) {

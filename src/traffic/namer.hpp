@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What code and data of a counted program are called in its source.
+// Source names for the code and data of a counted program.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace nodewise::traffic {
 /// A place in the source, or the nearest to it that is known.
 struct source {
   std::string label; ///< "solver.c:41", "solve", "solver+0x1234", "0x7f..."
-  std::string file;  ///< as the compiler recorded it; empty where nobody knows
-  int line = 0;      ///< 0 where nobody knows
+  std::string file;  ///< as the compiler recorded it; empty if unknown
+  int line = 0;      ///< 0 if unknown
   std::string function;
 };
 
-/// By the mappings of the count and the files they name. Modules are opened once.
+/// Uses the mappings of the count and the files they name. Opens modules once.
 class namer {
  public:
-  /// `of` outlives this.
+  /// `of` must outlive this.
   explicit namer(const counts& of) : of_(of) {}
 
-  /// Of the instruction at this address.
+  /// The place of the instruction at this address.
   [[nodiscard]] source code(process_key pid, std::uint64_t pc);
-  /// Where the objects of a site were asked for; of a static array its name alone.
+  /// The place that allocated the objects of a site; for a static array only its name.
   [[nodiscard]] source object(const site& which);
-  /// Of an address that no object covers: a static variable, with the offset in it; "[heap]", the
+  /// For an address that no object covers: a static variable, with the offset in it; "[heap]", the
   /// mapped file, or the address itself.
   [[nodiscard]] std::string data(process_key pid, std::uint64_t address);
   /// The static variable that has most of the line at this address; `start` is an address.
@@ -50,7 +50,7 @@ class namer {
     std::string path;
     std::uint64_t start = 0; ///< of its lowest mapping
   };
-  /// Without a path if there is none.
+  /// Has no path if there is none.
   [[nodiscard]] loaded module_below(process_key pid, std::uint64_t address) const;
   [[nodiscard]] std::optional<variable> variable_in(const loaded& below, std::uint64_t address);
   [[nodiscard]] std::uint64_t start_of(process_key pid, const std::string& path) const;

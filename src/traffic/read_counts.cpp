@@ -31,7 +31,7 @@ class reader {
     check_ends(text);
     std::size_t number = 0;
     while (!text.empty()) {
-      const std::size_t end = text.find('\n'); // there is one: the last line is whole
+      const std::size_t end = text.find('\n'); // always found: the last line is whole
       record line(text.substr(0, end), ++number);
       text.remove_prefix(end + 1);
       take(line);
@@ -235,7 +235,7 @@ class reader {
     }
     to.user = line.node();
   }
-  /// Of a record of pages, everything up to their number.
+  /// Reads a record of pages up to their number.
   template <class Pages>
   void pages_of(record& line, Pages& to) {
     to.pid = line.pid();
@@ -313,13 +313,13 @@ class reader {
     }
     return bytes;
   }
-  /// Which may come later in the file.
+  /// The object may come later in the file.
   void expect_object(const record& line, process_key pid, std::optional<object_id> id) {
     if (id) {
       expected_.try_emplace({pid, *id}, line.line());
     }
   }
-  /// Which come before all that names them.
+  /// Threads come before all records that name them.
   void require_thread(const record& line, process_key pid, thread_ordinal thread) const {
     const auto found = threads_.find(pid);
     if (found == threads_.end() || thread >= found->second) {
@@ -336,7 +336,7 @@ class reader {
     }
   }
 
-  /// What every count has: without it nothing of the rest could be believed or printed.
+  /// Checks what every count must have, since the rest depends on it.
   void finish(std::size_t last_line) {
     const auto need = [&](bool there, const char* kind) {
       if (!there) {

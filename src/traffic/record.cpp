@@ -114,7 +114,7 @@ phase record::when() {
 }
 
 volume record::lines() {
-  volume taken; // one by one: arguments of a call have no order
+  volume taken; // one by one: call arguments have no fixed order
   taken.fills = count();
   taken.write_backs = count();
   taken.streams = count();

@@ -21,8 +21,8 @@ namespace nodewise::traffic {
 /// An error in this line of the file, from 1.
 [[nodiscard]] error damaged_line(std::size_t line, const std::string& what);
 
-/// Takes the words of a line from left to right; each taker throws `damaged_line` where the word is
-/// missing or is not what it should be.
+/// Takes the words of a line from left to right; each function throws `damaged_line` if the word is
+/// missing or invalid.
 class record {
  public:
   record(std::string_view text, std::size_t line);

@@ -35,7 +35,7 @@ std::vector<source_line> lines_of(const counts& of, namer& names, phase judged) 
   return all;
 }
 
-/// The object that covers it, as its site is called, and how many bytes into it.
+/// The site's name of the object that covers it, and the offset in bytes.
 std::string name_of(const shared_line& line, const counts& of, namer& names) {
   const object* const found = line.object ? of.find_object(line.pid, *line.object) : nullptr;
   if (found == nullptr) {

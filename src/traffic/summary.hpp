@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A count with names: what is printed, written and judged.
+// A count with names, for printing, writing and judging.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct named_site {
   site what;
   source name;
 
-  /// Whether somebody who says `asked` may mean it: a static array's name, "solver.c:41",
-  /// "solver.c", or the label as it is printed.
+  /// Whether `asked` may refer to it: a static array's name, "solver.c:41", "solver.c", or the
+  /// label as it is printed.
   [[nodiscard]] bool answers_to(std::string_view asked) const;
 };
 

@@ -12,14 +12,14 @@ bool is_full_of_files(double free, double wanted, double cached, double missed) 
   return free < wanted && cached >= missed / 2;
 }
 
-/// When the program began.
+/// The node was full when the program began.
 bool was_full(const overflow& found) {
   return is_full_of_files(static_cast<double>(found.state->free_bytes), found.wanted_bytes,
                           static_cast<double>(found.state->cache_bytes), found.missed_bytes);
 }
 
-/// Later, by what the program read or wrote itself, or others meanwhile: what is left then is too
-/// little for what missed it.
+/// The node became full later, by files that the program or others read or wrote: too little room
+/// was left for the pages that missed it.
 bool became_full(const overflow& found) {
   const auto& low = found.state->fullest;
   return low && is_full_of_files(static_cast<double>(low->free_bytes), found.missed_bytes,

@@ -1,13 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Touched in parallel, but not by those who use the pages.
+// Touched in parallel, but not by the threads that use the pages.
 #include "advise/pattern_tools.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
-/// Who touched it works on it, from another node by now: see unpinned threads.
+/// The threads that touched it also use it, but now from other nodes: see unpinned threads.
 bool has_only_moved(const analysis& of, const shape& how) {
   constexpr double mostly = 0.5;
   return how.same_touch >= mostly && std::ranges::any_of(of.input.workers(), &worker::roams);

@@ -7,7 +7,7 @@ namespace nodewise::advise {
 
 namespace {
 
-// So many blocks of one site are members of something, not arrays of their own.
+// A site with this many blocks has members of something, not separate arrays.
 constexpr std::size_t many = 16;
 
 bool are_members(const analysis_input& of, const site& which) {
@@ -15,7 +15,7 @@ bool are_members(const analysis_input& of, const site& which) {
          of.items()[which.items.front()].what->kind == profile::object_kind::group;
 }
 
-/// All of it was touched by one thread and is on one node, though each block may have one user.
+/// Whether one thread touched all of it and it is on one node, though each block may have one user.
 bool is_made_by_one(const analysis& of, const site& which) {
   double remote = 0;
   const shape& first = of.shapes[which.items.front()];

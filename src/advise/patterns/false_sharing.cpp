@@ -10,19 +10,19 @@ namespace nodewise::advise {
 
 namespace {
 
-// What a line takes from one core to another on another node, where the machine does not say.
+// Time to move a line between cores of different nodes, if the machine's figure is unknown.
 constexpr double assumed_transfer_s = 150e-9;
-// What a store that is read again takes in a core's own cache: four or five cycles.
+// Time of a store that is read again in a core's own cache: four or five cycles.
 constexpr double own_store_s = 2e-9;
 constexpr std::uint64_t often = 1000;
-constexpr double of_lines = 0.02; // beside the lines that memory moved
+constexpr double of_lines = 0.02; // of the lines that memory moved
 
 struct contention {
   double transfers = 0; ///< counted
-  double rewrites = 0;  ///< stores that may be transfers, too
+  double rewrites = 0;  ///< stores that may also be transfers
   double writers = 0;   ///< of the worst line
   std::size_t lines = 0;
-  std::map<std::string, double> written_at; ///< both of them, by label
+  std::map<std::string, double> written_at; ///< transfers and rewrites, by label
 
   [[nodiscard]] double at_most() const { return transfers + rewrites; }
 };
@@ -90,7 +90,7 @@ double transfer_seconds(const analysis_input& of) {
 gain worth_of_lines(const analysis& of, const contention& what) {
   gain made;
   const told now = tell(of.input, of.input.costs(), {flow_under(of.input, {}, of.swept)});
-  // Writers of a line wait for it one after the other.
+  // Writers of a line wait for it in turn.
   const double waiting = what.at_most() * transfer_seconds(of.input) /
                          static_cast<double>(std::max<std::size_t>(what.lines, 1));
   if (!of.input.absolute() || !(now.seconds > 0)) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Threads on fewer nodes than there are: memories have nothing to do.
+// Threads on fewer nodes than there are: the other memories are idle.
 #include "advise/pattern_tools.hpp"
 #include <numeric>
 
@@ -29,7 +29,7 @@ crew crew_of(const analysis& of) {
   const double least = works * (bytes.empty() ? 0 : std::ranges::max(bytes));
   for (std::size_t w = 0; w < bytes.size(); ++w) {
     made.threads += bytes[w] > 0 && bytes[w] >= least ? 1U : 0U;
-    // Also one whose part of the data stays in its caches: its node is not idle.
+    // Also count threads whose data stays in caches: their nodes are not idle.
     if (of.input.workers()[w].active && of.input.workers()[w].home != nowhere) {
       made.nodes.push_back(of.input.workers()[w].home);
     }
@@ -52,7 +52,7 @@ bool leaves_memories_idle(const analysis& of, const crew& who) {
   return who.threads > 0 && who.nodes.size() < who.memories.size() && !of.input.assumed();
 }
 
-/// What a core of their nodes can draw.
+/// Whether the bandwidth of one core is known on all of their nodes.
 bool is_core_known(const analysis& of, const crew& who) {
   return std::ranges::all_of(
       who.nodes, [&](std::size_t n) { return of.input.costs().core[n].value != model::unlimited; });
@@ -80,7 +80,7 @@ std::vector<std::size_t> few_threads_sites(const analysis& of, const std::vector
   return found;
 }
 
-/// All objects in turn over all memories.
+/// All objects interleaved over all memories.
 course in_turn(const analysis& of, const std::vector<std::size_t>& sites, const crew& who) {
   const model::page_map map = model::page_map::in_turn(who.memories);
   page_maps spread(of.input.items().size(), nullptr);

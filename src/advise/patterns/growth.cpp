@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// push_back and realloc: enlarged step by step, placed for another size than it has.
+// push_back and realloc: enlarged step by step, so placed for another size than it has.
 #include "advise/pattern_tools.hpp"
 #include <array>
 #include <string_view>
@@ -9,10 +9,10 @@ namespace nodewise::advise {
 
 namespace {
 
-// More than a fifth of its pages were never used: it is larger than what it holds.
+// More than a fifth of its pages are not resident: it is larger than its contents.
 constexpr double nearly_full = 0.8;
 
-/// The site's objects grew: each was freed when a larger one was there.
+/// Whether the site's objects grew: each was freed once a larger one existed.
 bool grew(const analysis_input& of, const site& which) {
   std::size_t steps = 0;
   for (std::size_t k = 1; k < which.items.size(); ++k) {

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// One process touches more from one node than that node has.
+// One process touches more memory on one node than that node has.
 #include "advise/pattern_tools.hpp"
 #include "advise/patterns/overflow.hpp"
 
@@ -8,7 +8,7 @@ namespace nodewise::advise {
 
 namespace {
 
-// The kernel and other programs are on the node too.
+// The kernel and other programs also use the node.
 constexpr double over_full = 0.9;
 
 std::vector<std::size_t> larger_than_node_sites(const analysis& of, const std::vector<char>& free) {

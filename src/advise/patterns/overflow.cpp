@@ -8,10 +8,10 @@ namespace nodewise::advise {
 
 namespace {
 
-// Less of what was wanted is elsewhere anyway: a few pages of the kernel's were in the way.
+// A smaller share is elsewhere anyway: a few kernel pages were in the way.
 constexpr double some = 0.02;
 
-/// Pages that missed their memory, by that memory; adds up what was wanted.
+/// Pages that missed their memory, by that memory; adds all wanted pages to `wanted`.
 std::map<std::size_t, double> misses(const analysis_input& of, const item& what,
                                      std::vector<double>& wanted) {
   std::map<std::size_t, double> missed;

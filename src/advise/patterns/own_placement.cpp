@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The program itself places an array, by the library, and not beside the threads that use it.
+// The program itself places an array with the library, but not near the threads that use it.
 #include "advise/pattern_tools.hpp"
 #include "advise/planner.hpp"
 #include "advise/propose.hpp"

@@ -1,22 +1,22 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Of the arrays of one loop some were initialised in parallel, these were not.
+// Some arrays of a loop were initialised in parallel; these were not.
 #include "advise/pattern_tools.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
-// Arrays of one loop are about as large as one another.
+// Arrays of one loop differ in size by at most this factor.
 constexpr double alike = 4;
 
-/// An array that is where it is used because its users touched it.
+/// Whether an array is local because its users touched it.
 bool is_cared_for(const item& what, const shape& how) {
   return what.units > 0 && !how.touched_by_one() && how.touching_nodes > 1 && !how.anyones() &&
          how.using_nodes > 1 && how.remote < some_remote;
 }
 
-/// Sites with an array that is cared for, of about this size.
+/// Sites with such an array, of about this size.
 std::vector<std::size_t> cared_for(const analysis& of, double bytes) {
   std::vector<std::size_t> found;
   for (std::size_t s = 0; s < of.input.sites().size(); ++s) {

@@ -7,10 +7,10 @@ namespace nodewise::advise {
 
 namespace {
 
-// Written by owners: threads do not just read all of it.
+// Least share of writes: threads do not just read all of it.
 constexpr double written = 0.01;
 
-/// Threads take their turns within each page, alike everywhere.
+/// Whether threads alternate within each page, in the same way everywhere.
 bool is_dealt_finely(const item&, const shape& how) {
   return how.using_nodes > 1 && how.exclusive < 0.6 && how.steady && how.sharers > 1.5;
 }

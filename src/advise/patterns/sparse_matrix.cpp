@@ -11,7 +11,7 @@ namespace nodewise::advise {
 namespace {
 
 constexpr double same = 0.02; // of a size
-// The arrays of a matrix are allocated in a row, perhaps with some others between.
+// The arrays of a matrix are allocated one after the other, perhaps with others between.
 constexpr std::size_t in_a_row = 8;
 
 std::uint64_t bytes_of(const analysis& of, std::size_t site) {
@@ -22,8 +22,8 @@ bool is_ratio(double a, double b, double ratio) {
   return std::abs(a - ratio * b) <= same * a;
 }
 
-/// The numbers of nonzeros of two arrays are the same, for values of 4, 8 or 16 bytes and indices
-/// of 4 or 8.
+/// Whether two arrays have the same number of nonzeros, for values of 4, 8 or 16 bytes and indices
+/// of 4 or 8 bytes.
 bool are_values_and_columns(double values, double columns) {
   return is_ratio(values, columns, 1) || is_ratio(values, columns, 2) ||
          is_ratio(values, columns, 4);
@@ -35,7 +35,7 @@ struct matrix_sites {
   std::size_t rows = 0;
 };
 
-/// Two long arrays and a short one, in this order of making, all used in blocks.
+/// Finds two long arrays and a short one that were allocated close together and are used in blocks.
 std::optional<matrix_sites> find_matrix(const analysis& of, std::vector<std::size_t> blocked) {
   std::ranges::sort(blocked, {}, [&](std::size_t s) {
     return of.input.items()[of.input.sites()[s].items.front()].what->id;

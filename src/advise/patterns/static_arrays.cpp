@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Several static arrays that one thread initialised: to the program they are one.
+// Several static arrays that one thread initialised: the program treats them as one.
 #include "advise/pattern_tools.hpp"
 
 namespace nodewise::advise {

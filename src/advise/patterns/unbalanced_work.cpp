@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Threads have unlike amounts of work: the last one decides the time.
+// Threads have different amounts of work: the last one determines the time.
 #include "advise/pattern_tools.hpp"
 
 namespace nodewise::advise {
@@ -44,7 +44,7 @@ balance balance_of(const analysis_input& of) {
   return made;
 }
 
-/// Threads that took the place of others: what each of them moved is no share of the work.
+/// Whether threads replaced others: the bytes that each moved are then not its share of the work.
 bool take_turns(const analysis_input& of, const std::vector<std::size_t>& workers) {
   const auto thread = [&](std::size_t w) -> const profile::thread& {
     const worker& each = of.workers()[w];
@@ -59,7 +59,7 @@ bool take_turns(const analysis_input& of, const std::vector<std::size_t>& worker
   });
 }
 
-/// Without this one, the others are alike: it did something alone.
+/// Whether the others are alike without this thread: it did something alone.
 bool is_alone(const balance& of, std::size_t without) {
   double most = 0;
   double sum = 0;
@@ -70,8 +70,8 @@ bool is_alone(const balance& of, std::size_t without) {
   return of.workers.size() > 2 && most < unlike * sum / static_cast<double>(of.workers.size() - 1);
 }
 
-/// The threads compute as much as each other: what they fetch differs, as where one initialised, or
-/// found more in its caches.
+/// Whether the threads compute equally and only fetch differently, for example because one
+/// initialised or found more in its caches.
 bool computes_alike(const analysis_input& of, const balance& found) {
   double most = 0;
   double sum = 0;
@@ -105,7 +105,7 @@ std::vector<std::size_t> unbalanced_work_sites(const analysis& of, const std::ve
                      [](const item& what, const shape&) { return what.units > 0; });
 }
 
-/// Every thread that works with the mean amount, from where it takes its own now.
+/// The traffic if every working thread moves the mean amount, from the same memories as now.
 course balanced(const analysis& of, const balance& now) {
   course made{flow_under(of.input, {}, of.swept)};
   for (matrix& piece : made.traffic) {

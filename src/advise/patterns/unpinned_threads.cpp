@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Threads change their node, and leave the pages behind that they, or those before them, touched.
+// Threads change nodes and leave behind the pages that they, or threads before them, touched.
 #include <set>
 
 #include "advise/pattern_tools.hpp"
@@ -20,7 +20,7 @@ std::vector<std::size_t> movers(const analysis& of) {
   return found;
 }
 
-/// Threads of plans: one that is started anew in each loop is the same one.
+/// Number of plan threads: a thread that is started anew in each loop counts once.
 std::size_t roles_of(const analysis_input& of, const std::vector<std::size_t>& workers) {
   std::set<std::size_t> numbers;
   for (const std::size_t w : workers) {
@@ -29,7 +29,7 @@ std::size_t roles_of(const analysis_input& of, const std::vector<std::size_t>& w
   return numbers.size();
 }
 
-/// Those that have a place in plans and work.
+/// Active workers that have a place in plans.
 std::vector<std::size_t> members(const analysis_input& of) {
   std::vector<std::size_t> found;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {

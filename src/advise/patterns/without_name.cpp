@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Far traffic that no array explains: memory that nobody allocated by a function that is watched,
-// and stacks whose data other threads use. No plan can place either.
+// Far traffic that belongs to no array: memory that no watched function allocated, and stacks whose
+// data other threads use. No plan can place either.
 #include <algorithm>
 
 #include "advise/pattern_tools.hpp"
@@ -39,10 +39,10 @@ std::vector<std::size_t> sites_of(const analysis& of, profile::object_kind kind)
   return found;
 }
 
-/// What is less is in every program, from its start and the C library.
+/// Every program has less than this, from its start and the C library.
 bool is_much(const analysis& of, const std::vector<std::size_t>& sites) {
   constexpr double of_the_traffic = 0.05;
-  constexpr double least_lines = 1U << 14U; // a megabyte
+  constexpr double least_lines = 1U << 14U; // 1 MiB of 64-byte lines
   constexpr double least_samples = 100;
   double units = 0;
   for (const std::size_t s : sites) {
@@ -69,7 +69,7 @@ std::vector<std::size_t> thread_stacks_sites(const analysis& of, const std::vect
   return is_much(of, found) ? found : std::vector<std::size_t>();
 }
 
-/// What it is worth if all of these sites' traffic were near.
+/// The gain if all of these sites' traffic were near.
 gain worth_if_near(const analysis& of, const std::vector<std::size_t>& sites) {
   const analysis_input& all = of.input;
   flow_of_time now = empty_flow(all, of.swept);
