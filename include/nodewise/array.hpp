@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A contiguous array with a distribution: what a plain allocation is to a loop, but on purpose.
+// A contiguous array whose pages are placed by a distribution.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +23,24 @@ struct index_range {
   std::size_t first = 0;
   std::size_t last = 0;
 
-  /// Elements in it.
+  /// Returns the number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return last - first; }
   friend constexpr bool operator==(const index_range&, const index_range&) = default;
 };
 
-/// Which elements lie in which pages. An element belongs to the page that its first byte is in.
+/// Which elements are in which pages. An element belongs to the page of its first byte.
 struct element_map {
-  std::size_t offset_bytes = 0; ///< from the first page's begin to the first element
+  std::size_t offset_bytes = 0; ///< from the start of the first page to the first element
   std::size_t element_bytes = 1;
   std::size_t page_bytes = 1;
   std::size_t size = 0; ///< elements
 
-  /// The elements that belong to pages first..last, half-open.
+  /// Returns the elements that belong to pages first..last, half-open.
   [[nodiscard]] constexpr index_range of_pages(std::size_t first, std::size_t last) const noexcept {
     return {first_from(first, element_bytes), first_from(last, element_bytes)};
   }
-  /// The same where the element's size is known when the program is compiled: a division less,
-  /// which a loop over single pages would notice.
+  /// The same for an element size that is known at compile time. It saves a division, which matters
+  /// in loops over single pages.
   template <std::size_t ElementBytes>
   [[nodiscard]] constexpr index_range of_pages(std::size_t first, std::size_t last) const noexcept {
     return {first_from(first, ElementBytes), first_from(last, ElementBytes)};
@@ -58,34 +58,35 @@ struct element_map {
   }
 };
 
-/// How an array is made.
+/// Options of an array.
 struct array_options {
   strictness how = strictness::prefer;
   page_size pages = page_size::automatic;
-  /// Whether the first element lies some cache lines into the first page, each new array elsewhere.
-  /// Loops over arrays whose elements have equal addresses modulo 4 KiB lose up to a tenth: a store
-  /// to one looks to the processor like a store to what it reads of another.
+  /// Whether each new array starts at another cache line of its first page. Loops over arrays whose
+  /// elements have equal addresses modulo 4 KiB are up to a tenth slower, because the processor
+  /// takes a store to one array for a store to what it reads from another.
   bool staggered = true;
 };
 
 namespace detail {
 
-/// Bytes by which the next array of this process is staggered: whole cache lines, less than a page,
-/// far from those of the arrays before it; 0 where that would break `alignment`.
+/// Returns the offset in bytes of the next array of this process: whole cache lines, less than a
+/// page, far from the offsets of the arrays before it; 0 if an offset would break `alignment`.
 [[nodiscard]] NODEWISE_API std::size_t next_stagger(std::size_t alignment) noexcept;
-/// What a region must hold. Throws `error` (usage) for more than the address space has.
+/// Returns the bytes that an array needs. Throws `error` (usage) for 0 elements, and for more than
+/// the address space holds.
 [[nodiscard]] NODEWISE_API std::size_t bytes_for(std::size_t elements, std::size_t element_bytes,
                                                  std::size_t offset);
 
 } // namespace detail
 
-/// `size` elements of a type that is mere bytes, on pages that a distribution gave to nodes. Fresh
-/// elements are zero bytes that nobody has touched: a page comes into memory when it is written
-/// first, and then on its owner's node, whoever writes. Movable, not copyable; elements stay where
-/// they are.
+/// A contiguous array of `size` elements, whose pages are placed by a distribution. `T` must be
+/// trivially copyable and default-constructible. Fresh elements are zero bytes, not yet touched:
+/// the kernel allocates a page when it is first written, on its owner's node, whichever thread
+/// writes. Movable, not copyable; elements keep their addresses.
 ///
-/// A staggered base puts fewer elements into the first page, so that the edges of equal arrays may
-/// differ by less than a page.
+/// A staggered array has fewer elements in its first page, so the block edges of equally long
+/// arrays may differ, by less than a page.
 template <class T, distribution D = blocked>
 class array {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>,
@@ -94,8 +95,9 @@ class array {
  public:
   using value_type = T;
 
-  /// Throws `error`: no elements or too many, no memory, or a refusal where `options.how` is
-  /// `must`; nothing stays mapped then.
+  /// Allocates the array and places it by `by`. Throws `error`: (usage) for no elements or too
+  /// many, (system) if memory runs out, and with `must` if the placement is refused; no memory is
+  /// kept.
   array(std::size_t size, D by, array_options options = {})
       : array(size, std::move(by), options,
               options.staggered ? detail::next_stagger(alignof(T)) : 0) {}
@@ -113,49 +115,49 @@ class array {
   array& operator=(const array&) = delete;
   ~array() = default;
 
-  /// The first element.
+  /// Returns a pointer to the first element.
   [[nodiscard]] T* data() noexcept {
     return reinterpret_cast<T*>(memory_.data() + map_.offset_bytes);
   }
   [[nodiscard]] const T* data() const noexcept {
     return reinterpret_cast<const T*>(memory_.data() + map_.offset_bytes);
   }
-  /// Elements.
+  /// Returns the number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return map_.size; }
-  /// The element; `index` must be less than `size()`.
+  /// Returns the element at `index`, which must be less than `size()`.
   [[nodiscard]] T& operator[](std::size_t index) noexcept { return data()[index]; }
   [[nodiscard]] const T& operator[](std::size_t index) const noexcept { return data()[index]; }
-  /// Iterators are pointers.
+  /// Returns an iterator, which is a pointer, to the first element.
   [[nodiscard]] T* begin() noexcept { return data(); }
-  /// Behind the last element.
+  /// Returns an iterator behind the last element.
   [[nodiscard]] T* end() noexcept { return data() + size(); }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
   [[nodiscard]] const T* end() const noexcept { return data() + size(); }
 
-  /// Who owns which pages, as asked.
+  /// Returns the distribution, as requested.
   [[nodiscard]] const D& distribution() const noexcept { return by_; }
-  /// The same as extents of base pages, edges rounded to the pages in force.
+  /// Returns the distribution as extents of base pages, with edges rounded to the page size used.
   [[nodiscard]] std::span<const extent> extents() const noexcept { return memory_.placed().asked; }
-  /// Which elements lie in which pages.
+  /// Returns which elements are in which pages.
   [[nodiscard]] const element_map& elements() const noexcept { return map_; }
-  /// Changes with the extents; see `region::placement_number`.
+  /// Returns a number that changes with the extents; see `region::placement_number`.
   [[nodiscard]] std::uint64_t placement_number() const noexcept {
     return memory_.placement_number();
   }
-  /// What the kernel answered when the array was made.
+  /// Returns how the kernel placed the array; `migrate` updates `asked` and `refused`.
   [[nodiscard]] const placement& placed() const noexcept { return memory_.placed(); }
-  /// Where the pages are now: asked against actual.
+  /// Returns where the pages are now, compared with the distribution.
   [[nodiscard]] nodewise::residency residency() const { return memory_.residency(); }
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
-  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  /// Returns `residency()` as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(memory_, columns);
   }
-  /// Gives the array another distribution and moves what is in memory; contents and addresses stay.
-  /// What the kernel refuses is in the result.
+  /// Gives the array another distribution and migrates the pages in memory; contents and addresses
+  /// stay the same. The result lists what the kernel refused.
   migration migrate(D by) {
     migration moved = memory_.migrate(by);
     by_ = std::move(by);

@@ -1,18 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Values of different threads on separate cache lines.
+// Puts the values of different threads on separate cache lines.
 #pragma once
 
 #include <cstddef>
 
 namespace nodewise::inline v0 {
 
-/// Threads that write at this distance from one another share no cache line: two lines of 64 bytes,
-/// because processors fetch a line's neighbour with it. A constant, while
+/// The distance in bytes at which threads that write do not share a cache line: two lines of 64
+/// bytes, because processors fetch a line together with its neighbour. It is a constant, whereas
 /// std::hardware_destructive_interference_size depends on the compiler's flags.
 inline constexpr std::size_t cache_aligned_bytes = 128;
 
-/// A value on cache lines of its own.
+/// A value with cache lines of its own.
 template <class T>
 struct alignas(cache_aligned_bytes) cache_aligned {
   T value{};

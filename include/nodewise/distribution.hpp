@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Distributions: which node owns which page of a range. Values without memory or threads, so that
-// an allocator can place by one, a loop run by it and a check compare the pages with it.
+// Distributions: which node owns which page of a range. They hold no memory and no threads, so an
+// allocator, a loop and a check can use the same one.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ struct extent {
   std::size_t last_page = 0;
   node_id owner = unknown_node;
 
-  /// Pages in it.
+  /// Returns the number of pages.
   [[nodiscard]] constexpr std::size_t pages() const noexcept { return last_page - first_page; }
   friend constexpr bool operator==(const extent&, const extent&) = default;
 };
 
-/// `owner(page, pages)` names the node of one page of a range of `pages` pages, in O(log owners) or
-/// better; `page` must be less than `pages`; `extents(pages)` lists the whole range: ascending,
-/// without gaps, neighbours merged.
+/// A type that assigns pages to nodes. `owner(page, pages)` returns the node of one page of a range
+/// of `pages` pages, in O(log owners) or better; `page` must be less than `pages`. `extents(pages)`
+/// returns the whole range: ascending, without gaps, neighbours merged.
 template <class D>
 concept distribution = requires(const D& d, std::size_t n) {
   { d.owner(n, n) } -> std::same_as<node_id>;
@@ -67,15 +67,15 @@ inline void require_owners(const std::vector<node_id>& owners, const char* name)
 
 } // namespace detail
 
-/// Every page on one node, as `numactl -m N`.
+/// Every page on one node, as with `numactl -m N`.
 class bound {
  public:
-  /// Throws `error` (usage) for a number below 0.
+  /// All pages on `node`. Throws `error` (usage) if its number is below 0.
   explicit bound(node_id node) : node_(node) { detail::require_owners({node}, "bound"); }
 
-  /// The node, for every page.
+  /// Returns the node, for every page.
   [[nodiscard]] node_id owner(std::size_t, std::size_t) const noexcept { return node_; }
-  /// One extent.
+  /// Returns one extent.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     detail::append(all, {0, pages}, node_);
@@ -86,21 +86,21 @@ class bound {
   node_id node_;
 };
 
-/// One contiguous block an owner, sizes differing by at most one page: the placement that belongs
-/// to `schedule(static)`. An owner may be named several times in a row, once for each of its
-/// threads. Throws `error` (usage) for an empty list.
+/// One contiguous block for each owner; block sizes differ by at most one page. This placement
+/// matches `schedule(static)`. An owner may be listed several times in a row, once for each of its
+/// threads. Throws `error` (usage) for an empty list or a number below 0.
 class blocked {
  public:
-  /// Owners in the order of their blocks.
+  /// `owners` are in the order of their blocks.
   explicit blocked(std::vector<node_id> owners) : owners_(std::move(owners)) {
     detail::require_owners(owners_, "blocked");
   }
 
-  /// The node of one page of a range; `page` must be less than `pages`.
+  /// Returns the node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     return owners_[arithmetic::blocked_slot(page, pages, owners_.size())];
   }
-  /// The whole range: ascending, without gaps, neighbours merged.
+  /// Returns the extents of the whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
@@ -113,12 +113,13 @@ class blocked {
   std::vector<node_id> owners_;
 };
 
-/// Blocks of `block_pages` pages dealt round over the owners; with 1 the interleaving of
-/// `numactl -i`, here with a defined first page. Throws `error` (usage) for no owners or blocks of
-/// 0 pages.
+/// Blocks of `block_pages` pages, one for each owner in turn. Blocks of 1 page are the interleaving
+/// of `numactl -i`, but starting at a defined node. Throws `error` (usage) for no owners, a number
+/// below 0, or blocks of 0 pages.
 class block_cyclic {
  public:
-  /// Owners in the order of the deal.
+  /// `owners` are in the order of their first blocks; `block_pages` is the size of a block in
+  /// pages.
   block_cyclic(std::vector<node_id> owners, std::size_t block_pages)
       : owners_(std::move(owners)), block_pages_(block_pages) {
     detail::require_owners(owners_, "block_cyclic");
@@ -128,11 +129,11 @@ class block_cyclic {
     }
   }
 
-  /// The node of one page of a range of any length.
+  /// Returns the node of one page of a range of any length.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t) const noexcept {
     return owners_[arithmetic::block_cyclic_slot(page, block_pages_, owners_.size())];
   }
-  /// The whole range: ascending, without gaps, neighbours merged.
+  /// Returns the extents of the whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     for (std::size_t first = 0; first < pages;) {
@@ -148,11 +149,11 @@ class block_cyclic {
   std::size_t block_pages_;
 };
 
-/// One contiguous block an owner, as long as its weight says: for nodes of different size or speed.
-/// Throws `error` (usage) unless every owner has a weight and some weight is above 0.
+/// One contiguous block for each owner, in proportion to its weight: for nodes of different size or
+/// speed. Throws `error` (usage) unless every owner has a weight and some weight is above 0.
 class weighted_blocks {
  public:
-  /// `weights[k]` is that of `owners[k]`.
+  /// `weights[k]` is the weight of `owners[k]`.
   weighted_blocks(std::vector<node_id> owners, const std::vector<std::uint32_t>& weights)
       : owners_(std::move(owners)) {
     detail::require_owners(owners_, "weighted_blocks");
@@ -169,7 +170,7 @@ class weighted_blocks {
     }
   }
 
-  /// The node of one page of a range; `page` must be less than `pages`.
+  /// Returns the node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     const auto ends_after = [&](std::size_t end) {
       return arithmetic::nearest(pages, end, total_) > page;
@@ -178,7 +179,7 @@ class weighted_blocks {
                                          [&](std::size_t end) { return !ends_after(end); });
     return owners_[static_cast<std::size_t>(it - ends_.begin())];
   }
-  /// The whole range: ascending, without gaps, neighbours merged.
+  /// Returns the extents of the whole range: ascending, without gaps, neighbours merged.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     std::vector<extent> all;
     std::size_t before = 0;
@@ -199,11 +200,11 @@ class weighted_blocks {
 /// The old name of `weighted_blocks`.
 using weighted [[deprecated("use weighted_blocks")]] = weighted_blocks;
 
-/// Any map: extents for a range of exactly the length it was made for. Throws `error` (usage)
-/// unless the extents ascend from page 0 without gaps.
+/// Any assignment of pages to nodes, for a range of one length. Throws `error` (usage) unless the
+/// extents ascend from page 0 without gaps.
 class explicit_map {
  public:
-  /// Extents in base pages of the range.
+  /// `extents` are in base pages of the range.
   explicit explicit_map(std::vector<extent> extents) : extents_(std::move(extents)) {
     std::size_t next = 0;
     for (const extent& e : extents_) {
@@ -219,17 +220,18 @@ class explicit_map {
     }
   }
 
-  /// Pages of the range that the map is for.
+  /// Returns the length in pages of the range that the map is for.
   [[nodiscard]] std::size_t pages() const noexcept {
     return extents_.empty() ? 0 : extents_.back().last_page;
   }
-  /// Pages past the map belong to nobody: `unknown_node`.
+  /// Returns the node of one page; `unknown_node` for pages past the map.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t) const noexcept {
     const auto it = std::partition_point(extents_.begin(), extents_.end(),
                                          [&](const extent& e) { return e.last_page <= page; });
     return it == extents_.end() ? unknown_node : it->owner;
   }
-  /// The map, neighbours merged. Throws `error` (usage) for a range of another length.
+  /// Returns the map's extents, neighbours merged. Throws `error` (usage) for a range of another
+  /// length.
   [[nodiscard]] std::vector<extent> extents(std::size_t pages) const {
     if (pages != this->pages()) {
       throw error(error_kind::usage,

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How every failure is told: what was asked, what was answered, what to do.
+// The exception that Nodewise throws. It reports what was attempted, the reason, and what to do.
 #pragma once
 
 #include <stdexcept>
@@ -10,30 +10,30 @@
 
 namespace nodewise::inline v0 {
 
-/// What kind of thing went wrong; the command turns it into its exit status.
+/// The kind of an error; the command `nodewise` derives its exit status from it.
 enum class error_kind {
-  usage,  ///< an argument, a specification or a number that makes no sense
-  input,  ///< a file that cannot be read or does not say what it should
+  usage,  ///< an invalid argument, specification or number
+  input,  ///< a file that cannot be read or has invalid contents
   system, ///< the operating system refused
 };
 
-/// Every failure of Nodewise: what was asked, what the system answered, what to do about it.
-/// `what()` is all three: "asked for ...; answered: ...; cure: ...".
+/// The exception that Nodewise throws: what was attempted, the reason, and what to do about it.
+/// `what()` returns all three: "asked for ...; answered: ...; cure: ...".
 class NODEWISE_API error : public std::runtime_error {
  public:
-  /// `errno_value` is 0 where no system call failed; otherwise its text is appended to `answered`.
+  /// `errno_value` is 0 if no system call failed; otherwise its text is appended to `answered`.
   error(error_kind kind, std::string asked, const std::string& answered, std::string cure,
         int errno_value = 0);
 
-  /// What kind of thing went wrong.
+  /// Returns the kind of the error.
   [[nodiscard]] error_kind kind() const noexcept { return kind_; }
-  /// What was asked: "binding thread 3 to processors 8-9".
+  /// Returns what was attempted: "binding thread 3 to processors 8-9".
   [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
-  /// What the system answered, with the name of its errno.
+  /// Returns the reason, with the name of the errno if there is one.
   [[nodiscard]] const std::string& answered() const noexcept { return answered_; }
   /// What to do about it.
   [[nodiscard]] const std::string& cure() const noexcept { return cure_; }
-  /// 0 where no system call failed.
+  /// Returns the errno; 0 if no system call failed.
   [[nodiscard]] int errno_value() const noexcept { return errno_value_; }
 
  private:
@@ -44,7 +44,7 @@ class NODEWISE_API error : public std::runtime_error {
   int errno_value_;
 };
 
-/// An errno as a name and a text: "EPERM (Operation not permitted)".
+/// Returns an errno as a name and a text: "EPERM (Operation not permitted)".
 [[nodiscard]] NODEWISE_API std::string errno_text(int errno_value);
 
 } // namespace nodewise::inline v0

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the shared library exports. Programs have no use for it.
+// Marks the symbols that the shared library exports. Programs do not need it.
 #pragma once
 
-/// Marks what the shared library exports; everything else is hidden.
+/// Marks a symbol that the shared library exports; all others are hidden.
 #define NODEWISE_API __attribute__((visibility("default")))

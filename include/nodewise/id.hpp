@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of nodes and of processors, as types of their own: the operating system's numbers.
+// Types for the numbers of nodes and of processors, as the operating system assigns them.
 #pragma once
 
 namespace nodewise::inline v0 {
@@ -12,10 +12,10 @@ enum class node_id : int {};
 /// A processor (hardware thread), by the operating system's number.
 enum class cpu_id : int {};
 
-/// "Which node?" when nobody can say. No node has this number; unknown is never node 0.
+/// The value for an unknown node. No node has this number; unknown is never node 0.
 inline constexpr node_id unknown_node{-1};
 
-/// The number itself.
+/// Returns the number.
 [[nodiscard]] constexpr int to_int(node_id id) noexcept {
   return static_cast<int>(id);
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sets of nodes and of processors, as the kernel's masks and lists have them.
+// Sets of nodes and of processors, with the kernel's mask and list formats.
 #pragma once
 
 #include <bit>
@@ -19,31 +19,31 @@
 
 namespace nodewise::inline v0 {
 
-/// Numbers above this are refused when a list is parsed: the kernel's own limits are far below, and
-/// a typing error must not allocate gigabytes.
+/// The largest number that `parse` accepts: the kernel's own limits are far below, and a typing
+/// error must not allocate gigabytes.
 inline constexpr int max_id = (1 << 20) - 1;
 
-/// A set of node or processor numbers of any size; the words are the kernel's bit mask.
+/// A set of node or processor numbers of any size, stored as the kernel's bit mask.
 template <class Id>
 class id_set {
  public:
-  using word = unsigned long;                                ///< of the kernel's masks
+  using word = unsigned long;                                ///< a word of the kernel's masks
   static constexpr std::size_t word_bits = sizeof(word) * 8; ///< numbers in a word
 
-  /// The empty set.
+  /// Makes the empty set.
   id_set() = default;
-  /// These numbers. Throws `error` (usage) for one below 0.
+  /// Makes a set of the given numbers. Throws `error` (usage) if one is below 0.
   id_set(std::initializer_list<Id> ids) {
     for (const Id id : ids) {
       insert(id);
     }
   }
 
-  /// Reads the kernel's list format: "0-3,8", "" for none. Throws `error` (usage) for anything
-  /// else.
+  /// Reads the kernel's list format: "0-3,8", or "" for the empty set. Throws `error` (usage) for
+  /// anything else.
   [[nodiscard]] static id_set parse(std::string_view list);
 
-  /// Every number in first..last, both included.
+  /// Returns the set of every number in first..last, both included.
   [[nodiscard]] static id_set range(Id first, Id last) {
     id_set set;
     for (int id = to_int(first); id <= to_int(last); ++id) {
@@ -57,7 +57,7 @@ class id_set {
     const std::size_t at = index(id);
     return to_int(id) >= 0 && at < words_.size() && (words_[at] & bit(id)) != 0;
   }
-  /// Throws `error` (usage) for a number below 0, such as `unknown_node`.
+  /// Adds the number. Throws `error` (usage) if it is below 0, such as `unknown_node`.
   void insert(Id id) {
     if (to_int(id) < 0) {
       refuse_negative(to_int(id));
@@ -67,7 +67,7 @@ class id_set {
     }
     words_[index(id)] |= bit(id);
   }
-  /// Takes the number out, if it is in the set.
+  /// Removes the number if it is in the set.
   void erase(Id id) noexcept {
     if (contains(id)) {
       words_[index(id)] &= ~bit(id);
@@ -75,9 +75,9 @@ class id_set {
     }
   }
 
-  /// Whether it holds no number.
+  /// Whether the set is empty.
   [[nodiscard]] bool empty() const noexcept { return words_.empty(); }
-  /// How many numbers it holds.
+  /// Returns how many numbers are in the set.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t count = 0;
     for (const word w : words_) {
@@ -85,30 +85,31 @@ class id_set {
     }
     return count;
   }
-  /// The lowest number; the set must not be empty.
+  /// Returns the lowest number; the set must not be empty.
   [[nodiscard]] Id first() const noexcept { return *begin(); }
-  /// The highest number, or -1 in an empty set.
+  /// Returns the highest number, or -1 if the set is empty.
   [[nodiscard]] int highest() const noexcept {
     return words_.empty()
                ? -1
                : static_cast<int>(words_.size() * word_bits) - 1 - std::countl_zero(words_.back());
   }
-  /// Whether all numbers of the other are in this one.
+  /// Whether all numbers of `other` are in this set.
   [[nodiscard]] bool includes(const id_set& other) const noexcept {
     return (other - *this).empty();
   }
-  /// Whether some number is in both.
+  /// Whether some number is in both sets.
   [[nodiscard]] bool intersects(const id_set& other) const noexcept {
     return !(*this & other).empty();
   }
 
-  /// The kernel's mask: bit i of word i / word_bits. No trailing zero words.
+  /// Returns the kernel's mask: number i is bit i % word_bits of word i / word_bits. There are no
+  /// trailing zero words.
   [[nodiscard]] std::span<const word> words() const noexcept { return words_; }
 
-  /// The kernel's list format, "0-3,8".
+  /// Returns the set in the kernel's list format, "0-3,8".
   [[nodiscard]] std::string to_string() const;
 
-  /// Goes through the numbers, ascending. An input iterator: numbers are made as they are read.
+  /// Iterates over the numbers in ascending order. An input iterator: it returns numbers by value.
   class iterator {
    public:
     using value_type = Id;
@@ -116,13 +117,13 @@ class id_set {
     using iterator_category = std::input_iterator_tag;
     using pointer = const Id*;
     using reference = Id;
-    /// At no set.
+    /// Makes an iterator without a set.
     iterator() = default;
-    /// At the first number from `at` on.
+    /// Makes an iterator to the lowest number that is at least `at`.
     iterator(const id_set* set, int at) noexcept : set_(set), at_(at) { settle(); }
-    /// The number.
+    /// Returns the number.
     Id operator*() const noexcept { return Id{at_}; }
-    /// The next number.
+    /// Moves to the next number.
     iterator& operator++() noexcept {
       ++at_;
       settle();
@@ -136,7 +137,8 @@ class id_set {
     bool operator==(const iterator& other) const noexcept { return at_ == other.at_; }
 
    private:
-    /// Word by word: a set of one processor may have a high number.
+    /// Moves to the lowest number that is at least `at_`. Skips whole words, because a set of one
+    /// processor may have a high number.
     void settle() noexcept {
       const auto& words = set_->words_;
       std::size_t at = static_cast<std::size_t>(at_) / word_bits;
@@ -157,22 +159,22 @@ class id_set {
     const id_set* set_ = nullptr;
     int at_ = 0;
   };
-  /// From the lowest number on.
+  /// Returns an iterator to the lowest number.
   [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
-  /// Behind the highest number.
+  /// Returns an iterator behind the highest number.
   [[nodiscard]] iterator end() const noexcept { return {this, highest() + 1}; }
 
-  /// The union.
+  /// Returns the union of both sets.
   friend id_set operator|(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x | y; });
     return a;
   }
-  /// What is in both.
+  /// Returns the numbers that are in both sets.
   friend id_set operator&(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x & y; });
     return a;
   }
-  /// What is in the first alone.
+  /// Returns the numbers that are in `a` but not in `b`.
   friend id_set operator-(id_set a, const id_set& b) {
     a.combine(b, [](word x, word y) { return x & ~y; });
     return a;

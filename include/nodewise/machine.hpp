@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The one machine schema: what the topology readers fill, the lab boots, `measure` completes and
-// the model computes with. A plain value; as JSON it is `nodewise/machine/1` (docs/formats.md).
+// The description of a machine. Topology readers fill it, the lab boots it, `measure` completes it,
+// and the model computes with it. Its JSON form is `nodewise/machine/1` (docs/formats.md).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace nodewise::inline v0 {
 
-/// What a memory is made of, where the firmware says.
+/// What a memory is made of; `unknown` if the firmware does not report it.
 enum class memory_kind { unknown, dram, hbm, cxl, gpu, other };
-/// What a cache holds.
+/// What a cache holds: data, instructions or both.
 enum class cache_kind { unified, data, instruction };
 
 /// A NUMA node: a memory and the processors nearest to it. A node may have no processors (HBM,
@@ -27,16 +27,16 @@ struct memory_node {
   cpu_set cpus;                   ///< empty for a memory-only node
   std::uint64_t memory_bytes = 0; ///< 0 for a node without memory
   memory_kind kind = memory_kind::unknown;
-  int logical = -1; ///< hwloc's number (L#), by its place in the tree; -1 if hwloc was not asked
+  int logical = -1; ///< hwloc's logical number (L#); -1 if hwloc did not read the machine
 };
 
-/// What is in one socket.
+/// A socket and its processors.
 struct package {
-  int id = -1; ///< the operating system's number, -1 if it gives none
+  int id = -1; ///< the operating system's number; -1 if it has none
   cpu_set cpus;
 };
 
-/// The hardware threads of one core.
+/// A core and its hardware threads.
 struct core {
   cpu_set cpus;
 };
@@ -48,10 +48,11 @@ struct cache {
   std::uint64_t size_bytes = 0; ///< 0 if not published
   unsigned line_bytes = 0;      ///< 0 if not published
   unsigned ways = 0;            ///< 0 if not published, or fully associative
-  cpu_set cpus;                 ///< who shares it
+  cpu_set cpus;                 ///< the processors that share it
 };
 
-/// A measured or published figure, from the processors of one node to the memory of another.
+/// A measured or published value of accesses by the processors of one node to the memory of
+/// another.
 struct parameter {
   std::string name; ///< "bandwidth", "latency", ...
   node_id from = unknown_node;
@@ -66,39 +67,40 @@ struct device {
   std::string name; ///< "eth0", "nvme0n1", "renderD128"
   std::string kind; ///< "network", "storage", "gpu", "fabric", "other"
   std::string bus;  ///< PCI address "0000:3b:00.0", or empty
-  node_set nodes;   ///< empty if the firmware does not say
+  node_set nodes;   ///< empty if the firmware does not report them
 };
 
-/// What a virtual machine of the lab uses instead of the real machine's figures.
+/// What a virtual machine of the lab uses instead of the real machine's values.
 struct lab_settings {
-  std::vector<std::uint64_t> memory_bytes; ///< one a node, in the order of `nodes`
+  std::vector<std::uint64_t> memory_bytes; ///< one for each node, in the order of `nodes`
   node_set offline_nodes;                  ///< taken offline after boot: a gap in the numbers
 };
 
-/// A machine, whoever described it.
+/// A machine: its nodes, processors, caches and devices, and what is known about their speed.
 struct machine {
   std::string name;
   std::string title;
-  std::string source;             ///< who published or recorded it
-  std::vector<std::string> notes; ///< what was shrunk or assumed
+  std::string source;             ///< where the description comes from
+  std::vector<std::string> notes; ///< what was scaled down or assumed
   std::vector<memory_node> nodes; ///< ascending by id
   std::vector<package> packages;
   std::vector<core> cores; ///< ascending by first processor
   std::vector<cache> caches;
-  /// Row i, column j: the firmware's distance from nodes[i] to nodes[j], 10 is local; empty if it
-  /// publishes none. A distance is not a cost: it orders, it does not measure.
+  /// Row i, column j: the firmware's distance from nodes[i] to nodes[j]; 10 is local. Empty if the
+  /// firmware publishes none. Distances order nodes by nearness; they do not measure cost.
   std::vector<std::vector<int>> distances;
   std::vector<parameter> parameters;
   std::vector<device> devices;
   lab_settings lab;
 
-  /// The node with this number, or nullptr.
+  /// Returns the node with this number; nullptr if there is none.
   [[nodiscard]] NODEWISE_API const memory_node* find_node(node_id id) const noexcept;
-  /// The union of all nodes' and cores' processors.
+  /// Returns the processors of all nodes and cores.
   [[nodiscard]] NODEWISE_API cpu_set cpus() const;
-  /// The numbers of all nodes.
+  /// Returns the numbers of all nodes.
   [[nodiscard]] NODEWISE_API node_set node_ids() const;
-  /// The firmware's distance, 10 is local; nullopt if it publishes none or a node is not there.
+  /// Returns the firmware's distance; 10 is local. nullopt if the firmware publishes none or the
+  /// machine lacks one of the nodes.
   [[nodiscard]] NODEWISE_API std::optional<int> distance(node_id from, node_id to) const noexcept;
 };
 

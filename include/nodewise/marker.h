@@ -1,42 +1,42 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * Marks for the lab's traffic counter, in any C or C++ program; no library is needed:
+ * Marks for the lab's traffic counter, for any C or C++ program; no library is needed:
  *
- *     NODEWISE_MARKER_START("sweep");   traffic from here on, of all threads of the process, is
- *     ...                               also booked to the region "sweep",
+ *     NODEWISE_MARKER_START("sweep");   from here on, the traffic of all threads of the process is
+ *     ...                               also attributed to the region "sweep",
  *     NODEWISE_MARKER_STOP("sweep");    up to here
  *     NODEWISE_MARKER_USE();            initialisation is over: all that follows is use
  *
- * A region is open from the first START of its name to the last STOP; of several open ones the one
- * that was opened last is charged. Mark from one thread, outside of parallel loops. A name ends at
- * its 63rd byte.
+ * A region is open from the first START of its name to the last STOP. If several regions are open,
+ * traffic is attributed to the one opened last. Place marks in one thread, outside parallel loops.
+ * Names are cut after 63 bytes.
  *
- * Outside the lab, and on other processors than x86-64, a mark does nothing: it is a handful of
- * NOP instructions, without system call, memory access or privilege.
+ * Outside the lab a mark does nothing: it is a few NOP instructions, without system call, memory
+ * access or privilege. On processors other than x86-64 it is empty.
  *
  * Fortran calls nodewise_marker_start(name), nodewise_marker_stop(name) and nodewise_marker_use()
- * of the module in nodewise_marker.f90, which comes with this file. They are in one object, made by
+ * of the module in nodewise_marker.f90, next to this file. They need one object file, made by
  *
  *     cc -c -x c -DNODEWISE_MARKER_FUNCTIONS nodewise/marker.h -o nodewise_marker_c.o
  */
 #ifndef NODEWISE_MARKER_H
 #define NODEWISE_MARKER_H
 
-/** Opens the region of that name: traffic of all threads of the process is also booked to it. */
+/** Opens the region `name`: traffic of all threads of the process is also attributed to it. */
 #define NODEWISE_MARKER_START(name) nodewise_marker_text('[', name)
-/** Closes it: the last one does, where it was opened several times. */
+/** Closes the region `name`. A region that was opened several times closes with the last STOP. */
 #define NODEWISE_MARKER_STOP(name) nodewise_marker_text(']', name)
-/** Initialisation is over: all that the process does from here on is use. */
+/** Ends initialisation: all that the process does from here on is use. */
 #define NODEWISE_MARKER_USE() nodewise_marker_text('u', "")
 
-/* How a mark is said. The counter sees instructions but no memory and no registers, so a mark is a
- * row of instructions: 8-byte NOPs (0F 1F 84 00) whose displacement is 0x4E570000 plus a code. A
+/* How a mark is encoded. The counter sees instructions but no memory and no registers, so a mark is
+ * a row of instructions: 8-byte NOPs (0F 1F 84 00) whose displacement is 0x4E570000 plus a code. A
  * message is BEGIN, two codes below 16 for each byte (the upper half first), END. */
 #define NODEWISE_MARKER_BEGIN 0x10
 #define NODEWISE_MARKER_END 0x11
-/* This task is the program that is observed: count from here on. */
+/* This task is the observed program: count from here on. */
 #define NODEWISE_MARKER_OBSERVE 0x20
-/* This task is a helper, not to be counted. */
+/* This task is a helper: do not count it. */
 #define NODEWISE_MARKER_EXCLUDE 0x21
 /* The end: write the result. */
 #define NODEWISE_MARKER_FINISH 0x22
@@ -84,7 +84,7 @@ static inline void nodewise_marker_byte(int byte) {
   nodewise_marker_half_byte(byte & 15);
 }
 
-/* One message: a letter that says what it is, and a text. */
+/* Emits one message: a letter for its kind, and a text. */
 static inline void nodewise_marker_text(char what, const char* text) {
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_BEGIN);
   nodewise_marker_byte(what);

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Placed memory for everything that takes a std::pmr::memory_resource: maps, lists, strings, and
-// the objects that own them.
+// Memory resources that give std::pmr containers placed memory: maps, lists, strings, and the
+// objects that own them.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,19 @@
 
 namespace nodewise::inline v0 {
 
-/// Memory of one node, pooled by size. What is freed is given out again by the same resource only,
-/// so a page never changes its node. Any thread may use it; it lives as long as the process.
-/// Allocation throws `error` where memory runs out; where the node has none left, pages come from
-/// others, which `query_residency` shows. Throws `error` (usage) for a number below 0.
+/// Returns the memory resource of one node, pooled by size. Freed memory is reused only by the same
+/// resource, so a page never changes its node. Any thread may use it; it lives as long as the
+/// process. Allocation throws `error` (system) if memory runs out. If the node is full, pages come
+/// from other nodes, which `query_residency` shows. Throws `error` (usage) if `node` is below 0.
 [[nodiscard]] NODEWISE_API std::pmr::memory_resource& resource_on(node_id node);
 
-/// Each allocation is pages of its own with a distribution, and goes back to the kernel when it is
-/// freed: for few large ones.
+/// A memory resource for a few large allocations. Each allocation has pages of its own, placed by a
+/// distribution, which return to the kernel when it is freed.
 template <distribution D>
 class placed_resource : public std::pmr::memory_resource {
  public:
-  /// Allocations throw `error` where memory for policies or mappings runs out.
+  /// Places memory by `by`. Allocations throw `error` (system) if memory for policies or mappings
+  /// runs out.
   explicit placed_resource(D by, page_size pages = page_size::automatic)
       : by_(std::move(by)), pages_(pages) {}
 
@@ -46,7 +47,8 @@ class placed_resource : public std::pmr::memory_resource {
   page_size pages_;
 };
 
-/// A `placed_resource` in equal blocks over the nodes of this process that have processors.
+/// Returns a `placed_resource` that places memory in equal blocks over the nodes on which this
+/// process has processors. The first call reads the topology and may throw `error`.
 [[nodiscard]] NODEWISE_API std::pmr::memory_resource& resource_blocked();
 
 } // namespace nodewise::inline v0

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// One pinned team of threads a node, and loops that run where the data lives. Written once for all
-// runtimes: <nodewise/openmp.hpp> and <nodewise/tbb.hpp> bring the threads.
+// One bound team of threads for each node, and loops that run on the node of their data. The
+// threads come from <nodewise/openmp.hpp> or <nodewise/tbb.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace nodewise::inline v0 {
 
 namespace detail {
 
-/// Keeps the first exception of many threads, for the one that started them.
+/// Keeps the first exception of many threads, for the thread that started them.
 class first_exception {
  public:
   template <class F>
@@ -58,20 +58,20 @@ class first_exception {
 
 } // namespace detail
 
-/// A node's team, as `on_each_node` hands it on.
+/// A node's team, as passed to the body of `on_each_node`.
 template <class Runtime>
 class node_team_ref {
  public:
-  /// Made by `on_each_node`.
+  /// `on_each_node` makes these objects.
   node_team_ref(Runtime& runtime, std::size_t team) noexcept : runtime_(runtime), team_(team) {}
 
-  /// Its node, processors and workers.
+  /// Returns its node, processors and workers.
   [[nodiscard]] const node_team& info() const noexcept { return runtime_.threads().teams()[team_]; }
-  /// Its node.
+  /// Returns its node.
   [[nodiscard]] node_id node() const noexcept { return info().node; }
-  /// How many workers it has.
+  /// Returns the number of its workers.
   [[nodiscard]] std::size_t size() const noexcept { return info().workers.size(); }
-  /// Position among the teams.
+  /// Returns its position in `thread_map::teams`.
   [[nodiscard]] std::size_t number() const noexcept { return team_; }
 
   /// Calls `f(worker)` once for each worker of this node, on processors of this node.
@@ -87,32 +87,35 @@ class node_team_ref {
   std::size_t team_;
 };
 
-/// Teams of threads, one a node, bound to its processors, and what they do. Everything but the
-/// threads themselves is the same for every `Runtime`: the same owners, to the page.
+/// Teams of threads, one for each node and bound to its processors, and the loops that they run.
+/// Which worker gets which pages does not depend on `Runtime`.
 ///
-/// One loop at a time: calls from several threads are not synchronised. An exception that a body
-/// throws comes out of the loop when all workers have ended; the first one, if several do.
+/// Run one loop at a time: calls from several threads are not synchronised. A loop throws the first
+/// exception of its body, after all workers have ended.
 template <class Runtime>
 class basic_node_teams {
  public:
-  /// Lays the threads out as `how` says: by default one a core, close. Throws `error` (usage) if
-  /// no processor is allowed or threads may roam over nodes.
+  /// Lays out the threads by `how`: by default `close`, one for each core. Throws `error` (usage)
+  /// if no processor is allowed or a thread may run on several nodes.
   explicit basic_node_teams(const topology& where = topology::system(),
                             const layout_options& how = {})
       : runtime_(where, how) {}
 
-  /// Who works where.
+  /// Returns the workers and their nodes.
   [[nodiscard]] const thread_map& threads() const noexcept { return runtime_.threads(); }
   /// The old name of `threads()`.
   [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
     return threads();
   }
-  /// Sentences about what is not as asked, or was adopted from the runtime's own settings.
+  /// Returns sentences on what differs from the request, or was adopted from the runtime's
+  /// settings.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return runtime_.notes(); }
-  /// A block for each worker, on its node: what `for_each_owned` deals out by.
+  /// Returns a distribution with one block for each worker, on its node: the pages that the worker
+  /// gets from `for_each_owned`.
   [[nodiscard]] nodewise::blocked blocked() const { return nodewise::blocked(threads().owners()); }
 
-  /// Calls `f(worker)` once for each worker, on a processor of its node.
+  /// Calls `f(worker)` once for each worker, on a processor of its node. Throws the first exception
+  /// of `f`.
   template <class F>
   void on_each_worker(F&& f) {
     static_assert(std::invocable<F&, const worker&>,
@@ -120,7 +123,7 @@ class basic_node_teams {
     runtime_.run(f);
   }
   /// Calls `f(team)` once for each node, on a thread that may run on all processors of the team.
-  /// Parallel work inside is the node's own: `team.on_each_worker`.
+  /// For parallel work on the node, `f` calls `team.on_each_worker`.
   template <class F>
   void on_each_node(F&& f) {
     static_assert(std::invocable<F&, node_team_ref<Runtime>>,
@@ -128,11 +131,11 @@ class basic_node_teams {
     runtime_.run_nodes([&](std::size_t team) { f(node_team_ref<Runtime>(runtime_, team)); });
   }
 
-  /// Calls `f(span)`, `f(first index, span)` or `f(worker, first index, span)`, whichever it takes,
-  /// for the parts of an array until all of it is done, each part by a worker that the schedule
-  /// picks. With several arrays of one length, `over(a, b)`, `f` gets a span of each, and the first
-  /// one decides who does what. Answers how much was done at home. Throws `error` (usage) for
-  /// arrays of different length.
+  /// Calls `f(span)`, `f(first index, span)` or `f(worker, first index, span)`, whichever `f`
+  /// takes, for the parts of an array until all are done; the schedule picks the worker of each
+  /// part. With several arrays of one length, `over(a, b)`, `f` gets a span of each, and the first
+  /// array decides which worker gets which part. Returns how much of the loop was local. Throws
+  /// `error` (usage) for arrays of different length.
   template <class... A, class F>
   loop_statistics for_each_owned(zip<A...> arrays, F&& f, schedule how = schedule::owned()) {
     static_assert(
@@ -157,10 +160,11 @@ class basic_node_teams {
     return for_each_owned(over(array), std::forward<F>(f), how);
   }
 
-  /// Combines what `f`, which takes the same as above, returns for the parts: `combine(so far,
-  /// f(span))`, beginning with `zero` for each worker, and in the end the workers' results in their
-  /// order. Under `schedule::owned` the same arrays and teams therefore give the same bits every
-  /// time. Throws `error` (usage) for arrays of different length.
+  /// Combines the results of `f` for all parts; `f` is called as in `for_each_owned`. Each worker
+  /// starts with `zero` and computes `combine(so far, f(span))`; then the workers' results are
+  /// combined in the order of the workers. Under `schedule::owned` the same arrays and teams
+  /// therefore give the same bits every time. Throws `error` (usage) for arrays of different
+  /// length.
   template <class R, class... A, class F, class Combine>
   [[nodiscard]] R reduce_owned(zip<A...> arrays, R zero, F&& f, Combine combine,
                                schedule how = schedule::owned()) {
@@ -196,22 +200,21 @@ class basic_node_teams {
     return reduce_owned(over(array), std::move(zero), std::forward<F>(f), std::move(combine), how);
   }
 
-  /// Brings every page of the arrays into memory, each by a worker of its owner. Contents do not
-  /// change. Throws `error` (system) if memory runs out.
+  /// Touches every page of the arrays, each by a worker of its owner, so that all are in memory.
+  /// Contents do not change. Throws `error` (system) if memory runs out.
   template <owned_range... A>
   void first_touch(A&... arrays) {
     (in_pieces(arrays, [](auto) {}), ...);
   }
-  /// Gives every element the value, each by a worker of its owner. Up to twice as fast as a loop on
-  /// memory that nobody has touched: the kernel is asked for a cache's worth of pages at a time,
-  /// which are then written while they are still in the cache. Throws `error` (system) if memory
-  /// runs out.
+  /// Sets every element to `value`, each by a worker of its owner. Up to twice as fast as a loop on
+  /// untouched memory: it allocates as many pages at a time as fit in a cache, and writes them
+  /// while they are in the cache. Throws `error` (system) if memory runs out.
   template <owned_range A>
   void fill(A& array, const detail::element_of<A>& value) {
     in_pieces(array, [&value](auto part) { std::ranges::fill(part, value); });
   }
 
-  /// The threads and their settings.
+  /// Returns the runtime: the threads and their settings.
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
  private:
@@ -234,7 +237,7 @@ class basic_node_teams {
     using element = detail::element_of<A>;
     std::size_t piece_bytes = std::size_t{128} << 10;
     if constexpr (requires { array.placed().granule_bytes; }) {
-      // The kernel gives a huge page at a time in any case.
+      // The kernel allocates a whole huge page in any case.
       piece_bytes = std::max(piece_bytes, array.placed().granule_bytes);
     }
     const std::size_t piece = std::max<std::size_t>(piece_bytes / sizeof(element), 1);

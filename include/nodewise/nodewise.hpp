@@ -1,33 +1,33 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Everything but the threads, which <nodewise/openmp.hpp> and <nodewise/tbb.hpp> bring. Each header
-// stands alone; take the ones you need.
+// Includes everything except the threads, which are in <nodewise/openmp.hpp> and
+// <nodewise/tbb.hpp>. Each header can also be included alone.
 #pragma once
 
 #include <nodewise/advice.hpp>        // interleave or block, weights, chunks
 #include <nodewise/affinity.hpp>      // the processors that this thread may run on
 #include <nodewise/allocator.hpp>     // placed memory for std::vector
-#include <nodewise/arithmetic.hpp>    // which owner has which page: numbers only
+#include <nodewise/arithmetic.hpp>    // which owner has which page, by numbers only
 #include <nodewise/array.hpp>         // an array with a distribution
 #include <nodewise/cache_aligned.hpp> // values of threads on separate cache lines
 #include <nodewise/distribution.hpp>  // bound, blocked, block_cyclic, weighted_blocks, explicit_map
-#include <nodewise/error.hpp>         // what was asked, what was answered, what to do
+#include <nodewise/error.hpp>         // what was attempted, the reason, what to do
 #include <nodewise/id.hpp>            // node_id, cpu_id
 #include <nodewise/id_set.hpp>        // node_set, cpu_set
 #include <nodewise/machine.hpp>       // the machine, as a value
 #include <nodewise/memory_resource.hpp> // placed memory for std::pmr
 #include <nodewise/node_teams.hpp>      // loops that run where the data lives
 #include <nodewise/objects.hpp>         // objects that their owners construct
-#include <nodewise/owned_loop.hpp>      // arrays that are worked on together
-#include <nodewise/owned_span.hpp>      // loops over memory that is there already
+#include <nodewise/owned_loop.hpp>      // loops over several arrays together
+#include <nodewise/owned_span.hpp>      // loops over existing memory
 #include <nodewise/per_node.hpp>        // a value for each node
 #include <nodewise/per_thread.hpp>      // a value for each worker
 #include <nodewise/place_objects.hpp>   // new T[n] in placed memory
-#include <nodewise/placement.hpp>       // place, migrate, where are the pages
-#include <nodewise/read_into.hpp>       // a file, block by block by its owners
+#include <nodewise/placement.hpp>       // place, migrate, query where pages are
+#include <nodewise/read_into.hpp>       // reads a file into placed memory
 #include <nodewise/region.hpp>          // memory with a distribution
-#include <nodewise/replicated.hpp>      // a copy on each node
-#include <nodewise/schedule.hpp>        // which worker does which pages
+#include <nodewise/replicated.hpp>      // a table with a copy on each node
+#include <nodewise/schedule.hpp>        // which worker works on which pages
 #include <nodewise/strip.hpp>           // a picture of memory
 #include <nodewise/team_layout.hpp>     // which thread runs where
 #include <nodewise/thread_map.hpp>      // which thread works on which node

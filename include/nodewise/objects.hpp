@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Objects with constructors, and with members that allocate: made by the workers that own them.
+// An array of objects with constructors or members that allocate. The workers that own the objects
+// construct them.
 #pragma once
 
 #include <concepts>
@@ -20,17 +21,18 @@
 
 namespace nodewise::inline v0 {
 
-/// `size` objects in one piece of memory, each constructed by a worker of the node that owns it, so
-/// that what the constructor allocates and touches is there, too. A loop can run over them as over
-/// an `array`. Movable; the objects stay where they are.
+/// `size` contiguous objects. A worker of the owner's node constructs each object, so the memory
+/// that the constructor allocates and touches is on that node, too. Loops run over them as over an
+/// `array`. Movable; the objects keep their addresses.
 template <class T, distribution D = blocked>
 class objects {
  public:
   using value_type = T;
 
-  /// Object k is `make(k)`, or `make(k, resource)` if it takes that: a memory resource of the node
-  /// that owns it, for members with polymorphic allocators. Throws `error` if there is no memory,
-  /// and what `make` throws; what was made is destroyed then.
+  /// Constructs object k from `make(k)`, or from `make(k, resource)` if `make` takes that: a memory
+  /// resource of the owner's node, for members with polymorphic allocators. Throws `error` (usage)
+  /// for a size of 0 or too many, `error` (system) if memory runs out, and what `make` throws; the
+  /// objects made so far are destroyed then.
   template <class Teams, class Make>
   objects(Teams& teams, std::size_t size, const D& by, Make&& make)
       : map_{0, sizeof(T), 0, size},
@@ -67,41 +69,41 @@ class objects {
   }
   objects(const objects&) = delete;
   objects& operator=(const objects&) = delete;
-  /// Destroys the objects one after the other, on the calling thread.
+  /// Destroys the objects one by one, on the calling thread.
   ~objects() { std::destroy_n(data(), size()); }
 
-  /// The first object.
+  /// Returns a pointer to the first object.
   [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(memory_.data()); }
   [[nodiscard]] const T* data() const noexcept {
     return reinterpret_cast<const T*>(memory_.data());
   }
-  /// Objects.
+  /// Returns the number of objects.
   [[nodiscard]] std::size_t size() const noexcept { return map_.size; }
-  /// The object; `index` must be less than `size()`.
+  /// Returns the object at `index`, which must be less than `size()`.
   [[nodiscard]] T& operator[](std::size_t index) noexcept { return data()[index]; }
   [[nodiscard]] const T& operator[](std::size_t index) const noexcept { return data()[index]; }
-  /// Iterators are pointers.
+  /// Returns an iterator, which is a pointer, to the first object.
   [[nodiscard]] T* begin() noexcept { return data(); }
-  /// Behind the last object.
+  /// Returns an iterator behind the last object.
   [[nodiscard]] T* end() noexcept { return data() + size(); }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
   [[nodiscard]] const T* end() const noexcept { return data() + size(); }
 
-  /// Who owns which pages: base pages of the range.
+  /// Returns the owners of the pages, in base pages of the range.
   [[nodiscard]] std::span<const extent> extents() const noexcept { return memory_.placed().asked; }
-  /// Which objects lie in which pages.
+  /// Returns which objects are in which pages.
   [[nodiscard]] const element_map& elements() const noexcept { return map_; }
-  /// Changes with the extents; see `region::placement_number`.
+  /// Returns a number that changes with the extents; see `region::placement_number`.
   [[nodiscard]] std::uint64_t placement_number() const noexcept {
     return memory_.placement_number();
   }
-  /// Where the pages of the objects themselves are: asked against actual.
+  /// Returns where the pages of the objects themselves are, compared with their owners.
   [[nodiscard]] nodewise::residency residency() const { return memory_.residency(); }
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
-  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  /// Returns `residency()` as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(memory_, columns);
   }

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Node teams of OpenMP threads. A header alone, so that the threads are those of the runtime that
-// your program was compiled with: compile with OpenMP, and link nodewise::openmp.
+// Node teams of OpenMP threads. Header-only, so the threads belong to the OpenMP runtime that your
+// program uses: compile with OpenMP, and link nodewise::openmp.
 #pragma once
 
 #ifndef _OPENMP
@@ -26,27 +26,28 @@ namespace nodewise::inline v0 {
 
 namespace detail {
 
-/// As which worker of which runtime object the calling thread is bound. Threads of a pool come
-/// back, and binding is a system call. A thread may be several workers in turn, so what it had
-/// before is kept by thread.
+/// The worker and the runtime object for which the calling thread is bound. OpenMP reuses its
+/// threads, so this avoids the system call of binding again. `before` is kept by thread, because
+/// a thread may be several workers in turn.
 struct bound_as {
   std::uint64_t runtime = 0; ///< 0: not bound
   std::size_t worker = 0;
   cpu_set before;
 };
 inline thread_local bound_as bound_thread;
-/// How many runtime objects there have been. Their addresses come back; their numbers do not.
+/// The number of runtime objects made so far. Addresses are reused; these numbers are not.
 inline std::atomic<std::uint64_t> runtimes_made{0};
 
 } // namespace detail
 
 /// Threads of OpenMP's pool: worker k is thread k of the team. If OMP_PROC_BIND (or the like) has
-/// bound them, they stay there and `threads()` reports the places; otherwise each is bound
-/// to its place when it is first used. The calling thread is bound while a loop runs, no longer,
-/// and all get their processors back at the end.
+/// bound them, they stay there and `threads()` reports the places; otherwise each is bound to its
+/// place when it is first used. The calling thread is bound only while a loop runs. The destructor
+/// restores the processors of all threads.
 class openmp_runtime {
  public:
-  /// Throws `error` (usage) if no processor is allowed, or threads may roam over nodes.
+  /// Lays out the threads by `how`. Throws `error` (usage) if no processor is allowed, or if a
+  /// thread may run on several nodes.
   openmp_runtime(const topology& where, const layout_options& how)
       : adopted_(omp_get_proc_bind() != omp_proc_bind_false),
         threads_(where, adopted_ ? bound_layout(where, how) : team_layout(where, how)),
@@ -59,25 +60,26 @@ class openmp_runtime {
   openmp_runtime& operator=(const openmp_runtime&) = delete;
   ~openmp_runtime() { give_back(); }
 
-  /// Who works where.
+  /// Returns the workers and their nodes.
   [[nodiscard]] const thread_map& threads() const noexcept { return threads_; }
   /// The old name of `threads()`.
   [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
     return threads();
   }
-  /// Sentences about what is not as asked, or was adopted from outside.
+  /// Returns sentences on what differs from the request, or was adopted from OpenMP's settings.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return notes_; }
 
-  /// Binds all threads and keeps the calling one bound between loops, for as long as the result
-  /// lives: two system calls less for each. Parallel regions of plain OpenMP that the calling
-  /// thread begins meanwhile have the same threads, so `schedule(static)` works on what `blocked`
-  /// placed. To be destroyed by the thread that called.
+  /// Binds all threads, and keeps the calling thread bound between loops while the result lives,
+  /// which saves two system calls per loop. Plain OpenMP regions that the calling thread starts
+  /// meanwhile have the same threads, so `schedule(static)` works on the pages that `blocked`
+  /// placed. The thread that called must destroy the result. Throws as `run`.
   [[nodiscard]] auto keep_bound() { return binding_keeper(*this); }
   /// The old name of `keep_bound()`.
   [[deprecated("use keep_bound()")]] [[nodiscard]] auto hold() { return keep_bound(); }
 
-  /// Calls `f(worker)` once for each worker, on a processor of its node; returns when all have
-  /// ended. Throws the first exception of `f`, and `error` (system) where a thread cannot be bound.
+  /// Calls `f(worker)` once for each worker, on a processor of its node, and returns when all calls
+  /// have ended. Throws the first exception of `f`, and `error` (system) if a thread cannot be
+  /// bound.
   template <class F>
   void run(F&& f) {
     const caller_guard caller(*this);
@@ -86,7 +88,7 @@ class openmp_runtime {
 #pragma omp parallel num_threads(count(workers.size()))
     {
       const auto all = static_cast<std::size_t>(omp_get_num_threads());
-      // Fewer threads than asked for (OMP_THREAD_LIMIT, a region in a region) do all the work.
+      // OpenMP may give fewer threads (OMP_THREAD_LIMIT, nested regions); they do all the work.
       for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
         failed.guard([&] {
           bind(workers[k]);
@@ -97,8 +99,8 @@ class openmp_runtime {
     failed.rethrow();
   }
 
-  /// Calls `f(team)` once for each team, by its position, on the processors of its node. Throws as
-  /// `run`.
+  /// Calls `f(team)` once for each team, with its position in `threads().teams()`, on the
+  /// processors of its node. Throws as `run`.
   template <class F>
   void run_nodes(F&& f) {
     detail::first_exception failed;
@@ -120,7 +122,7 @@ class openmp_runtime {
     failed.rethrow();
   }
 
-  /// Calls `f(worker)` once for each worker of a team, inside `run_nodes`. Throws as `run`.
+  /// Calls `f(worker)` once for each worker of a team. For use inside `run_nodes`. Throws as `run`.
   template <class F>
   void run_team(std::size_t team, F&& f) {
     detail::first_exception failed;
@@ -140,7 +142,7 @@ class openmp_runtime {
   }
 
  private:
-  /// The calling thread gets its processors back when a loop ends.
+  /// Restores the calling thread's processors when a loop ends.
   class caller_guard {
    public:
     explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.keeps_bound_) {
@@ -161,12 +163,12 @@ class openmp_runtime {
    private:
     bool used_;
     cpu_set before_;
-    detail::bound_as bound_before_; ///< a loop in a loop: the thread is a worker already
+    detail::bound_as bound_before_; ///< in a nested loop the thread is a worker already
   };
 
   class binding_keeper {
    public:
-    /// By the other constructor, so that all is given back if a thread cannot be bound.
+    /// Delegates, so that the destructor restores everything if a thread cannot be bound.
     explicit binding_keeper(openmp_runtime& of) : binding_keeper(of, omp_get_max_threads()) {
       of.run([](const worker&) {});
     }
@@ -192,7 +194,7 @@ class openmp_runtime {
 
   static int count(std::size_t threads) noexcept { return static_cast<int>(threads); }
 
-  /// Where the threads that OpenMP has bound are.
+  /// The layout of the threads as OpenMP has bound them.
   static team_layout bound_layout(const topology& where, const layout_options& how) {
     const int asked = how.threads == 0 ? omp_get_max_threads() : count(how.threads);
     std::vector<cpu_set> places(static_cast<std::size_t>(asked));
@@ -224,7 +226,7 @@ class openmp_runtime {
 
   void give_back() noexcept {
     if (!has_bound_.load(std::memory_order_relaxed)) {
-      return; // OpenMP has done that, or there was no loop
+      return; // no thread was bound here
     }
 #pragma omp parallel num_threads(count(threads_.workers().size()))
     {
@@ -239,12 +241,12 @@ class openmp_runtime {
   bool adopted_;
   bool keeps_bound_ = false;
   thread_map threads_;
-  std::uint64_t number_; ///< among all runtime objects of the process
+  std::uint64_t number_; ///< unique among all runtime objects of the process
   std::atomic<bool> has_bound_ = false;
   std::vector<std::string> notes_;
 };
 
-/// One team of OpenMP threads a node.
+/// Teams of OpenMP threads, one for each node.
 using openmp_teams = basic_node_teams<openmp_runtime>;
 
 } // namespace nodewise::inline v0

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Arrays that are worked on together, cut along the pages of the first of them.
+// Loops over several arrays together, divided at the pages of the first array.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@
 
 namespace nodewise::inline v0 {
 
-/// What a loop can run over: elements in one piece of memory, and who owns its pages.
+/// A type that a loop can run over: contiguous elements, and the owners of their pages.
 template <class A>
 concept owned_range = requires(A& a) {
   { *a.data() };
@@ -27,7 +27,8 @@ concept owned_range = requires(A& a) {
   { a.elements() } -> std::convertible_to<element_map>;
 };
 
-/// Arrays of one length; the first decides who does what. Each is an `owned_range`.
+/// Arrays of one length for one loop. The first array decides which worker gets which part. Each is
+/// an `owned_range`.
 template <class... A>
 struct zip {
   static_assert(sizeof...(A) > 0, "a loop runs over one array or more");
@@ -37,7 +38,7 @@ struct zip {
       "like nodewise::owned_span(std::span(vector), distribution)");
   std::tuple<A&...> arrays;
 
-  /// The array whose pages are dealt out.
+  /// Returns the array whose pages decide which worker gets which part.
   [[nodiscard]] auto& first() const noexcept { return std::get<0>(arrays); }
 };
 
@@ -45,7 +46,7 @@ struct zip {
 template <class... A>
 using together [[deprecated("use zip")]] = zip<A...>;
 
-/// `for_each_owned(over(a, b, c), f)`: the loop's arrays.
+/// Combines the arrays of a loop: `for_each_owned(over(a, b, c), f)`.
 template <class... A>
 [[nodiscard]] zip<A...> over(A&... arrays) noexcept {
   return {std::tie(arrays...)};
@@ -58,14 +59,14 @@ using element_of = std::remove_reference_t<decltype(*std::declval<A&>().data())>
 
 [[noreturn]] NODEWISE_API void refuse_lengths(std::size_t first, std::size_t other);
 
-/// What a loop's body may take, besides as many spans as there are arrays.
+/// A loop's body: it takes one span for each array, and may take the worker and the first index.
 template <class F, class... A>
 concept loop_body = std::invocable<F&, const worker&, std::size_t, std::span<element_of<A>>...> ||
                     std::invocable<F&, std::size_t, std::span<element_of<A>>...> ||
                     std::invocable<F&, std::span<element_of<A>>...>;
 
-/// Calls a loop's body with what it takes: `f(spans...)`, `f(first index, spans...)` or
-/// `f(worker, first index, spans...)`.
+/// Calls a loop's body with the arguments that it takes: `f(spans...)`, `f(first index, spans...)`
+/// or `f(worker, first index, spans...)`.
 template <class F, class... T>
 decltype(auto) call_body(F& f, const worker& me, std::size_t first, std::span<T>... parts) {
   if constexpr (std::invocable<F&, const worker&, std::size_t, std::span<T>...>) {
@@ -82,7 +83,7 @@ using result_of_body =
     decltype(call_body(std::declval<F&>(), std::declval<const worker&>(), std::size_t{},
                        std::declval<std::span<element_of<A>>>()...));
 
-/// A loop over arrays by pages: `part` does a chunk of it.
+/// A loop over arrays by pages; `part` does one chunk.
 template <class... A>
 class owned_loop {
  public:
@@ -99,7 +100,7 @@ class owned_loop {
         over_.arrays);
   }
 
-  /// Calls the body for each run of the chunk, and counts.
+  /// Calls the body for each run of the chunk, and adds to `count`.
   template <class F>
   void part(const page_lists& pages, const chunk& what, const worker& me, F&& f,
             loop_statistics& count) const {
@@ -133,7 +134,7 @@ class owned_loop {
   }
 
   zip<A...> over_;
-  element_map map_; ///< of the first
+  element_map map_; ///< of the first array
 };
 
 } // namespace detail

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Loops over memory that is there already: a std::vector, a mapped file, what a library allocated.
+// Loops over existing memory: a std::vector, a mapped file, memory that a library allocated.
 #pragma once
 
 #include <cstddef>
@@ -21,70 +21,71 @@ namespace nodewise::inline v0 {
 
 namespace detail {
 
-/// A range as loops see it: from the page of its first byte to that of its last.
+/// The pages of a range, from that of its first byte to that of its last, and their owners.
 struct covered_range {
-  std::vector<extent> extents; ///< of all pages, those included that it covers only partly
+  std::vector<extent> extents; ///< of all pages, also those that are only partly in the range
   std::size_t offset_bytes = 0;
   std::size_t page_bytes = 1;
-  std::uint64_t number = 0; ///< of these extents and of copies
+  std::uint64_t number = 0; ///< placement number of these extents; copies share it
 };
 
-/// The owners of a range's whole pages, asked of `whole` by their number, extended to the pages at
-/// its ends. A range without a whole page is one extent: of the owner of `whole(1)`'s first page.
+/// Returns the pages of a range and their owners. `whole` gives the owners of the whole pages; the
+/// pages at the ends get the owner of their neighbour. A range without a whole page is one extent,
+/// with the owner of the first page of `whole(1)`.
 [[nodiscard]] NODEWISE_API covered_range cover(std::span<const std::byte> range,
                                                const extent_source& whole);
-/// Of `covered`, the owners of the whole pages again.
+/// Returns the owners of the whole pages in `covered`.
 [[nodiscard]] NODEWISE_API std::vector<extent> whole_pages(const covered_range& covered,
                                                            std::span<const std::byte> range);
 
 } // namespace detail
 
-/// Elements of somebody else's memory with a distribution, for `for_each_owned` and the like.
-/// Making one moves nothing: `place` the memory first, or say by which distribution it was touched.
-/// The memory must outlive it.
+/// A view of existing memory with a distribution, for `for_each_owned` and the like. It moves no
+/// pages: `place` the memory first, or pass the distribution by which it was first touched. The
+/// memory must outlive the view.
 ///
-/// The distribution is that of the whole pages in the range, as `place` gives it; a page that the
-/// range covers only partly, at either end, belongs to its neighbour's owner.
+/// The distribution applies to the whole pages in the range, as in `place`. A page that is only
+/// partly in the range, at either end, gets the owner of its neighbour.
 template <class T>
 class owned_span {
  public:
   using value_type = std::remove_const_t<T>;
 
-  /// By a distribution of the whole pages. Throws `error` (usage) where that is none for so many.
+  /// Uses `by` for the whole pages. Throws `error` (usage) if `by` is a map of another length.
   template <distribution D>
   owned_span(std::span<T> elements, const D& by)
       : owned_span(elements,
                    extent_source([&by](std::size_t pages) { return by.extents(pages); })) {}
-  /// By what `place` answered for the same elements.
+  /// Uses the extents that `place` returned for the same elements.
   owned_span(std::span<T> elements, const placement& placed)
       : owned_span(elements, extent_source([&placed](std::size_t) { return placed.asked; })) {}
 
-  /// The first element.
+  /// Returns a pointer to the first element.
   [[nodiscard]] T* data() const noexcept { return elements_.data(); }
-  /// Elements.
+  /// Returns the number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
-  /// The element; `index` must be less than `size()`.
+  /// Returns the element at `index`, which must be less than `size()`.
   [[nodiscard]] T& operator[](std::size_t index) const noexcept { return elements_[index]; }
-  /// Iterators are pointers.
+  /// Returns an iterator, which is a pointer, to the first element.
   [[nodiscard]] T* begin() const noexcept { return data(); }
-  /// Behind the last element.
+  /// Returns an iterator behind the last element.
   [[nodiscard]] T* end() const noexcept { return data() + size(); }
 
-  /// Who owns which pages, those included that the range covers only partly.
+  /// Returns the owners of the pages, also of those that are only partly in the range.
   [[nodiscard]] std::span<const extent> extents() const noexcept { return covered_.extents; }
-  /// Of the extents, which never change; see `region::placement_number`.
+  /// Returns the number of the extents, which never change; see `region::placement_number`.
   [[nodiscard]] std::uint64_t placement_number() const noexcept { return covered_.number; }
-  /// Which elements lie in which pages.
+  /// Returns which elements are in which pages.
   [[nodiscard]] element_map elements() const noexcept {
     return {covered_.offset_bytes, sizeof(T), covered_.page_bytes, size()};
   }
-  /// Where the whole pages are now: asked against actual.
+  /// Returns where the whole pages are now, compared with their owners.
   [[nodiscard]] nodewise::residency residency() const { return query_residency(bytes(), whole()); }
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
-  /// The same as a picture; see `strip`.
+  /// Returns `residency()` as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(bytes(), whole(), columns);
   }

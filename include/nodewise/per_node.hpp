@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A value for each node, on memory of that node.
+// A value for each node, in memory of that node.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,26 @@
 namespace nodewise::inline v0 {
 
 /// A value for each node that has workers, on pages of that node: a counter, a queue, a lock.
-/// What a value allocates is not placed with it; give it a `resource_on` for that. Movable.
+/// Memory that a value allocates is not placed; use `resource_on` for it. Movable.
 template <class T>
 class per_node {
  public:
-  /// Each value is `T(args...)`. Throws `error` if there is no memory, and what T throws.
+  /// Makes each value as `T(args...)`. Throws `error` (system) if memory runs out, and what T
+  /// throws.
   template <class... Args>
   explicit per_node(const thread_map& threads, const Args&... args)
       : values_(detail::slots_of_teams(threads, sizeof(T)), args...) {}
 
-  /// Values.
+  /// Returns the number of values.
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
-  /// By the team's position in the thread_map.
+  /// Returns the value of the team at position `team` in `thread_map::teams`.
   [[nodiscard]] T& operator[](std::size_t team) noexcept { return values_[team]; }
   [[nodiscard]] const T& operator[](std::size_t team) const noexcept { return values_[team]; }
-  /// By a worker: that of its node.
+  /// Returns the value of a worker's node.
   [[nodiscard]] T& operator[](const worker& me) noexcept { return values_[me.team]; }
   [[nodiscard]] const T& operator[](const worker& me) const noexcept { return values_[me.team]; }
 
-  /// `combine(combine(zero, first), second)` and so on, in the order of the nodes.
+  /// Returns `combine(combine(zero, first), second)` and so on, in the order of the nodes.
   template <class R, class Combine>
   [[nodiscard]] R reduce(R zero, Combine combine) const {
     for (std::size_t k = 0; k < size(); ++k) {
@@ -42,13 +43,13 @@ class per_node {
     return zero;
   }
 
-  /// Where the pages are now: asked against actual.
+  /// Returns where the pages are now, compared with their owners.
   [[nodiscard]] nodewise::residency residency() const { return values_.memory().residency(); }
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
-  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  /// Returns `residency()` as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(values_.memory(), columns);
   }

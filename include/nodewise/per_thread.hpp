@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A value for each worker, on memory of its node and cache lines of its own.
+// A value for each worker, in memory of the worker's node and with cache lines of its own.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,27 @@
 
 namespace nodewise::inline v0 {
 
-/// A value for each worker, on pages of its node and on cache lines of its own: workers that write
-/// theirs do not take lines from one another. Movable.
+/// A value for each worker, on pages of the worker's node and with cache lines of its own, so
+/// workers that write their values do not take lines from one another. Movable.
 template <class T>
 class per_thread {
  public:
-  /// Each value is `T(args...)`. Throws `error` if there is no memory, and what T throws.
+  /// Makes each value as `T(args...)`. Throws `error` (system) if memory runs out, and what T
+  /// throws.
   template <class... Args>
   explicit per_thread(const thread_map& threads, const Args&... args)
       : values_(detail::slots_of_workers(threads, sizeof(T)), args...) {}
 
-  /// Values.
+  /// Returns the number of values.
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
-  /// By the worker's number.
+  /// Returns the value of the worker with number `worker`.
   [[nodiscard]] T& operator[](std::size_t worker) noexcept { return values_[worker]; }
   [[nodiscard]] const T& operator[](std::size_t worker) const noexcept { return values_[worker]; }
-  /// By a worker: its own.
+  /// Returns the value of a worker.
   [[nodiscard]] T& operator[](const worker& me) noexcept { return values_[me.number]; }
   [[nodiscard]] const T& operator[](const worker& me) const noexcept { return values_[me.number]; }
 
-  /// `combine(combine(zero, first), second)` and so on, in the order of the workers.
+  /// Returns `combine(combine(zero, first), second)` and so on, in the order of the workers.
   template <class R, class Combine>
   [[nodiscard]] R reduce(R zero, Combine combine) const {
     for (std::size_t k = 0; k < size(); ++k) {
@@ -42,13 +43,13 @@ class per_thread {
     return zero;
   }
 
-  /// Where the pages are now: asked against actual.
+  /// Returns where the pages are now, compared with their owners.
   [[nodiscard]] nodewise::residency residency() const { return values_.memory().residency(); }
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
-  /// The same as a picture of `columns` characters and a line of figures; see `strip`.
+  /// Returns `residency()` as a picture of `columns` characters and a line of figures; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     return nodewise::strip(values_.memory(), columns);
   }

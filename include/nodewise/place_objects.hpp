@@ -11,24 +11,24 @@
 
 namespace nodewise::inline v0 {
 
-/// A base that gives `new T[n]` placed memory: `struct particle : place_objects<particle> {...}`.
-/// The array lies in equal blocks over the nodes, or wherever `place_by` says, though its
-/// constructors run in one thread: the policy beats the touch. Single objects, `new T`, are as
-/// ever. An object belongs to the page it begins in; `cache_aligned<T>` keeps neighbours' lines
-/// apart. Method: Hager and Wellein, section 8.4.1, where operator new[] touches in parallel
-/// instead.
+/// A base class that gives `new T[n]` placed memory:
+/// `struct particle : place_objects<particle> {...}`. The array is in equal blocks over the nodes,
+/// or placed by the resource of `place_by`. Its constructors run in one thread, but policies
+/// override first touch. Single objects, `new T`, are not placed. An object belongs to the page in
+/// which it begins; `cache_aligned<T>` separates the cache lines of neighbours. Method: Hager and
+/// Wellein, section 8.4.1, except that their operator new[] touches in parallel.
 template <class T>
 class place_objects {
  public:
-  /// For all arrays of T that are made from now on; `resource` must outlive them. To be called
-  /// while no thread makes or frees one.
+  /// Sets the resource for all arrays of T; `resource` must outlive them. Call it while no array of
+  /// T exists, because arrays are freed to the resource that is set at that time.
   static void place_by(std::pmr::memory_resource& resource) noexcept { resource_ = &resource; }
 
-  /// Throws what the resource throws: `error` where memory runs out.
+  /// Allocates from the resource. Throws what the resource throws: `error` if memory runs out.
   [[nodiscard]] static void* operator new[](std::size_t bytes) {
     return resource().allocate(bytes);
   }
-  /// Gives the memory back to the resource.
+  /// Returns the memory to the resource.
   static void operator delete[](void* start, std::size_t bytes) noexcept {
     resource().deallocate(start, bytes);
   }

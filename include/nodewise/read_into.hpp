@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Files read into placed memory, each block by a worker of the node that owns it.
+// Reads files into placed memory, each block by a worker of the node that owns it.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,17 @@ namespace nodewise::inline v0 {
 
 namespace detail {
 
-/// A file open for reading at any offset, by many threads.
+/// An open file that many threads can read at any offset.
 class NODEWISE_API input_file {
  public:
-  /// Throws `error` (input).
+  /// Opens the file. Throws `error` (input) if it cannot be opened.
   explicit input_file(const std::filesystem::path& path);
   input_file(const input_file&) = delete;
   input_file& operator=(const input_file&) = delete;
   ~input_file();
 
-  /// Fills all of `into` from the file's byte `offset` on. Throws `error` (input) where the file
-  /// ends before, (system) where the system refuses.
+  /// Fills all of `into` from the file, starting at byte `offset`. Throws `error`: (input) if the
+  /// file is too short, (system) if the kernel refuses.
   void read(std::span<std::byte> into, std::uint64_t offset) const;
 
  private:
@@ -39,13 +39,14 @@ class NODEWISE_API input_file {
 
 } // namespace detail
 
-/// Told now and then while a file is read, by one thread at a time: bytes so far, bytes in all.
+/// Called repeatedly while a file is read, by one thread at a time, with the bytes read so far and
+/// the bytes in total.
 using read_progress = std::function<void(std::uint64_t done_bytes, std::uint64_t all_bytes)>;
 
-/// Fills an array from a file, beginning at the file's byte `offset`: each block is read by a
-/// worker of the node that owns it, all at once. A plain read into fresh memory puts every page on
-/// the reader's node. Throws `error`: (input) if the file cannot be opened or is shorter than the
-/// array, (system) if it cannot be read; what was read until then is in the array.
+/// Fills an array from a file, starting at the file's byte `offset`. Workers of the owners' nodes
+/// read the blocks in parallel, whereas a plain read into fresh memory puts every page on the
+/// reader's node. Throws `error`: (input) if the file cannot be opened or has too few bytes for the
+/// array, (system) if it cannot be read; the array then holds what was read before.
 template <class Teams, owned_range A>
 void read_into(Teams& teams, A& array, const std::filesystem::path& path, std::uint64_t offset = 0,
                const read_progress& progress = {}) {

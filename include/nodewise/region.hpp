@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bytes with a distribution: what arrays and allocators are made of.
+// Memory with a distribution. Arrays and allocators are built from it.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,18 @@
 
 namespace nodewise::inline v0 {
 
-/// Memory with a distribution: fresh zeroed pages, page-aligned, given back to the kernel when the
-/// region goes, never handed to another owner. Movable, not copyable.
+/// Memory with a distribution: zeroed, page-aligned pages. The destructor returns them to the
+/// kernel; they are never pooled for another owner. Movable, not copyable.
 class NODEWISE_API region {
  public:
-  /// Throws `error`: no bytes or too many, no memory, or a refusal where `options.how` is `must`;
-  /// nothing stays mapped then.
+  /// Allocates `bytes` bytes and places them by `d`. Throws `error`: (usage) for 0 bytes or too
+  /// many, (system) if memory runs out, and with `must` if the placement is refused; no memory is
+  /// kept.
   template <distribution D>
   region(std::size_t bytes, const D& d, place_options options = {})
       : region(bytes, extent_source([&d](std::size_t pages) { return d.extents(pages); }),
                options) {}
-  /// The same, by a function that lists the extents of so many base pages.
+  /// The same with a function that returns the extents of a given number of base pages.
   region(std::size_t bytes, const extent_source& extents, place_options options = {});
 
   region(region&& other) noexcept;
@@ -34,52 +35,53 @@ class NODEWISE_API region {
   region& operator=(const region&) = delete;
   ~region();
 
-  /// The first byte, at the begin of a page.
+  /// Returns the address of the first byte, which is the start of a page.
   [[nodiscard]] std::byte* data() const noexcept { return start_; }
-  /// Bytes as they were asked for.
+  /// Returns the size in bytes, as requested.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// All of them.
+  /// Returns the region's bytes, as many as were requested.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_, bytes_}; }
 
-  /// Gives the memory up to the caller, who gives it back by `unmap_region`. The region is empty
-  /// then.
+  /// Hands the memory to the caller, which frees it with `unmap_region`. The region no longer holds
+  /// memory then.
   [[nodiscard]] std::byte* detach() noexcept { return std::exchange(start_, nullptr); }
 
-  /// What was asked of the kernel and what it answered when the region was made.
+  /// Returns how the kernel placed the region; `migrate` updates `asked` and `refused`.
   [[nodiscard]] const placement& placed() const noexcept { return placed_; }
-  /// Of what was asked last: no other region of this process has the number, and `migrate` gives
-  /// another. What was computed from `placed().asked` holds as long as it stays. 0 in an empty
-  /// region.
+  /// Returns a number for the region's current extents. No other region of this process has it, and
+  /// `migrate` changes it. Results computed from `placed().asked` are valid while it stays the
+  /// same. 0 after the region was moved from.
   [[nodiscard]] std::uint64_t placement_number() const noexcept { return number_; }
-  /// Where the pages are now, against what was asked last.
+  /// Returns where the pages are now, compared with the current extents.
   [[nodiscard]] nodewise::residency residency() const;
   /// The old name of `residency()`.
   [[deprecated("use residency()")]] [[nodiscard]] nodewise::residency where() const {
     return residency();
   }
 
-  /// Gives the region another distribution and moves what is in memory. What the kernel refuses is
-  /// in the result.
+  /// Gives the region another distribution and migrates the pages that are in memory. The result
+  /// lists what the kernel refused.
   template <distribution D>
   migration migrate(const D& d) {
     return migrate_to(d.extents(placed_.pages));
   }
-  /// The same, said as extents of the region's base pages.
+  /// The same with extents of the region's base pages. Throws `error` (usage) for extents outside
+  /// the region or without a node.
   migration migrate_to(std::vector<extent> extents);
 
  private:
   void release() noexcept;
 
   std::byte* start_ = nullptr;
-  std::size_t bytes_ = 0;        ///< asked for
+  std::size_t bytes_ = 0;        ///< as requested
   std::size_t mapped_bytes_ = 0; ///< whole pages
   std::uint64_t number_ = 0;
   placement placed_;
 };
 
-/// Gives back what `region::detach` gave up; `bytes` as the region was asked for, of whatever
-/// pages. Returns 0 or errno. ENOMEM: the process has as many mappings as it may; the kernel got
-/// the pages back, and only the addresses stay in use.
+/// Frees memory from `region::detach`, of any page size; `bytes` is the size that was requested for
+/// the region. Returns 0 or errno. ENOMEM: the process has reached its limit of mappings; the
+/// kernel has the pages back, and only the addresses stay in use.
 NODEWISE_API int unmap_region(void* start, std::size_t bytes) noexcept;
 
 } // namespace nodewise::inline v0

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A table that all read and few change: a copy on each node.
+// A table with a copy on each node, for data that is read often and changed rarely.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,13 @@
 
 namespace nodewise::inline v0 {
 
-/// A table that all read and few change: a copy on each node that has workers. Readers take the
-/// copy of their node; nobody may read while it is updated. Movable.
+/// A table with a copy on each node that has workers, for data that is read often and changed
+/// rarely. Readers use the copy of their node. No thread may read during an update. Movable.
 template <class T>
 class replicated {
  public:
-  /// Elements are zero bytes. Throws `error` if there is no memory for all copies.
+  /// Makes copies of `size` elements of zero bytes. Throws `error`: (usage) for a size of 0 or too
+  /// large, (system) if there is no memory for all copies.
   replicated(const thread_map& threads, std::size_t size) {
     copies_.reserve(threads.teams().size());
     for (const node_team& team : threads.teams()) {
@@ -30,19 +31,19 @@ class replicated {
     }
   }
 
-  /// Elements of a copy.
+  /// Returns the number of elements in a copy.
   [[nodiscard]] std::size_t size() const noexcept { return copies_.front().size(); }
-  /// How many copies there are: one for each team.
+  /// Returns the number of copies: one for each team.
   [[nodiscard]] std::size_t copies() const noexcept { return copies_.size(); }
-  /// The copy of a worker's node.
+  /// Returns the copy of a worker's node.
   [[nodiscard]] std::span<const T> local(const worker& me) const noexcept { return copy(me.team); }
-  /// By the team's position in the thread_map.
+  /// Returns the copy of the team at position `team` in `thread_map::teams`.
   [[nodiscard]] std::span<const T> copy(std::size_t team) const noexcept {
     return {copies_[team].data(), size()};
   }
 
-  /// Calls `change(span)` with one copy, and copies it to the others. The calling thread does it
-  /// all: policies put each copy's pages on its node, whoever writes.
+  /// Calls `change(span)` with one copy, and copies it to the others. The calling thread does all
+  /// of this; policies put each copy's pages on its node, whichever thread writes.
   template <class F>
   void update(F&& change) {
     change(std::span<T>(copies_.front().data(), size()));
@@ -50,7 +51,7 @@ class replicated {
       copy_part(team, 0, size());
     }
   }
-  /// The same, each copy written by the workers of its node.
+  /// The same, but the workers of each node write its copy, except the one passed to `change`.
   template <class Teams, class F>
   void update(Teams& teams, F&& change) {
     change(std::span<T>(copies_.front().data(), size()));
@@ -63,7 +64,7 @@ class replicated {
     });
   }
 
-  /// Where the pages of one copy are: asked against actual.
+  /// Returns where the pages of one copy are, compared with its node.
   [[nodiscard]] nodewise::residency residency(std::size_t team) const {
     return copies_[team].residency();
   }
@@ -72,7 +73,7 @@ class replicated {
   where(std::size_t team) const {
     return residency(team);
   }
-  /// A picture of each copy, one a line.
+  /// Returns a picture of each copy, one per line; see `strip`.
   [[nodiscard]] std::string strip(std::size_t columns = default_strip_columns) const {
     std::string lines;
     for (const auto& each : copies_) {

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which worker does which pages, and when: the arithmetic of owned loops and the lock-free queue
-// that hands out chunks. Nothing here starts a thread, so that a schedule can be simulated.
+// Schedules: which worker does which pages of a loop, and the lock-free queue that hands out
+// chunks. Nothing here starts a thread, so schedules can be simulated.
 #pragma once
 
 #include <algorithm>
@@ -23,66 +23,67 @@ namespace nodewise::inline v0 {
 
 /// How the pages of a loop are handed out.
 enum class schedule_kind {
-  owned,       ///< each worker an equal part of its own node's pages, known before the loop runs
-  local_first, ///< chunks of the own node's pages as long as there are any, then the nearest node's
-  guided,      ///< as local_first, chunks shrinking with what is left: at first half a fair share
-  any,         ///< chunks in the order of addresses, whoever comes: what `schedule(dynamic)` does
+  owned,       ///< each worker gets an equal part of its node's pages, fixed before the loop runs
+  local_first, ///< chunks of the worker's own node's pages, then of the nearest node with any left
+  guided,      ///< as local_first, but chunks shrink with the pages left: first half a fair share
+  any,         ///< chunks in address order, for any worker, as `schedule(dynamic)`
 };
 
-/// Whether a worker whose node has nothing left takes pages of another node.
+/// Whether a worker takes pages of another node when its own node has none left.
 enum class steal {
-  nearest, ///< the nearest node's that has any
-  never,   ///< no: its node's workers wait
+  nearest, ///< yes: of the nearest node that has any left
+  never,   ///< no: the node's workers wait
 };
 
-/// A schedule and its sizes, in base pages.
+/// A schedule and its parameters. Sizes are in base pages.
 struct schedule {
   schedule_kind kind = schedule_kind::owned;
   /// Pages in a chunk (guided: in the smallest); 0: a 32nd of a worker's fair share.
   std::size_t chunk_pages = 0;
   steal across = steal::nearest;
 
-  /// Each worker its own part of its node's pages.
+  /// Each worker gets an equal part of its node's pages.
   [[nodiscard]] static constexpr schedule owned() noexcept { return {}; }
-  /// Chunks of the own node's pages, then of the nearest node's that has any left.
+  /// Workers take chunks of their own node's pages, then of the nearest node that has any left.
   [[nodiscard]] static constexpr schedule local_first(std::size_t chunk_pages = 0,
                                                       steal across = steal::nearest) noexcept {
     return {schedule_kind::local_first, chunk_pages, across};
   }
-  /// The same, chunks shrinking from half a fair share to `least_pages`.
+  /// The same with chunks that shrink from half a fair share to `least_pages`.
   [[nodiscard]] static constexpr schedule guided(std::size_t least_pages = 0,
                                                  steal across = steal::nearest) noexcept {
     return {schedule_kind::guided, least_pages, across};
   }
-  /// Chunks for whoever comes.
+  /// Any worker takes the next chunk, in the order of addresses.
   [[nodiscard]] static constexpr schedule any(std::size_t chunk_pages = 0) noexcept {
     return {schedule_kind::any, chunk_pages, steal::nearest};
   }
 };
 
-/// The pages of an array by team: each page on the list of its owner's team, or of the nearest
-/// one where its owner has no workers. A further list has all pages in the order of addresses.
+/// The pages of an array, in lists by team: each page is on the list of its owner's team, or of the
+/// nearest team if its owner has no workers. One more list has all pages, in the order of
+/// addresses.
 class NODEWISE_API page_lists {
  public:
-  /// Pages first_page..last_page, half-open, whose home is one team.
+  /// Pages first_page..last_page, half-open, that belong to one team, `home`.
   struct run {
     std::size_t first_page = 0;
     std::size_t last_page = 0;
     std::size_t home = 0;
-    std::size_t before = 0; ///< pages of the list in front of this run
+    std::size_t before = 0; ///< pages of the list before this run
   };
 
-  /// Extents as arrays have them: base pages, ascending, without gaps.
+  /// Makes the lists from an array's extents: base pages, ascending, without gaps.
   page_lists(std::span<const extent> pages, const thread_map& threads);
 
-  /// How many lists are a team's.
+  /// Returns the number of teams; list k is that of team k.
   [[nodiscard]] std::size_t teams() const noexcept { return lists_.size() - 1; }
-  /// The list of all pages.
+  /// Returns the number of the list of all pages.
   [[nodiscard]] std::size_t everything() const noexcept { return lists_.size() - 1; }
-  /// Pages on a list.
+  /// Returns the number of pages on a list.
   [[nodiscard]] std::size_t pages(std::size_t list) const noexcept;
 
-  /// Calls `f(run)` for the runs of the positions first..last of a list, cut to them.
+  /// Calls `f(run)` for each run in positions first..last of a list, cut to these positions.
   template <class F>
   void for_runs(std::size_t list, std::size_t first, std::size_t last, F&& f) const {
     for (std::size_t at = lists_[list].size() == 1 ? 0 : find(list, first); first < last; ++at) {
@@ -101,27 +102,27 @@ class NODEWISE_API page_lists {
   std::vector<std::vector<run>> lists_;
 };
 
-/// Part of a list, by positions, half-open.
+/// Positions first..last of a list, half-open.
 struct chunk {
   std::size_t list = 0;
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
-/// The part of its team's list that a worker does under `schedule_kind::owned`.
+/// Returns the part of its team's list that a worker does under `schedule_kind::owned`.
 [[nodiscard]] NODEWISE_API chunk owned_part(const page_lists& pages, const thread_map& threads,
                                             const worker& me) noexcept;
 
 /// Hands out the chunks of one loop. `next` is lock-free and may be called by all workers at once;
-/// each page is handed out exactly once. The lists and the thread_map must outlive the queue. Of
-/// many chunks a worker takes up to 32 of its own node's at once, but no more than a 64th of its
-/// fair share of those left.
+/// each page is handed out exactly once. The lists and the thread_map must outlive the queue. If
+/// many chunks are left, a worker takes up to 32 of its own node's at once, but no more than a 64th
+/// of its fair share of those left.
 class NODEWISE_API chunk_queue {
  public:
-  /// All chunks of the lists, by a schedule.
+  /// Divides the lists into chunks by the schedule `how`.
   chunk_queue(const page_lists& pages, const thread_map& threads, schedule how);
 
-  /// The next chunk for this worker; nothing once none is left that it may take.
+  /// Returns the next chunk for this worker; nullopt when none is left that it may take.
   [[nodiscard]] std::optional<chunk> next(const worker& me) noexcept {
     hand& mine = hands_[me.number].value;
     if (!mine.any()) {
@@ -135,19 +136,19 @@ class NODEWISE_API chunk_queue {
   }
 
  private:
-  /// Who is at home takes from the front, others from the back: the ones go on where they were, and
-  /// what is stolen is what the owners would have come to last. One addition takes, and what is
-  /// only read is on a line of its own: another worker's addition takes the line away.
+  /// The list's own workers take from the front, in the order of memory; others take from the back,
+  /// the pages that the owners would reach last. One atomic addition takes a chunk. The fields that
+  /// are mostly read have a cache line of their own, because each addition takes a line away.
   struct list_state {
-    /// Guided: pages. Else chunks, those from the front in the lower half, from the back in the
-    /// upper.
+    /// Guided: pages. Else chunks: those from the front in the lower half, those from the back in
+    /// the upper.
     cache_aligned<std::atomic<std::uint64_t>> taken;
     std::atomic<bool> used_up = false;
     std::size_t pages = 0;
     std::size_t chunks = 0;
-    std::size_t workers = 1; ///< that are at home here
+    std::size_t workers = 1; ///< of the list's own team
   };
-  /// What a worker has taken and not begun: chunks of `step` pages.
+  /// Chunks of `step` pages that a worker has taken and not begun.
   struct hand {
     std::size_t list = 0;
     std::size_t first = 0;
@@ -174,15 +175,15 @@ class NODEWISE_API chunk_queue {
   std::vector<cache_aligned<hand>> hands_; ///< by worker
 };
 
-/// What a loop did: how much of it each side of the interconnect did. Local: by a worker of the
-/// page's home team; stolen: by another. Chunks that span homes count by their first page.
+/// How much of a loop ran on the pages' own nodes. Local: done by a worker of the page's home team;
+/// stolen: done by another worker. Chunks with pages of several homes count by their first page.
 struct loop_statistics {
   std::uint64_t chunks_local = 0;
   std::uint64_t chunks_stolen = 0;
   std::uint64_t bytes_local = 0;
   std::uint64_t bytes_stolen = 0;
 
-  /// Adds what another loop did.
+  /// Adds the statistics of another loop.
   loop_statistics& operator+=(const loop_statistics& more) noexcept {
     chunks_local += more.chunks_local;
     chunks_stolen += more.chunks_stolen;
@@ -190,7 +191,7 @@ struct loop_statistics {
     bytes_stolen += more.bytes_stolen;
     return *this;
   }
-  /// Share of the bytes that were done at home, 0..1; nothing if there were none.
+  /// Returns the local share of the bytes, 0..1; nullopt if there were none.
   [[nodiscard]] std::optional<double> locality() const noexcept {
     const std::uint64_t all = bytes_local + bytes_stolen;
     return all == 0 ? std::nullopt
@@ -199,7 +200,7 @@ struct loop_statistics {
   friend bool operator==(const loop_statistics&, const loop_statistics&) = default;
 };
 
-/// In words: "64 chunks, 3 stolen; 96.1 % of 24.0 MiB at home".
+/// Returns the statistics as text: "64 chunks, 3 stolen; 96.1 % of 24.0 MiB at home".
 [[nodiscard]] NODEWISE_API std::string to_string(const loop_statistics& of);
 
 /// The old name of `loop_statistics`.

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A picture of memory: one character a part of a range, the node that most of it is on.
+// A picture of memory in text: each character is the node that most of one part of a range is on.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,17 @@
 
 namespace nodewise::inline v0 {
 
-/// Characters in a picture, if nobody says.
+/// The default number of characters in a picture.
 inline constexpr std::size_t default_strip_columns = 48;
 
-/// "000000001111111122222222........  24.0 MiB, 75.0 % in memory, 100 % of that on its owner":
-/// digits and letters are nodes (0-9, a-z, then `#`), `.` is not in memory, `?` cannot be told.
-/// Each column asks about a few pages of its part, the line of figures about all of them.
+/// Draws where a range is, and compares with `extents`:
+/// "000000001111111122222222........  24.0 MiB, 75.0 % in memory, 100 % of that on its owner".
+/// Digits and letters are nodes (0-9, a-z, then `#`), `.` is not in memory, `?` is unknown. Each
+/// character samples a few pages of its part; the figures count all pages.
 [[nodiscard]] NODEWISE_API std::string strip(std::span<const std::byte> range,
                                              std::span<const extent> extents,
                                              std::size_t columns = default_strip_columns);
-/// Of a region, against what it was asked last.
+/// Draws a region, compared with its current extents.
 [[nodiscard]] NODEWISE_API std::string strip(const region& of,
                                              std::size_t columns = default_strip_columns);
 

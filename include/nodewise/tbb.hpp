@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Node teams of oneTBB workers: one arena a node. A header alone; link nodewise::tbb.
+// Node teams of oneTBB workers: one arena for each node. Header-only; link nodewise::tbb.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,14 @@
 
 namespace nodewise::inline v0 {
 
-/// One arena a node. Whoever enters it is bound to the node's processors and gets its own back when
-/// it leaves, so workers whose node has nothing left may help another. The calling thread is one of
-/// the first node's team while a loop runs, so a loop waits for one worker less to wake up; in the
-/// other arenas all slots are for workers.
+/// oneTBB workers in one arena for each node. A thread that enters an arena is bound to the node's
+/// processors, and gets its former ones back when it leaves, so idle workers may help another node.
+/// While a loop runs, the calling thread belongs to the first node's team, so the loop waits for
+/// one worker less to wake up; in the other arenas all slots are for workers.
 class tbb_runtime {
  public:
-  /// Throws `error` (usage) if no processor is allowed, or threads may roam over nodes.
+  /// Lays out the threads by `how`. Throws `error` (usage) if no processor is allowed, or if a
+  /// thread may run on several nodes.
   tbb_runtime(const topology& where, const layout_options& how)
       : threads_(where, team_layout(where, how)),
         workers_(tbb::global_control::max_allowed_parallelism, threads_.workers().size() + 1) {
@@ -38,24 +39,25 @@ class tbb_runtime {
     }
   }
 
-  /// Who works where.
+  /// Returns the workers and their nodes.
   [[nodiscard]] const thread_map& threads() const noexcept { return threads_; }
   /// The old name of `threads()`.
   [[deprecated("use threads()")]] [[nodiscard]] const thread_map& who() const noexcept {
     return threads();
   }
-  /// Sentences about what is not as asked, or was adopted from outside.
+  /// Returns sentences on what differs from the request; with oneTBB there are none.
   [[nodiscard]] std::span<const std::string> notes() const noexcept { return {}; }
 
-  /// Calls `f(worker)` once for each worker, on a processor of its node; returns when all have
-  /// ended. Throws the first exception of `f`, and `error` (system) where a thread cannot be bound.
+  /// Calls `f(worker)` once for each worker, on a processor of its node, and returns when all calls
+  /// have ended. Throws the first exception of `f`, and `error` (system) if a thread cannot be
+  /// bound.
   template <class F>
   void run(F&& f) {
     run_nodes([&](std::size_t team) { run_team(team, f); });
   }
 
-  /// Calls `f(team)` once for each team, by its position, on the processors of its node. Throws as
-  /// `run`.
+  /// Calls `f(team)` once for each team, with its position in `threads().teams()`, on the
+  /// processors of its node. Throws as `run`.
   template <class F>
   void run_nodes(F&& f) {
     detail::first_exception failed;
@@ -71,12 +73,12 @@ class tbb_runtime {
     failed.rethrow();
   }
 
-  /// Calls `f(worker)` once for each worker of a team. To be called inside `run_nodes`, where the
-  /// arena is the team's. Throws as `run`.
+  /// Calls `f(worker)` once for each worker of a team. Call it only inside `run_nodes`, in the
+  /// team's arena. Throws as `run`.
   template <class F>
   void run_team(std::size_t team, F&& f) {
     const auto& workers = threads_.teams()[team].workers;
-    // Left to oneTBB an exception would keep other workers from beginning.
+    // If oneTBB saw an exception, it would not start the remaining workers.
     detail::first_exception failed;
     tbb::parallel_for(
         std::size_t{0}, workers.size(),
@@ -86,7 +88,7 @@ class tbb_runtime {
   }
 
  private:
-  /// Binds who enters an arena, and gives back what they had when they leave.
+  /// Binds threads that enter an arena, and restores their processors when they leave.
   class binder : public tbb::task_scheduler_observer {
    public:
     binder(tbb::task_arena& arena, cpu_set cpus)
@@ -97,8 +99,8 @@ class tbb_runtime {
     binder& operator=(const binder&) = delete;
     ~binder() override { observe(false); }
 
-    // Where the mask is the node's already, as on a machine of one, it is left alone: setting it
-    // takes about a microsecond.
+    // Does not set a mask that is set already, as on a machine with one node: setting it takes
+    // about a microsecond.
     void on_scheduler_entry(bool) override {
       before().push_back(thread_affinity());
       if (before().back() != cpus_) {
@@ -115,7 +117,7 @@ class tbb_runtime {
     }
 
    private:
-    /// Of the calling thread: an arena can be entered from within another.
+    /// The calling thread's former masks; a stack, because arenas can be nested.
     static std::vector<cpu_set>& before() {
       static thread_local std::vector<cpu_set> masks;
       return masks;
@@ -125,8 +127,8 @@ class tbb_runtime {
   };
 
   struct node_arena {
-    /// Slots are reserved for threads that call: one kept for a thread that never comes is a
-    /// processor that idles.
+    /// Reserves slots only for threads that do call: a reserved slot that no thread takes leaves a
+    /// processor idle.
     node_arena(const node_team& team, unsigned callers)
         : arena(static_cast<int>(team.workers.size()), callers), observer(arena, team.cpus) {}
 
@@ -139,7 +141,7 @@ class tbb_runtime {
   std::vector<std::unique_ptr<node_arena>> arenas_;
 };
 
-/// One oneTBB arena a node.
+/// Teams of oneTBB workers, one for each node.
 using tbb_teams = basic_node_teams<tbb_runtime>;
 
 } // namespace nodewise::inline v0

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the threads of a team run: a plan, computed before the first of them starts. The same plan
-// pins the library's own teams, is told to OpenMP, and lists the owners by which memory is blocked.
+// Layouts: where the threads of a team run, computed before any of them starts. The same layout
+// pins the library's own teams, sets OpenMP's variables, and lists the owners of blocked memory.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +18,33 @@
 
 namespace nodewise::inline v0 {
 
-/// How threads are dealt out. Under `close` and `spread` each node's threads have consecutive
-/// numbers, so neighbours in number are neighbours in memory.
+/// How threads are assigned to processors. Under `close` and `spread` the threads of a node have
+/// consecutive numbers, so threads with adjacent numbers work on adjacent memory.
 enum class bind_policy {
-  none,   ///< anywhere in the allowed processors, wherever the scheduler likes
+  none,   ///< not bound: the scheduler may use all allowed processors
   close,  ///< one node after the other, core by core
-  spread, ///< evenly over all nodes, in each evenly over its cores
+  spread, ///< evenly over all nodes, and within each node evenly over its cores
 };
 
-/// "close", "spread" or "none".
+/// Returns "close", "spread" or "none".
 [[nodiscard]] NODEWISE_API std::string_view to_string(bind_policy policy) noexcept;
-/// "close", "spread" or "none"; nullopt for anything else.
+/// Reads "close", "spread" or "none"; returns nullopt for anything else.
 [[nodiscard]] NODEWISE_API std::optional<bind_policy>
 parse_bind_policy(std::string_view text) noexcept;
 
-/// Which hardware threads of a core get threads.
+/// Which hardware threads of a core are used.
 enum class smt_use {
-  as_needed, ///< a second one of a core only when every core has a thread
-  off,       ///< the first allowed one of each core, no other
-  on,        ///< as needed, and as many threads as hardware threads unless a number is given
+  as_needed, ///< a second one of a core only after every core has a thread
+  off,       ///< only the first allowed one of each core
+  on,        ///< as `as_needed`, but by default as many threads as hardware threads
 };
 
-/// How a team is laid out.
+/// Options of a layout.
 struct layout_options {
   bind_policy policy = bind_policy::close;
-  std::size_t threads = 0; ///< 0: one for each core, with `smt_use::on` for each hardware thread
-  /// How far a thread may move from the processor that it was dealt: not at all, within its core,
-  /// its node or its package.
+  std::size_t threads = 0; ///< 0: one per core; with `smt_use::on` one per hardware thread
+  /// How far a thread may move from its processor: not at all, or within its core, its node or its
+  /// package.
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
 };
@@ -53,56 +53,57 @@ struct layout_options {
 struct thread_place {
   cpu_set place;               ///< the processors it may run on
   std::optional<cpu_id> cpu;   ///< the processor, if there is only one
-  node_id node = unknown_node; ///< its node, if all of its processors are of one node
+  node_id node = unknown_node; ///< its node, if all of its processors are on one node
 
   friend bool operator==(const thread_place&, const thread_place&) = default;
 };
 
-/// Which thread runs where: an immutable value.
+/// A layout: which thread runs where. An immutable value.
 class NODEWISE_API team_layout {
  public:
-  /// Lays `threads` threads out over the allowed processors of `where`. 0 threads are one for each
-  /// core that has an allowed processor. A second hardware thread of a core is used only when every
-  /// core has one, a second thread on a processor only when every processor has one. Throws `error`
-  /// (usage) if no processor is allowed, or none that a node claims.
+  /// Assigns `threads` threads to the allowed processors of `where`; 0: one for each core that has
+  /// an allowed processor. A core's second hardware thread is used only after every core has a
+  /// thread, and a processor gets a second thread only after every processor has one. Throws
+  /// `error` (usage) if no processor is allowed, or none of them belongs to a node.
   team_layout(const topology& where, bind_policy policy, std::size_t threads = 0);
-  /// The same with more to choose. `where` must know cores, for places of packages also these.
+  /// The same with all options. `where` must include the cores, and for places of packages also the
+  /// packages.
   team_layout(const topology& where, const layout_options& options);
-  /// The k-th thread on the k-th processor of a list, and from the start again where there are more
-  /// threads than processors; 0 threads are one for each entry. A processor may be listed twice.
+  /// Puts the k-th thread on the k-th processor of a list, and starts again at the front if there
+  /// are more threads than entries; 0 threads: one for each entry. A processor may be listed twice.
   /// Throws `error` (usage) for an empty list.
   [[nodiscard]] static team_layout pinned(const topology& where, std::span<const cpu_id> cpus,
                                           std::size_t threads = 0,
                                           place_kind places = place_kind::threads);
 
-  /// Threads that somebody else has bound: thread k may run on `places[k]`. Throws `error` (usage)
-  /// for an empty list or an empty place.
+  /// Describes threads that are bound already: thread k may run on `places[k]`. Throws `error`
+  /// (usage) for an empty list or an empty place.
   [[nodiscard]] static team_layout bound(const topology& where, std::span<const cpu_set> places);
 
-  /// How threads were dealt out; `close` where somebody else did.
+  /// Returns how threads were assigned; `close` for layouts from `pinned` and `bound`.
   [[nodiscard]] bind_policy policy() const noexcept { return policy_; }
-  /// The places, by thread.
+  /// Returns the places, by thread.
   [[nodiscard]] std::span<const thread_place> threads() const noexcept { return threads_; }
-  /// How many threads it has.
+  /// Returns the number of threads.
   [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
 
-  /// The node of each thread in order: the owners of a `blocked` distribution whose blocks meet the
-  /// threads of a static loop. Throws `error` (usage) where a thread may run on several nodes:
-  /// under `none`, or in places of packages that hold several.
+  /// Returns the node of each thread in order: the owners of a `blocked` distribution in which each
+  /// thread of a static loop works on its own block. Throws `error` (usage) if a thread may run on
+  /// several nodes: under `none`, or in places of packages with several nodes.
   [[nodiscard]] std::vector<node_id> owners() const;
-  /// Every processor that a thread may run on.
+  /// Returns every processor that a thread may run on.
   [[nodiscard]] cpu_set cpus() const;
-  /// The largest number of threads that share a processor; above 1 they take turns.
+  /// Returns the largest number of threads that share a processor; above 1 they take turns.
   [[nodiscard]] std::size_t threads_per_cpu() const noexcept { return threads_per_cpu_; }
 
-  /// The layout as OpenMP takes it: one place a thread, in order, by the operating system's
-  /// numbers: "{0},{1}", "{0:4},{0:4}" for places of four. A processor that several threads share
-  /// is listed once for each: runtimes disagree on whom to put where when there are fewer places
-  /// than threads. Empty under `none`.
+  /// Returns the value of OMP_PLACES: one place per thread, in order, with the operating system's
+  /// numbers: "{0},{1}", or "{0:4},{0:4}" for places of four. A processor that several threads
+  /// share is listed once for each, because runtimes differ in where they put threads if there are
+  /// fewer places than threads. Empty under `none`.
   [[nodiscard]] std::string omp_places() const;
-  /// The value of OMP_PROC_BIND: "close", "spread" or "false".
+  /// Returns the value of OMP_PROC_BIND: "close", "spread" or "false".
   [[nodiscard]] std::string omp_proc_bind() const;
-  /// The value of OMP_NUM_THREADS.
+  /// Returns the value of OMP_NUM_THREADS.
   [[nodiscard]] std::string omp_num_threads() const;
 
  private:

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which thread works on which node: the threads of a layout as teams, one for each node. A value
-// that starts no threads, so that a loop's work can be computed for any machine.
+// Groups the threads of a layout into teams, one for each node. It starts no threads, so a loop's
+// work can be computed for any machine.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nodewise::inline v0 {
 
-/// A thread of a layout, as loops see it.
+/// A thread of a layout, as passed to the bodies of loops.
 struct worker {
   std::size_t number = 0;  ///< thread k of the layout
   std::size_t team = 0;    ///< position in `thread_map::teams`
@@ -29,33 +29,33 @@ struct worker {
 /// The workers of one node.
 struct node_team {
   node_id node = unknown_node;
-  cpu_set cpus;                     ///< all that its workers may run on
+  cpu_set cpus;                     ///< all processors that its workers may run on
   std::vector<std::size_t> workers; ///< their numbers, ascending
 };
 
-/// The workers of a layout and the teams they make, one for each node that has workers.
+/// The workers of a layout, and their teams: one for each node that has workers.
 class NODEWISE_API thread_map {
  public:
-  /// Teams are ascending by node. Throws `error` (usage) if a thread of the layout may run on
-  /// several nodes, because it has no home node then.
+  /// Groups the threads of `layout` by node. Throws `error` (usage) if a thread may run on several
+  /// nodes, because it has no home node then.
   thread_map(const topology& where, const team_layout& layout);
 
-  /// By number.
+  /// Returns the workers, by number.
   [[nodiscard]] std::span<const worker> workers() const noexcept { return workers_; }
-  /// Ascending by node.
+  /// Returns the teams, ascending by node.
   [[nodiscard]] std::span<const node_team> teams() const noexcept { return teams_; }
-  /// The places that the workers are bound to, in their order.
+  /// Returns the places that the workers are bound to, by worker number.
   [[nodiscard]] std::span<const thread_place> places() const noexcept { return places_; }
-  /// The other teams in groups of equally near ones by the firmware's distances, nearest first;
-  /// one group where no distances are published.
+  /// Returns the other teams (as positions in `teams`), in groups of equal firmware distance,
+  /// nearest first; one group if no distances are published.
   [[nodiscard]] std::span<const std::vector<std::size_t>> others(std::size_t team) const noexcept {
     return others_[team];
   }
-  /// The teams nearest to a node: its own, or all that are equally near to a memory without
-  /// workers; all teams where no distance is known.
+  /// Returns the teams nearest to a node (as positions in `teams`): its own, or for a node without
+  /// workers all at the smallest distance; all teams if no distance is known.
   [[nodiscard]] std::vector<std::size_t> nearest_to(node_id node) const;
-  /// The node of each worker in order: the owners of a `blocked` distribution, whose blocks are the
-  /// workers' parts to within a page.
+  /// Returns the node of each worker in order: the owners of a `blocked` distribution, whose blocks
+  /// match the workers' parts to within a page.
   [[nodiscard]] std::vector<node_id> owners() const;
 
  private:

@@ -14,15 +14,15 @@
 
 namespace nodewise::inline v0::detail {
 
-/// Arrays whose extents have a number: those of this library.
+/// Arrays whose extents have a placement number: those of this library.
 template <class A>
 concept numbered_placement = requires(const A& a) {
   { a.placement_number() } -> std::same_as<std::uint64_t>;
 };
 
-/// The page lists of the arrays that loops ran over last, so that a loop that is repeated does not
-/// look at every extent again: they are many where pages are dealt round. For one thread_map, and
-/// for one thread at a time.
+/// Caches the page lists of the arrays of recent loops, so that a repeated loop does not process
+/// every extent again; block-cyclic arrays have many extents. For one thread_map, and for one
+/// thread at a time.
 class NODEWISE_API page_list_cache {
  public:
   template <class A>
@@ -33,7 +33,7 @@ class NODEWISE_API page_list_cache {
       return std::make_shared<const page_lists>(array.extents(), threads);
     }
   }
-  /// `number` 0 is nobody's.
+  /// Lists with `number` 0 are not cached.
   [[nodiscard]] std::shared_ptr<const page_lists>
   of(std::uint64_t number, std::span<const extent> pages, const thread_map& threads);
 

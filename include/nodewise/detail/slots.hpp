@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What per_thread and per_node are made of: values at given places of placed memory.
+// Values at given offsets in placed memory, for per_thread and per_node.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,21 @@
 
 namespace nodewise::inline v0::detail {
 
-/// Where the values of a thread_map are: each node's on pages of its own.
+/// Where the values of a thread_map are. Each node's values have pages of their own.
 struct slot_plan {
   std::vector<std::size_t> offsets; ///< bytes, by worker or by team
-  std::vector<extent> extents;      ///< one a team
+  std::vector<extent> extents;      ///< one for each team
   std::size_t bytes = 0;
 };
 
-/// A slot for each worker, so far apart that their lines do not meet.
+/// Plans a slot for each worker, so far apart that they share no cache line.
 [[nodiscard]] NODEWISE_API slot_plan slots_of_workers(const thread_map& threads,
                                                       std::size_t value_bytes);
-/// A slot for each team.
+/// Plans a slot for each team.
 [[nodiscard]] NODEWISE_API slot_plan slots_of_teams(const thread_map& threads,
                                                     std::size_t value_bytes);
 
-/// Values in slots, made one after the other and destroyed backwards. Movable.
+/// Values in slots, constructed in order and destroyed in reverse order. Movable.
 template <class T>
 class slots {
   static_assert(alignof(T) <= cache_aligned_bytes, "slots begin at multiples of 128 bytes");
