@@ -32,9 +32,9 @@ enum class arrangement {
 /// The better arrangement, and the reason.
 struct arrangement_advice {
   arrangement best = arrangement::blocked;
-  double gain = 1;    ///< predicted speedup over the other arrangement, 1 or more
-  node_set idle;      ///< nodes whose memory `blocked` does not use
-  std::string reason; ///< a sentence
+  double gain = 1;                  ///< predicted speedup over the other arrangement, 1 or more
+  node_set idle;                    ///< nodes whose memory `blocked` does not use
+  std::string reason;               ///< a sentence
   std::vector<std::string> unknown; ///< values that the machine lacks, and what was assumed
 };
 

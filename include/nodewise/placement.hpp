@@ -20,8 +20,8 @@ namespace nodewise::inline v0 {
 
 /// The page size that the kernel should use for memory.
 enum class page_size {
-  automatic, ///< transparent huge pages if every block spans at least 8 of them, else base
-  base,      ///< the system's page, 4 KiB on x86-64, up to 64 KiB on AArch64
+  automatic,        ///< transparent huge pages if every block spans at least 8 of them, else base
+  base,             ///< the system's page, 4 KiB on x86-64, up to 64 KiB on AArch64
   transparent_huge, ///< huge pages if the kernel has them, base pages otherwise
   huge_2m,          ///< reserved 2 MiB pages (vm.nr_hugepages); memory is populated at once
   huge_1g,          ///< reserved 1 GiB pages; memory is populated at once
