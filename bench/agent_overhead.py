@@ -1,6 +1,6 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """What the preloaded agent costs programs whose objects are below its threshold; with --trace, what
-it costs programs with large objects when it tells all it can.
+it costs programs with large objects in trace mode.
 
 Each round runs every program twice, without and with the agent, in random order, so that a drift of
 the machine's speed meets both. Reported, of the pairs' ratios: the median, and its 95 % interval by
@@ -98,7 +98,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threshold", type=int, default=1 << 30,
                         help="in bytes; the default is above every object of these programs")
-    parser.add_argument("--trace", action="store_true", help="observe objects of 1 MiB and more, and tell all of them")
+    parser.add_argument("--trace", action="store_true", help="observe objects of 1 MiB and more, in trace mode")
     parser.add_argument("--first-touch", help="the example of this name, for --trace")
     parser.add_argument("--output")
     arguments = parser.parse_args()

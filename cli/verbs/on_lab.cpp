@@ -31,8 +31,8 @@ void require_output_here(const invocation& given) {
   }
 }
 
-/// Seconds that a counted program has to end after SIGTERM at the time limit; the count up to then
-/// is shown.
+/// At the time limit a counted program gets SIGTERM. It then has this many seconds to end before
+/// the virtual machine is stopped, so that its count can be shown.
 constexpr const char* grace = "5";
 
 /// Whether there is a program to count and the count would be shown or written.

@@ -18,7 +18,7 @@ enum class error_kind {
 };
 
 /// The exception that Nodewise throws: what was attempted, the reason, and what to do about it.
-/// `what()` returns all three: "asked for ...; answered: ...; cure: ...".
+/// `what()` joins the three parts in one line.
 class NODEWISE_API error : public std::runtime_error {
  public:
   /// `errno_value` is 0 if no system call failed; otherwise its text is appended to `answered`.

@@ -25,6 +25,7 @@ constexpr double least_traffic = 0.001;
 constexpr std::size_t most_units = 64;
 constexpr std::size_t most_runs_in_all = 4000;
 constexpr std::size_t most_runs_each = 512;
+constexpr std::size_t least_runs_each = 16;
 constexpr int most_rounds = 3;
 // What a simpler placement may cost.
 constexpr double simple_time = 0.01;
@@ -140,15 +141,15 @@ void local_search::make_units(const std::vector<std::size_t>& sites) {
       worthy.push_back(s);
     }
   }
-  for (const std::size_t s : worthy) {
-    const std::vector<std::size_t>& items = of_.input.sites()[s].items;
-    const std::size_t most_runs = longest_map(s, worthy);
-    unit whole = unit_of(s, items, most_runs);
+  const std::vector<std::size_t> most_runs = longest_maps(worthy);
+  for (std::size_t k = 0; k < worthy.size(); ++k) {
+    const std::size_t s = worthy[k];
+    unit whole = unit_of(s, of_.input.sites()[s].items, most_runs[k]);
     std::vector<unit> single;
     std::span<const site_part> parts = of_.parts[s];
     parts = parts.first(parts.size() <= most_units ? parts.size() : 0);
     for (const site_part& part : parts) {
-      const std::size_t runs = std::max<std::size_t>(most_runs / parts.size(), 16);
+      const std::size_t runs = std::max(most_runs[k] / parts.size(), least_runs_each);
       single.push_back(unit_of(s, part.items, runs));
       if (part.owner) {
         offer(*part.owner, single.back());
@@ -162,36 +163,38 @@ void local_search::make_units(const std::vector<std::size_t>& sites) {
   }
 }
 
-/// The longest map for the site: its share of all runs is its share of the traffic. A coarser map
-/// of scattered pages would be wrong for most of them, so these sites also get the runs that other
-/// sites do not need.
-std::size_t local_search::longest_map(std::size_t site,
-                                      const std::vector<std::size_t>& worthy) const {
-  const auto is_scattered = [&](std::size_t s) {
-    return std::ranges::any_of(of_.input.sites()[s].items,
-                               [&](std::size_t i) { return of_.shapes[i].scattered(); });
+/// The most runs that a map of each site may have: its share of all runs is its share of the
+/// traffic. A coarser map of scattered pages would be wrong for most of them, so these sites also
+/// get the runs that other sites do not need.
+std::vector<std::size_t> local_search::longest_maps(const std::vector<std::size_t>& sites) const {
+  const auto part = [](double bytes, double all_bytes, double runs) {
+    return std::max(least_runs_each, static_cast<std::size_t>(runs * bytes / all_bytes));
   };
-  constexpr std::size_t least = 16;
+  std::vector<char> scattered;
   double bytes = 0;
   double scattered_bytes = 0;
-  for (const std::size_t s : worthy) {
-    bytes += of_.input.sites()[s].bytes;
-    scattered_bytes += is_scattered(s) ? of_.input.sites()[s].bytes : 0;
+  for (const std::size_t s : sites) {
+    const site& each = of_.input.sites()[s];
+    scattered.push_back(
+        std::ranges::any_of(each.items, [&](std::size_t i) { return of_.shapes[i].scattered(); }));
+    bytes += each.bytes;
+    scattered_bytes += scattered.back() != 0 ? each.bytes : 0;
   }
-  const auto part_of = [&](std::size_t s, double of_bytes, double runs) {
-    return std::max(least, static_cast<std::size_t>(runs * of_.input.sites()[s].bytes / of_bytes));
-  };
-  const auto ordered_runs = [&](std::size_t s) {
-    return std::min(part_of(s, bytes, most_runs_in_all), most_runs_each);
-  };
-  if (!is_scattered(site)) {
-    return ordered_runs(site);
-  }
+  std::vector<std::size_t> most(sites.size());
   double left = most_runs_in_all;
-  for (const std::size_t s : worthy) {
-    left -= is_scattered(s) ? 0 : static_cast<double>(ordered_runs(s));
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    if (scattered[k] == 0) {
+      most[k] = std::min(part(of_.input.sites()[sites[k]].bytes, bytes, most_runs_in_all),
+                         most_runs_each);
+      left -= static_cast<double>(most[k]);
+    }
   }
-  return part_of(site, scattered_bytes, std::max(left, 0.0));
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    if (scattered[k] != 0) {
+      most[k] = part(of_.input.sites()[sites[k]].bytes, scattered_bytes, std::max(left, 0.0));
+    }
+  }
+  return most;
 }
 
 local_search::unit local_search::unit_of(std::size_t site, const std::vector<std::size_t>& items,

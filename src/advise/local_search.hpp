@@ -63,8 +63,7 @@ class local_search {
 
   void make_units(const std::vector<std::size_t>& sites);
   static void offer(std::size_t thread, unit& into);
-  [[nodiscard]] std::size_t longest_map(std::size_t site,
-                                        const std::vector<std::size_t>& worthy) const;
+  [[nodiscard]] std::vector<std::size_t> longest_maps(const std::vector<std::size_t>& sites) const;
   [[nodiscard]] unit unit_of(std::size_t site, const std::vector<std::size_t>& items,
                              std::size_t most_runs) const;
   [[nodiscard]] double least_remote(const std::vector<unit>& units) const;
