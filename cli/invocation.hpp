@@ -60,7 +60,7 @@ auto for_option(const flag& which, Read&& read) {
     if (e.kind() != error_kind::usage) {
       throw;
     }
-    throw error(e.kind(), option_name(which) + ": " + e.asked(), e.answered(), e.cure());
+    throw error(e.kind(), option_name(which) + ": " + e.asked(), e.answered(), e.hint());
   }
 }
 

@@ -171,7 +171,7 @@ std::string keep(const measurement& what, const topology& on,
     return "Kept in " + file.string() +
            ": nodewise topo shows it, run --memory weighted:auto uses it.\n";
   } catch (const error& e) { // no home directory
-    return "Not kept: " + e.answered() + "; " + e.cure() + ".\n";
+    return "Not kept: " + e.answered() + "; " + e.hint() + ".\n";
   }
 }
 

@@ -219,8 +219,8 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
 }
 
 [[noreturn]] void refuse_both(const std::string& one, const std::string& other, const char* answer,
-                              const std::string& cure = "leave one of both out") {
-  throw error(error_kind::usage, one + " with " + other, answer, cure);
+                              const std::string& hint = "leave one of both out") {
+  throw error(error_kind::usage, one + " with " + other, answer, hint);
 }
 
 void require_one_question(const invocation& given) {

@@ -137,7 +137,7 @@ class arranger {
       return launch::parse_placement(asked_.memory, option_name(flags::memory));
     } catch (const error& e) {
       throw error(e.kind(), e.asked(), e.answered(),
-                  e.cure() + "; or serial: all first touched by one thread");
+                  e.hint() + "; or serial: all first touched by one thread");
     }
   }
 

@@ -16,8 +16,8 @@ namespace nodewise::cli {
 namespace {
 
 [[noreturn]] void refuse(const flag& which, std::string_view typed, const std::string& answered,
-                         const std::string& cure) {
-  throw error(error_kind::usage, option_name(which) + " " + std::string(typed), answered, cure);
+                         const std::string& hint) {
+  throw error(error_kind::usage, option_name(which) + " " + std::string(typed), answered, hint);
 }
 
 /// Converts the whole text to a number; nullopt if it is not one.
@@ -71,13 +71,13 @@ void read_kernel(loop_description& loop, std::string_view typed) {
         list += ", ";
       }
       const std::string near = nearest(typed, names);
-      std::string cure;
+      std::string hint;
       if (!near.empty()) {
-        cure.append("did you mean ").append(near).append("? ");
+        hint.append("did you mean ").append(near).append("? ");
       }
-      cure.append("write ").append(list);
-      cure += "or r, w, rw, n for each array: w,r,r";
-      refuse(flags::kernel, typed, "there is no such loop", cure);
+      hint.append("write ").append(list);
+      hint += "or r, w, rw, n for each array: w,r,r";
+      refuse(flags::kernel, typed, "there is no such loop", hint);
     }
     loop.arrays.push_back(
         {.read = letters.starts_with('r'), .written = letters != "r", .streaming = letters == "n"});

@@ -23,9 +23,9 @@ struct setting {
   std::string_view to;   ///< empty: as `from`
   double value = 0;
 
-  [[noreturn]] void refuse(const std::string& answered, const std::string& cure) const {
+  [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
     throw error(error_kind::usage, option_name(flags::set) + " " + std::string(typed), answered,
-                cure);
+                hint);
   }
 };
 

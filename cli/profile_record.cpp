@@ -36,7 +36,7 @@ const char* environment_value(const char* name) {
 }
 
 std::string sentence_of(const error& what) {
-  return what.asked() + ": " + what.answered() + "; " + what.cure();
+  return what.asked() + ": " + what.answered() + "; " + what.hint();
 }
 
 std::uint64_t now_ns() {

@@ -15,8 +15,8 @@ namespace {
 using launch::run_options;
 
 [[noreturn]] void refuse(const std::string& asked, const std::string& answered,
-                         const std::string& cure) {
-  throw error(error_kind::usage, asked, answered, cure);
+                         const std::string& hint) {
+  throw error(error_kind::usage, asked, answered, hint);
 }
 
 /// numactl applies -N and -C in order, so the last one counts.

@@ -87,7 +87,7 @@ void read_plan(launch::run_options& options) {
     }
     options.plan->problem = e.answered();
     options.notes.push_back(e.asked() + ": " + e.answered() +
-                            "; the program runs without the plan (" + e.cure() + ")");
+                            "; the program runs without the plan (" + e.hint() + ")");
   }
 }
 

@@ -177,7 +177,7 @@ void set_machine(doctor::surroundings& around, const machine& here) {
     }
     around.unused.cure = known.remarks.empty() ? "" : "nodewise measure";
   } catch (const error& e) {
-    around.unused = {e.asked() + ": " + e.answered(), e.cure()};
+    around.unused = {e.asked() + ": " + e.answered(), e.hint()};
   }
 }
 

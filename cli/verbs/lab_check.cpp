@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view check_command = "nodewise lab check";
 
 void require_complete(const invocation& given) {
-  const auto refuse = [](const char* what, const char* cure) {
-    throw error(error_kind::usage, std::string(check_command), what, cure);
+  const auto refuse = [](const char* what, const char* hint) {
+    throw error(error_kind::usage, std::string(check_command), what, hint);
   };
   if (given.operands.size() > 1) {
     refuse("it takes options and a program", "write -- before the program");

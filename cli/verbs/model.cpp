@@ -31,10 +31,10 @@ constexpr std::array<const flag*, 2> of_traffic = {&flags::phase, &flags::region
 
 template <std::size_t N>
 void require_none(const std::array<const flag*, N>& others, const invocation& given,
-                  const char* with, const char* answered, const char* cure) {
+                  const char* with, const char* answered, const char* hint) {
   for (const flag* const each : others) {
     if (given.has(*each)) {
-      throw error(error_kind::usage, option_name(*each) + " with " + with, answered, cure);
+      throw error(error_kind::usage, option_name(*each) + " with " + with, answered, hint);
     }
   }
 }

@@ -25,7 +25,7 @@ measured_machine this_machine_to_draw(const invocation& given) {
     if (e.kind() != error_kind::input) {
       throw;
     }
-    write_error(report::warning_text(e.asked() + ": " + e.answered() + "; " + e.cure(),
+    write_error(report::warning_text(e.asked() + ": " + e.answered() + "; " + e.hint(),
                                      style_of(STDERR_FILENO, given)));
     return {topology::system(), std::nullopt, {}};
   }

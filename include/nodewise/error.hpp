@@ -22,7 +22,7 @@ enum class error_kind {
 class NODEWISE_API error : public std::runtime_error {
  public:
   /// `errno_value` is 0 if no system call failed; otherwise its text is appended to `answered`.
-  error(error_kind kind, std::string asked, const std::string& answered, std::string cure,
+  error(error_kind kind, std::string asked, const std::string& answered, std::string hint,
         int errno_value = 0);
 
   /// Returns the kind of the error.
@@ -31,8 +31,11 @@ class NODEWISE_API error : public std::runtime_error {
   [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
   /// Returns the reason, with the name of the errno if there is one.
   [[nodiscard]] const std::string& answered() const noexcept { return answered_; }
-  /// What to do about it.
-  [[nodiscard]] const std::string& cure() const noexcept { return cure_; }
+  /// Returns what to do about it.
+  [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
+  [[deprecated("use hint()")]] [[nodiscard]] const std::string& cure() const noexcept {
+    return hint_;
+  }
   /// Returns the errno; 0 if no system call failed.
   [[nodiscard]] int errno_value() const noexcept { return errno_value_; }
 
@@ -40,7 +43,7 @@ class NODEWISE_API error : public std::runtime_error {
   error_kind kind_;
   std::string asked_;
   std::string answered_;
-  std::string cure_;
+  std::string hint_;
   int errno_value_;
 };
 

@@ -23,4 +23,12 @@ inline constexpr node_id unknown_node{-1};
   return static_cast<int>(id);
 }
 
+/// Lets {fmt} from 9.1 on print ids as their numbers: `fmt::format("node {}", node)`.
+[[nodiscard]] constexpr int format_as(node_id id) noexcept {
+  return to_int(id);
+}
+[[nodiscard]] constexpr int format_as(cpu_id id) noexcept {
+  return to_int(id);
+}
+
 } // namespace nodewise::inline v0

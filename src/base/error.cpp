@@ -23,11 +23,10 @@ std::string with_errno(const std::string& answered, int errno_value) {
 
 } // namespace
 
-error::error(error_kind kind, std::string asked, const std::string& answered, std::string cure,
+error::error(error_kind kind, std::string asked, const std::string& answered, std::string hint,
              int errno_value)
-    : std::runtime_error("asked for " + asked + "; answered: " + with_errno(answered, errno_value) +
-                         "; cure: " + cure),
+    : std::runtime_error(asked + ": " + with_errno(answered, errno_value) + "; hint: " + hint),
       kind_(kind), asked_(std::move(asked)), answered_(with_errno(answered, errno_value)),
-      cure_(std::move(cure)), errno_value_(errno_value) {}
+      hint_(std::move(hint)), errno_value_(errno_value) {}
 
 } // namespace nodewise::inline v0

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Headers of the standard library that most files include, parsed once. Every file still includes
+// Headers of the standard library and {fmt} that most files include, parsed once. Every file still includes
 // what it uses, because the build with Clang does not use this file.
 #pragma once
 
@@ -20,3 +20,5 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>

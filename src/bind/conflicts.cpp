@@ -173,8 +173,8 @@ class finder {
                : std::nullopt;
   }
   [[nodiscard]] std::string option(const char* name) const { return ours_.command + name; }
-  void add(std::string said, std::string outcome, std::string cure) {
-    found_.push_back({std::move(said), std::move(outcome), std::move(cure)});
+  void add(std::string said, std::string outcome, std::string hint) {
+    found_.push_back({std::move(said), std::move(outcome), std::move(hint)});
   }
 
   /// Without one of these words KMP_AFFINITY sets how, not where: verbose, granularity=fine.

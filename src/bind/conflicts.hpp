@@ -27,7 +27,7 @@ namespace nodewise::bind {
 struct conflict {
   std::string said;    ///< "KMP_AFFINITY=compact and OMP_PLACES=cores"
   std::string outcome; ///< which setting wins, in which runtime
-  std::string cure;
+  std::string hint;
 
   friend bool operator==(const conflict&, const conflict&) = default;
 };

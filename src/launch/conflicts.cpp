@@ -45,8 +45,8 @@ void warn_of_conflicts(const planning& now) {
   }
   const cpu_set& allowed = now.into.affinity ? *now.into.affinity : now.here.allowed_cpus();
   for (const bind::conflict& each : bind::find_conflicts(said, allowed, ours)) {
-    now.warn(each.said + ": " + each.outcome + " (" + each.cure + ")", each.said, each.outcome,
-             each.cure);
+    now.warn(each.said + ": " + each.outcome + " (" + each.hint + ")", each.said, each.outcome,
+             each.hint);
   }
 }
 

@@ -13,7 +13,7 @@ namespace nodewise::launch {
 /// Why a library cannot be preloaded into a program.
 struct obstacle {
   std::string why; ///< "/bin/busybox is statically linked"
-  std::string cure;
+  std::string hint;
 };
 
 /// nullopt if `library` can be preloaded into `file`, as far as that is known before it runs.

@@ -261,14 +261,14 @@ agent_orders orders_for(const planning& now, const std::string& program) {
 /// Handles each part of the orders if the agent cannot be loaded.
 void do_without(const planning& now, const agent_orders& orders, const obstacle& why) {
   if (!orders.thread_places.empty()) {
-    now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.cure,
+    now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.hint,
                "its OpenMP threads are pinned, threads of its own making are not");
   }
   if (!now.options.rules.empty()) {
-    now.cannot("--rule", why.why, why.cure, "its rules are left out");
+    now.cannot("--rule", why.why, why.hint, "its rules are left out");
   }
   if (now.options.plan && !now.options.plan->file.objects.empty()) {
-    now.cannot(now.options.plan->shown(), why.why, why.cure, "its objects are left alone");
+    now.cannot(now.options.plan->shown(), why.why, why.hint, "its objects are left alone");
   }
   if (orders.standard) {
     node_set nodes;
@@ -279,11 +279,11 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
     const char* const word = now.options.memory.mode == memory_mode::blocked  ? "blocked"
                              : now.options.memory.mode == memory_mode::cyclic ? "cyclic"
                                                                               : "weighted";
-    now.cannot(std::string("--memory ") + word, why.why, why.cure,
+    now.cannot(std::string("--memory ") + word, why.why, why.hint,
                "its memory is interleaved over node " + nodes.to_string() + " instead");
     now.into.memory = {sys::policy::interleave, std::move(nodes)};
   } else if (now.options.report) {
-    now.cannot(now.options.trace ? "profile" : "--verify", why.why, why.cure, "it runs without");
+    now.cannot(now.options.trace ? "profile" : "--verify", why.why, why.hint, "it runs without");
   }
 }
 

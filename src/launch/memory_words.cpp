@@ -47,8 +47,8 @@ class reader {
  public:
   reader(std::string_view text, const std::string& option) : text_(text), option_(option) {}
 
-  [[noreturn]] void refuse(const std::string& answered, const std::string& cure) const {
-    throw error(error_kind::usage, option_ + " " + std::string(text_), answered, cure);
+  [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
+    throw error(error_kind::usage, option_ + " " + std::string(text_), answered, hint);
   }
 
   [[nodiscard]] std::size_t size(std::string_view text) const {

@@ -13,7 +13,7 @@ namespace {
 
 struct answer {
   const char* what;
-  std::string cure;
+  std::string hint;
 };
 
 constexpr const char* not_in_path = "it was not found";
@@ -78,7 +78,7 @@ not_started why_not_started(const std::string& program, int errno_value) {
                          : answer{"it cannot be executed",
                                   "check its permissions, and that it is built for this machine"};
   return {is_missing ? not_started::not_found : not_started::not_executable,
-          "the program '" + program + "'", why.what, why.cure, errno_value};
+          "the program '" + program + "'", why.what, why.hint, errno_value};
 }
 
 } // namespace nodewise::launch

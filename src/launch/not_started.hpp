@@ -14,9 +14,9 @@ class not_started : public error {
   static constexpr int not_executable = 126;
   static constexpr int not_found = 127;
 
-  not_started(int exit_code, std::string asked, const std::string& answered, std::string cure,
+  not_started(int exit_code, std::string asked, const std::string& answered, std::string hint,
               int errno_value = 0)
-      : error(error_kind::system, std::move(asked), answered, std::move(cure), errno_value),
+      : error(error_kind::system, std::move(asked), answered, std::move(hint), errno_value),
         exit_code_(exit_code) {}
 
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }

@@ -20,16 +20,16 @@ const char* process_environment(const char* name) {
 } // namespace
 
 void planning::warn(std::string warning, const std::string& asked, const std::string& answered,
-                    const std::string& cure) const {
+                    const std::string& hint) const {
   if (options.strict) {
-    throw not_started(not_started::refused, asked, answered, cure);
+    throw not_started(not_started::refused, asked, answered, hint);
   }
   into.warnings.push_back(std::move(warning));
 }
 
 void planning::cannot(const std::string& asked, const std::string& answered,
-                      const std::string& cure, const std::string& instead) const {
-  warn(asked + ": " + answered + "; " + instead + " (" + cure + ")", asked, answered, cure);
+                      const std::string& hint, const std::string& instead) const {
+  warn(asked + ": " + answered + "; " + instead + " (" + hint + ")", asked, answered, hint);
 }
 
 void planning::set(const char* name, std::string value) const {

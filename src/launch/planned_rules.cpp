@@ -51,8 +51,8 @@ std::size_t count_runs(const std::vector<node_id>& owners) {
   return runs;
 }
 
-[[noreturn]] void leave_out(const std::string& why, const std::string& cure) {
-  throw error(error_kind::input, "an entry", why, cure);
+[[noreturn]] void leave_out(const std::string& why, const std::string& hint) {
+  throw error(error_kind::input, "an entry", why, hint);
 }
 
 class plan_rules {
@@ -137,7 +137,7 @@ class plan_rules {
   planned_file::entry add_entry(std::size_t position) {
     const plans::entry& entry = file_.objects[position];
     planned_file::entry told{label_of(entry), word_of(entry), {}};
-    std::string cure;
+    std::string hint;
     try {
       agent_rule made = rule_of(entry);
       made.entry = position;
@@ -146,12 +146,12 @@ class plan_rules {
       into_.rules.push_back(std::move(made));
     } catch (const error& refused) {
       told.left_out = refused.answered();
-      cure = refused.cure();
+      hint = refused.hint();
     }
     if (!told.left_out.empty()) {
       now_.cannot(choice_.shown() + ": entry " + std::to_string(position + 1) + " (" + told.label +
                       ")",
-                  told.left_out, cure, "it is left out");
+                  told.left_out, hint, "it is left out");
     }
     return told;
   }

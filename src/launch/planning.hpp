@@ -19,9 +19,9 @@ struct planning {
 
   /// Adds a warning; under --strict throws `not_started` instead.
   void warn(std::string warning, const std::string& asked, const std::string& answered,
-            const std::string& cure) const;
+            const std::string& hint) const;
   /// Warns about a request that cannot be met, and describes what is done instead.
-  void cannot(const std::string& asked, const std::string& answered, const std::string& cure,
+  void cannot(const std::string& asked, const std::string& answered, const std::string& hint,
               const std::string& instead) const;
   /// Sets a variable of the program, and warns if the user's own value differs.
   void set(const char* name, std::string value) const;
@@ -33,7 +33,7 @@ auto resolved(const typed_list& list, Resolve resolve) {
   try {
     return resolve(list.text);
   } catch (const error& e) {
-    throw error(e.kind(), list.shown(), e.answered(), e.cure());
+    throw error(e.kind(), list.shown(), e.answered(), e.hint());
   }
 }
 

@@ -91,8 +91,8 @@ class processor_planner {
       const bool narrowed = now_.here.allowed_cpus() != now_.here.machine().cpus();
       throw error(e.kind(), e.asked(), e.answered(),
                   narrowed && !now_.into.widened
-                      ? e.cure() + "; --all leaves the affinity that the caller has set, no cpuset"
-                      : e.cure());
+                      ? e.hint() + "; --all leaves the affinity that the caller has set, no cpuset"
+                      : e.hint());
     }
   }
 
@@ -243,11 +243,11 @@ class processor_planner {
     now_.set("OMP_PROC_BIND", teams.empty() ? laid.omp_proc_bind() : bind::nested_proc_bind(teams));
     const std::string option = options_.pin ? "--pin" : "--bind";
     const std::string why = option + " says where threads run";
-    const std::string cure = "unset it, or leave " + option + " out";
+    const std::string hint = "unset it, or leave " + option + " out";
     for (const char* const rival : rivals) {
       if (const char* const value = now_.get(rival)) {
         const std::string name = std::string(rival).append("=").append(value);
-        now_.warn(std::string(name).append(" removed: ").append(why), name, why, cure);
+        now_.warn(std::string(name).append(" removed: ").append(why), name, why, hint);
         now_.into.variables.push_back({rival, std::nullopt});
       }
     }

@@ -15,7 +15,7 @@ namespace nodewise::launch {
 namespace {
 
 /// EPERM and ENOSYS come from a container's system call filter, other errors from the kernel.
-std::string cure_for(int errno_value, const char* otherwise) {
+std::string hint_for(int errno_value, const char* otherwise) {
   return errno_value == EPERM || errno_value == ENOSYS
              ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or a profile "
                "that "
@@ -24,7 +24,7 @@ std::string cure_for(int errno_value, const char* otherwise) {
 }
 
 /// For newer policies, EINVAL means that the kernel does not have them.
-const char* cure_for_policy(sys::policy mode) {
+const char* hint_for_policy(sys::policy mode) {
   switch (mode) {
   case sys::policy::weighted_interleave:
     return "the kernel's weights need Linux 6.9: give --memory weighted:0=3,1=1, which needs none, "
@@ -92,7 +92,7 @@ cpu_set widen_affinity(sys::kernel& kernel) {
   const int refused = before ? kernel.set_affinity(0, all) : before.errno_value;
   if (refused != 0) {
     throw error(error_kind::system, "all processors of the cpuset", "sched_setaffinity was refused",
-                cure_for(refused, "leave --all out"), refused);
+                hint_for(refused, "leave --all out"), refused);
   }
   return before.value;
 }
@@ -103,7 +103,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
     if (refused != 0) {
       throw error(error_kind::system, "processors " + what.affinity->to_string(),
                   "sched_setaffinity was refused",
-                  cure_for(refused, "choose among those that `nodewise topo` shows as allowed"),
+                  hint_for(refused, "choose among those that `nodewise topo` shows as allowed"),
                   refused);
     }
   }
@@ -113,7 +113,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
       throw error(error_kind::system,
                   "memory " + (name_of(what.memory->mode) + what.memory->nodes.to_string()),
                   "set_mempolicy was refused",
-                  cure_for(refused, cure_for_policy(what.memory->mode)), refused);
+                  hint_for(refused, hint_for_policy(what.memory->mode)), refused);
     }
   }
   prefer_node_of_first_thread(what, kernel);

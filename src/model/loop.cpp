@@ -19,8 +19,8 @@ std::string number(std::size_t of) {
   return std::to_string(of);
 }
 
-[[noreturn]] void refuse(const std::string& problem, const char* cure) {
-  throw error(error_kind::usage, "the loop whose time is asked for", problem, cure);
+[[noreturn]] void refuse(const std::string& problem, const char* hint) {
+  throw error(error_kind::usage, "the loop whose time is asked for", problem, hint);
 }
 
 /// Arrays with the same map of pages, added up.

@@ -13,8 +13,8 @@ namespace nodewise::model {
 
 namespace {
 
-[[noreturn]] void refuse_map(const char* what, const char* cure) {
-  throw error(error_kind::usage, "a map of pages", what, cure);
+[[noreturn]] void refuse_map(const char* what, const char* hint) {
+  throw error(error_kind::usage, "a map of pages", what, hint);
 }
 
 } // namespace

@@ -56,8 +56,8 @@ class costs_builder {
   }
 
  private:
-  void refuse(const std::string& what, const std::string& cure) const {
-    throw error(error_kind::input, "the costs of machine '" + machine_.name + "'", what, cure);
+  void refuse(const std::string& what, const std::string& hint) const {
+    throw error(error_kind::input, "the costs of machine '" + machine_.name + "'", what, hint);
   }
   void remark(std::string text) {
     if (std::ranges::find(costs_.remarks, text) == costs_.remarks.end()) {

@@ -20,11 +20,11 @@ std::size_t position(const machine& in, node_id node) {
 }
 
 void check(const parameter& each, const known_parameter& known, const machine& in) {
-  const auto refuse = [&](const std::string& what, const std::string& cure) {
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
     throw error(error_kind::input,
                 "parameter " + each.name + " from node " + number(each.from) + " to " +
                     number(each.to) + " of machine '" + in.name + "'",
-                what, cure);
+                what, hint);
   };
   if (each.unit != known.unit) {
     refuse("unit \"" + each.unit + "\"", "give it in " + std::string(known.unit));

@@ -30,7 +30,7 @@ std::string cure_of_permission() {
          "(--cap-add PERFMON) or a seccomp profile that permits perf_event_open";
 }
 
-std::string cure_for(int errno_value) {
+std::string hint_for(int errno_value) {
   switch (errno_value) {
   case EACCES:
   case EPERM:
@@ -55,7 +55,7 @@ void throw_events_refused(int tid, std::size_t events, int errno_value) {
               tid == 0 ? "rings for samples of page faults"
                        : "samples of the page faults of thread " + std::to_string(tid),
               "perf_event_open was refused after " + std::to_string(events) + " events",
-              cure_for(errno_value), errno_value);
+              hint_for(errno_value), errno_value);
 }
 
 void throw_rings_refused(std::size_t rings, std::size_t bytes, int errno_value) {

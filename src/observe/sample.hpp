@@ -113,7 +113,7 @@ struct source_abilities {
   bool migrations = false; ///< each is a sighting; otherwise only samples and /proc show them
   bool page_sizes = false;
   bool others = false;              ///< also reports processes that are not watched
-  std::vector<std::string> missing; ///< a sentence each: what, why, cure
+  std::vector<std::string> missing; ///< a sentence each: what, why, hint
 };
 
 /// What did not reach the sink.

@@ -11,7 +11,7 @@ namespace nodewise::engine {
 
 namespace {
 
-/// The cure for an errno of a placement call.
+/// The hint for an errno of a placement call.
 std::string cure_of(int errno_value) {
   switch (errno_value) {
   case EPERM:

@@ -43,7 +43,7 @@ struct weight {
 /// One line per node: "echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0".
 [[nodiscard]] std::string shell_lines(std::span<const weight> weights);
 
-/// Writes the weights. Throws `error` (system) at the first refusal, with its errno and a cure. The
+/// Writes the weights. Throws `error` (system) at the first refusal, with its errno and a hint. The
 /// weights written before it get their old values back; the error names those that do not.
 void apply_weights(sys::kernel& to, std::span<const weight> weights);
 

@@ -28,10 +28,10 @@ int hugetlb_flags(std::size_t page_bytes) {
   return MAP_HUGETLB | (__builtin_ctzll(page_bytes) << 26);
 }
 
-[[noreturn]] void refuse(std::size_t bytes, const std::string& answered, std::string cure,
+[[noreturn]] void refuse(std::size_t bytes, const std::string& answered, std::string hint,
                          int code) {
   throw error(error_kind::system, "a region of " + std::to_string(bytes) + " bytes", answered,
-              std::move(cure), code);
+              std::move(hint), code);
 }
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {

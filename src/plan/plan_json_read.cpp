@@ -23,7 +23,7 @@ auto read_words(const json_field& field, Read read) {
   try {
     return read(std::string_view(text));
   } catch (const error& e) {
-    field.refuse(e.answered(), e.cure());
+    field.refuse(e.answered(), e.hint());
   }
 }
 

@@ -22,8 +22,8 @@ std::string quoted(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& answered,
-                         const std::string& cure) {
-  throw error(error_kind::usage, std::string(text), answered, cure);
+                         const std::string& hint) {
+  throw error(error_kind::usage, std::string(text), answered, hint);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -71,7 +71,7 @@ std::uint64_t read_size(std::string_view whole, std::string_view text) {
   return *bytes;
 }
 
-constexpr const char* range_cure = "write \">= 8M\", \"< 1G\", \"= 4096\" or \"8M-16M\"";
+constexpr const char* range_hint = "write \">= 8M\", \"< 1G\", \"= 4096\" or \"8M-16M\"";
 
 /// One condition of several.
 byte_range read_one_range(std::string_view whole, std::string_view text) {
@@ -80,7 +80,7 @@ byte_range read_one_range(std::string_view whole, std::string_view text) {
   if (relation.empty()) {
     const std::size_t dash = text.find('-');
     if (dash == std::string_view::npos) {
-      refuse(whole, quoted(text) + " does not say whether more or less will do", range_cure);
+      refuse(whole, quoted(text) + " does not say whether more or less will do", range_hint);
     }
     return {read_size(whole, text.substr(0, dash)), read_size(whole, text.substr(dash + 1))};
   }
@@ -98,7 +98,7 @@ byte_range read_one_range(std::string_view whole, std::string_view text) {
     return {bytes, bytes};
   }
   if (relation != "<" || bytes == 0) {
-    refuse(whole, quoted(text) + " is no range of sizes", range_cure);
+    refuse(whole, quoted(text) + " is no range of sizes", range_hint);
   }
   return {0, bytes - 1};
 }

@@ -13,8 +13,8 @@ namespace nodewise::profile {
 namespace {
 
 [[noreturn]] void refuse(const std::string& asked, const std::string& answered,
-                         const std::string& cure) {
-  throw error(error_kind::usage, asked, answered, cure);
+                         const std::string& hint) {
+  throw error(error_kind::usage, asked, answered, hint);
 }
 
 program& rank_of(kept_profile& part) {

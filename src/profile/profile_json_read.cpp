@@ -106,7 +106,7 @@ std::string read_processors(const json_field& from) {
   try {
     (void)cpu_set::parse(text);
   } catch (const error& e) {
-    from.refuse(e.answered(), e.cure());
+    from.refuse(e.answered(), e.hint());
   }
   return text;
 }

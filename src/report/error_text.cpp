@@ -21,13 +21,13 @@ std::string shown(std::string_view text) {
 } // namespace
 
 std::string error_text(const error& what, const style& how, std::string_view program) {
-  constexpr std::string_view label = "    cure: ";
+  constexpr std::string_view label = "    hint: ";
   std::string text = paint(how, tone::bad, std::string(program) + ":") + " " +
                      paint(how, tone::strong, shown(what.asked()) + ":") + " " +
                      shown(what.answered());
   text = broken(text, how, label.size()) + "\n";
-  if (!what.cure().empty()) {
-    text += paint(how, tone::accent, label) + broken(shown(what.cure()), how, label.size()) + "\n";
+  if (!what.hint().empty()) {
+    text += paint(how, tone::accent, label) + broken(shown(what.hint()), how, label.size()) + "\n";
   }
   return text;
 }

@@ -10,10 +10,10 @@
 
 namespace nodewise::report {
 
-/// What was attempted and why it failed, on one line that can be searched for; the cure below:
+/// What was attempted and why it failed, on one line that can be searched for; the hint below:
 ///
 ///     nodewise: --membind 9: this machine has no node 9
-///         cure: use one of 0-3; `nodewise topo` draws them
+///         hint: use one of 0-3; `nodewise topo` draws them
 ///
 /// Ends with a newline.
 [[nodiscard]] std::string error_text(const error& what, const style& how,

@@ -15,8 +15,8 @@ namespace nodewise::report {
 namespace {
 
 [[noreturn]] void refuse(std::string_view pattern, const std::string& answered,
-                         const std::string& cure) {
-  throw error(error_kind::usage, "the output name '" + std::string(pattern) + "'", answered, cure);
+                         const std::string& hint) {
+  throw error(error_kind::usage, "the output name '" + std::string(pattern) + "'", answered, hint);
 }
 
 const std::string& rank_of(const output_facts& facts, std::string_view pattern) {

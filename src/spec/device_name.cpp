@@ -177,7 +177,7 @@ std::optional<device_name> hwloc_device_name(std::string_view word, std::string_
 node_set nodes_near(const device_name& name, const topology& where, const system_files& files) {
   const prefix& kind = prefixes[name.kind];
   const std::string asked = text_of(kind.name, name.name);
-  const std::string cure = "name a node by its number; `nodewise topo` draws them";
+  const std::string hint = "name a node by its number; `nodewise topo` draws them";
   bool known = false;
   node_set nodes;
   for (const device& each : where.machine().devices) {
@@ -201,7 +201,7 @@ node_set nodes_near(const device_name& name, const topology& where, const system
     }
   }
   if (nodes.empty()) {
-    refuse(asked, "the firmware does not say which node it is near to", cure);
+    refuse(asked, "the firmware does not say which node it is near to", hint);
   }
   return nodes;
 }

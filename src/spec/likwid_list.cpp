@@ -52,8 +52,8 @@ class evaluator {
   }
 
  private:
-  [[noreturn]] void refuse_text(const std::string& answered, std::string cure) const {
-    refuse("the list '" + std::string(text_) + "'", answered, std::move(cure));
+  [[noreturn]] void refuse_text(const std::string& answered, std::string hint) const {
+    refuse("the list '" + std::string(text_) + "'", answered, std::move(hint));
   }
 
   void add(std::string_view item) {

@@ -45,8 +45,8 @@ void check_processors(node_id node, const topology& where, const node_set& usabl
 
 } // namespace
 
-void refuse(std::string asked, const std::string& answered, std::string cure) {
-  throw error(error_kind::usage, std::move(asked), answered, std::move(cure));
+void refuse(std::string asked, const std::string& answered, std::string hint) {
+  throw error(error_kind::usage, std::move(asked), answered, std::move(hint));
 }
 
 node_set usable_nodes(const topology& where, node_purpose purpose) {

@@ -13,7 +13,7 @@
 namespace nodewise::spec {
 
 /// Throws `error` (usage).
-[[noreturn]] void refuse(std::string asked, const std::string& answered, std::string cure);
+[[noreturn]] void refuse(std::string asked, const std::string& answered, std::string hint);
 
 /// The nodes that can be used for this purpose.
 [[nodiscard]] node_set usable_nodes(const topology& where, node_purpose purpose);

@@ -28,8 +28,8 @@ std::string quoted(const std::string& text) {
 
 } // namespace
 
-void json_field::refuse(const std::string& problem, const std::string& cure) const {
-  throw error(error_kind::input, asked_, path_.empty() ? problem : path_ + ": " + problem, cure);
+void json_field::refuse(const std::string& problem, const std::string& hint) const {
+  throw error(error_kind::input, asked_, path_.empty() ? problem : path_ + ": " + problem, hint);
 }
 
 std::string json_field::what_it_is() const {

@@ -47,7 +47,7 @@ class json_field {
   [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
 
   /// Throws `error` (input), naming this field.
-  [[noreturn]] void refuse(const std::string& problem, const std::string& cure) const;
+  [[noreturn]] void refuse(const std::string& problem, const std::string& hint) const;
 
   // Objects.
   [[nodiscard]] std::optional<json_field> find(std::string_view key) const;
@@ -75,7 +75,7 @@ class json_field {
     try {
       return id_set<Id>::parse(list);
     } catch (const error& e) {
-      refuse(e.answered(), e.cure());
+      refuse(e.answered(), e.hint());
     }
   }
   /// The position of the text in `names`.

@@ -102,15 +102,15 @@ std::string host_name() {
 
 profile read(const std::filesystem::path& file) {
   const std::string asked = "what was measured, in " + file.string();
-  const std::string cure = "measure anew: nodewise measure; or take " + file.string() + " away";
+  const std::string hint = "measure anew: nodewise measure; or take " + file.string() + " away";
   profile made{file, {}};
   try {
     made.what = topology::from_json(file).machine();
   } catch (const error& e) {
-    throw error(error_kind::input, asked, e.asked() + ": " + e.answered(), cure);
+    throw error(error_kind::input, asked, e.asked() + ": " + e.answered(), hint);
   }
   if (!has_costs(made.what)) {
-    throw error(error_kind::input, asked, "it has no bandwidth and no latency between nodes", cure);
+    throw error(error_kind::input, asked, "it has no bandwidth and no latency between nodes", hint);
   }
   return made;
 }

@@ -43,7 +43,7 @@ class Errors(CommandTest):
     def refused(self, *arguments, code=2):
         done = self.expect(code, *arguments)
         self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, r"\Anodewise: .*\n    cure: .*\n\Z")
+        self.assertRegex(done.stderr, r"\Anodewise: .*\n    hint: .*\n\Z")
         return done.stderr
 
     def test_without_a_verb_the_verbs_are_listed(self):

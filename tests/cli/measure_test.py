@@ -285,7 +285,7 @@ class Measure(CommandTest):
                 self.assertEqual(done.stdout, "")
                 self.assertIn(f"--weights=apply of {file}: ", " ".join(done.stderr.split()))
                 self.assertIn(says, done.stderr)
-                self.assertIn("cure:", done.stderr)
+                self.assertIn("hint:", done.stderr)
                 if "lacks" not in file:
                     printed = self.expect(0 if status == 3 else 1, "measure", "--weights", file)
                     self.assertIn("echo 1 > ", printed.stdout)

@@ -29,7 +29,7 @@ class ModelTest(CommandTest):
         done = self.expect(code, "model", *arguments)
         self.assertEqual(done.stdout, "")
         self.assertIn(says, done.stderr)
-        self.assertIn(cure, done.stderr.partition("cure: ")[2])
+        self.assertIn(cure, done.stderr.partition("hint: ")[2])
 
 
 class Loops(ModelTest):

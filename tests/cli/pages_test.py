@@ -312,7 +312,7 @@ class Errors(CommandTest):
         for arguments in ((), ("1", "--", "true"), ("x",), ("-p", "0"), ("--json", "--csv", "1"), ("--at", "1", "1"),
                           ("--interval", "0", "1"), ("--migrate", "0", "-p", "1"), ("--migrate", "0:999", "-p", "1")):
             with self.subTest(arguments):
-                self.assertIn("cure:", self.expect(2, "pages", *arguments).stderr)
+                self.assertIn("hint:", self.expect(2, "pages", *arguments).stderr)
 
     def test_no_such_process_and_kernel_threads(self):
         self.assertIn("no such process", self.expect(2, "pages", "4194303").stderr)

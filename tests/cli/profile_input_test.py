@@ -301,7 +301,7 @@ class Broken(InputTest):
             with self.subTest(complaint, text=text[:60]):
                 done = self.expect(3, "profile", self.file(text))
                 self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, r"\Anodewise: the (profile|file) \S+p\.json: .*\n    cure: .+\n\Z")
+                self.assertRegex(done.stderr, r"\Anodewise: the (profile|file) \S+p\.json: .*\n    hint: .+\n\Z")
                 self.assertIn(complaint, done.stderr)
 
     def test_cut_off_anywhere(self):

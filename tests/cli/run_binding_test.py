@@ -65,7 +65,7 @@ class Threads(CommandTest):
             with self.subTest(arguments):
                 done = self.expect(2, "run", *arguments, "--", "echo", "started", env=NO_RANK)
                 self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    cure: .+\n\Z")
+                self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    hint: .+\n\Z")
 
     def test_threads_are_pinned_in_the_order_of_the_list(self):
         order = [*reversed(OTHERS), FIRST]
@@ -100,7 +100,7 @@ class Conflicts(CommandTest):
         self.assertIn("libomp follows KMP_AFFINITY alone", done.stderr)
         strict = self.expect(125, "run", "--strict", "--", "echo", "started", env=env)
         self.assertEqual(strict.stdout, "")
-        self.assertIn("cure:", strict.stderr)
+        self.assertIn("hint:", strict.stderr)
         self.assertEqual(self.expect(0, "run", "-q", "--", "true", env=env).stderr, "")
 
     def test_slurms_numbers_and_policies(self):

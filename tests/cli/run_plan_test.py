@@ -227,7 +227,7 @@ class Broken(PlanTest):
                 for options in ((), ("--quiet",), ("--strict",), ("--verify",), ("--dry-run",), ("--on", "lab:2x2")):
                     done = self.run_plan(3, text, *options, program=("echo", "started"))
                     self.assertEqual(done.stdout, "", options)
-                    self.assertRegex(done.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    cure: .+\n\Z")
+                    self.assertRegex(done.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    hint: .+\n\Z")
                     self.assertIn(complaint, done.stderr)
 
     def optional(self, code, text, *options, program=("echo", "started")):
@@ -244,7 +244,7 @@ class Broken(PlanTest):
                 self.assertIn(complaint, done.stderr)
                 strict = self.optional(3, text, "--strict")
                 self.assertEqual(strict.stdout, "")
-                self.assertRegex(strict.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    cure: .+\n\Z")
+                self.assertRegex(strict.stderr, r"\Anodewise: the (plan|file) \S+p\.json: .*\n    hint: .+\n\Z")
 
     def test_an_optional_plan_that_is_there_is_followed(self):
         show = ("sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND")

@@ -42,7 +42,7 @@ class Start(CommandTest):
             with self.subTest(arguments):
                 done = self.expect(2, "run", *arguments, "--", "echo", "started")
                 self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    cure: .+\n\Z")
+                self.assertRegex(done.stderr, r"\Anodewise: .*-(.*|\n)*\n    hint: .+\n\Z")
 
     def test_a_static_program_is_an_error_only_if_strict(self):
         placed = ("--memory", "blocked", "--bind", "close", "--", COMMAND, "--version")
@@ -138,7 +138,7 @@ class NotStarted(CommandTest):
     def test_names_without_a_slash(self):
         for verb in (("run",), ("run", "--verify", "-q"), ("run", "--memory", "blocked"), ("profile",), ("pages",)):
             for name, code, why in ((".", 126, "it is a directory"), ("..", 126, "it is a directory"),
-                                    ("folder", 127, "is a directory here"), ("plain", 127, "cure: write ./plain"),
+                                    ("folder", 127, "is a directory here"), ("plain", 127, "hint: write ./plain"),
                                     ("missing", 127, "it was not found"), ("", 127, "it was not found")):
                 with self.subTest(name, verb=verb):
                     done = self.expect(code, *verb, "--", name, cwd=self.folder)
@@ -426,7 +426,7 @@ class Refused(CommandTest):
                 for supervised in ((), ("--verify",)):
                     done = self.denied(calls, errno, *supervised, option, "0", "--", "echo", "started", code=4)
                     self.assertEqual(done.stdout, "")
-                    self.assertRegex(done.stderr, rf"\Anodewise: .*{calls} was refused: {errno} \(.*\)\n    cure: .*seccomp.*\n\Z")
+                    self.assertRegex(done.stderr, rf"\Anodewise: .*{calls} was refused: {errno} \(.*\)\n    hint: .*seccomp.*\n\Z")
 
     def test_mbind(self):
         done = self.denied("mbind", "EPERM", "--memory", "blocked", "--", *BIG, code=0)

@@ -155,7 +155,7 @@ class Run(Counted):
             with self.subTest(said):
                 counts = self.given(text)
                 done = self.go(7, "run", "--on", "lab:4x2", "./a", counts=counts, status=7)
-                self.assertRegex(done.stderr, r"\Anodewise: the traffic count.*\n    cure: .*\n\Z")
+                self.assertRegex(done.stderr, r"\Anodewise: the traffic count.*\n    hint: .*\n\Z")
                 self.assertIn(said, done.stderr)
                 file = self.folder / "none.json"
                 self.go(3, "run", "--on", "lab:4x2", "--on-counts", str(file), "./a", counts=counts)

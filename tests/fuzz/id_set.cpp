@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr int dear = 4096; // a number more, and a range of a million is written out again
     fuzz::require(set.highest() > dear || cpu_set::parse(set.to_string()) == set);
   } catch (const error& e) {
-    fuzz::require(e.kind() == error_kind::usage && !e.cure().empty());
+    fuzz::require(e.kind() == error_kind::usage && !e.hint().empty());
   }
   return 0;
 }

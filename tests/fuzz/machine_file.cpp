@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const machine both = measured::with_costs(read.machine(), again.machine());
     fuzz::require(both.parameters.size() == read.machine().parameters.size());
   } catch (const error& e) {
-    fuzz::require(e.kind() == error_kind::input && !e.cure().empty());
+    fuzz::require(e.kind() == error_kind::input && !e.hint().empty());
   }
   return 0;
 }

@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     require_shown(read);
   } catch (const error& e) {
-    fuzz::require(e.kind() == error_kind::input && !e.cure().empty());
+    fuzz::require(e.kind() == error_kind::input && !e.hint().empty());
   }
   return 0;
 }

@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(!sweep->points.empty());
     }
   } catch (const error& e) {
-    fuzz::require(e.kind() == error_kind::usage && !e.cure().empty());
+    fuzz::require(e.kind() == error_kind::usage && !e.hint().empty());
   }
   return 0;
 }

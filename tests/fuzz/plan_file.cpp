@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto document = parse_json(fuzz::text(data, size), "the plan");
     read = plans::plan_from_json({document, "the plan"});
   } catch (const error& e) {
-    fuzz::require(e.kind() == error_kind::input && !e.cure().empty());
+    fuzz::require(e.kind() == error_kind::input && !e.hint().empty());
     return 0;
   }
   nlohmann::ordered_json written = {{"schema", plans::schema}};

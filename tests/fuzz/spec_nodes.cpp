@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                           : found->cpus.intersects(where.allowed_cpus()));
       }
     } catch (const error& e) {
-      fuzz::require(e.kind() == error_kind::usage && !e.cure().empty());
+      fuzz::require(e.kind() == error_kind::usage && !e.hint().empty());
     }
   }
   return 0;

@@ -108,7 +108,7 @@ class Sweep(LabTest):
                 swept = before["evictable_bytes"] - after["evictable_bytes"]
                 self.assertGreater(after["free_bytes"] - before["free_bytes"], 0.75 * swept)
         self.assertIn("dropping node 0 alone: 2", said)
-        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*cure: --by pressure")
+        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*hint: --by pressure")
 
     def test_files_that_are_charged_to_a_job_leave_room_in_it(self):
         command = [PYTHON, "-B", PRIVILEGED_LAB, "run", "--machine", FOUR_NODES, "--", "sh", "-c", JOB]

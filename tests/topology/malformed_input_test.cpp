@@ -221,7 +221,7 @@ TEST_P(BrokenMachineFile, IsRefusedByName) {
     EXPECT_EQ(e.kind(), error_kind::input);
     EXPECT_NE(e.answered().find(GetParam().complaint), std::string::npos) << e.what();
     EXPECT_NE(e.asked().find("broken.json"), std::string::npos) << e.what();
-    EXPECT_FALSE(e.cure().empty());
+    EXPECT_FALSE(e.hint().empty());
     EXPECT_LT(std::string(e.what()).size(), 2000U);
   }
 }
@@ -324,7 +324,7 @@ TEST_P(BrokenSpec, IsRefusedWithAnExample) {
     FAIL() << "accepted as " << read.machine().cpus().size() << " processors";
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_NE(e.cure().find("4x2"), std::string::npos);
+    EXPECT_NE(e.hint().find("4x2"), std::string::npos);
   }
 }
 

@@ -100,7 +100,7 @@ TEST(MeasuredFiles, WithoutAHomeOnlyTheSystemsIsRead) {
     (void)measured::file_to_write(lookup, "n01");
     FAIL();
   } catch (const error& e) {
-    EXPECT_THAT(e.cure(), HasSubstr("NODEWISE_MEASURED=FILE"));
+    EXPECT_THAT(e.hint(), HasSubstr("NODEWISE_MEASURED=FILE"));
   }
 }
 
@@ -153,7 +153,7 @@ TEST(MeasuredFiles, ABrokenOneIsNamedWithItsCure) {
     } catch (const error& e) {
       EXPECT_EQ(e.kind(), error_kind::input) << name;
       EXPECT_THAT(e.asked(), HasSubstr(file.string()));
-      EXPECT_THAT(e.cure(), HasSubstr("nodewise measure"));
+      EXPECT_THAT(e.hint(), HasSubstr("nodewise measure"));
     }
   }
   EXPECT_THROW((void)measured::find(now, {folder.path()}), error) << "a directory";

@@ -146,7 +146,7 @@ std::string weights_or_refusal(const measure::measurement& what, const node_set&
       told += (told.empty() ? "" : " ") + std::to_string(each.weight);
     }
   } catch (const error& e) {
-    told = e.answered() + "; " + e.cure();
+    told = e.answered() + "; " + e.hint();
   }
   ::unsetenv("NODEWISE_MEASURED");
   std::filesystem::remove(file);

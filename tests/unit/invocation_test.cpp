@@ -31,7 +31,7 @@ std::string refusal(const std::vector<const char*>& words) {
     return "";
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
-    return e.asked() + "|" + e.answered() + "|" + e.cure();
+    return e.asked() + "|" + e.answered() + "|" + e.hint();
   }
 }
 

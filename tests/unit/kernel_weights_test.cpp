@@ -67,7 +67,7 @@ TEST(KernelWeights, OfWhatNobodyMeasuredAreAnError) {
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::input);
     EXPECT_THAT(e.what(), HasSubstr("no bandwidth of node 2 is measured"));
-    EXPECT_THAT(e.cure(), HasSubstr("nodewise measure"));
+    EXPECT_THAT(e.hint(), HasSubstr("nodewise measure"));
   }
   EXPECT_THROW((void)by_bandwidth(made, {node_id{9}}), error);
   EXPECT_THAT(by_bandwidth(made, {node_id{1}}), ElementsAre(weight{node_id{1}, 1}));
@@ -127,7 +127,7 @@ TEST(KernelWeights, SayWhatCouldNotBePutBack) {
   } catch (const error& e) {
     EXPECT_EQ(e.errno_value(), EROFS);
     EXPECT_THAT(e.answered(), HasSubstr("could not be put back: " + files + "/node0 (was 4)"));
-    EXPECT_THAT(e.cure(), HasSubstr("outside the container"));
+    EXPECT_THAT(e.hint(), HasSubstr("outside the container"));
   }
 }
 
@@ -148,7 +148,7 @@ TEST(KernelWeights, NeedAKernelThatHasThem) {
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.errno_value(), ENOENT);
-    EXPECT_THAT(e.cure(), HasSubstr("Linux 6.9"));
+    EXPECT_THAT(e.hint(), HasSubstr("Linux 6.9"));
   }
   kernel_of_three without_third;
   without_third.files.erase(files + "/node2");
@@ -163,7 +163,7 @@ TEST(KernelWeights, ForWhoMayNotNameTheCure) {
     apply_weights(kernel, by_bandwidth(two_and_cxl()));
     FAIL();
   } catch (const error& e) {
-    EXPECT_THAT(e.cure(), HasSubstr("as root"));
+    EXPECT_THAT(e.hint(), HasSubstr("as root"));
     EXPECT_THAT(kernel.writes, IsEmpty());
   }
 }

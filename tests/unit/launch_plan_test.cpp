@@ -121,7 +121,7 @@ TEST_F(Plan, AListOutsideTheAffinityIsRefusedWithTheWayOut) {
     (void)make(narrowed);
     FAIL();
   } catch (const error& e) {
-    EXPECT_THAT(e.cure(), HasSubstr("--all leaves the affinity"));
+    EXPECT_THAT(e.hint(), HasSubstr("--all leaves the affinity"));
   }
 }
 
@@ -390,7 +390,7 @@ TEST_F(Apply, RefusalsNameTheCallTheErrnoAndACure) {
     EXPECT_EQ(e.errno_value(), EPERM);
     EXPECT_THAT(e.what(), HasSubstr("bound to node 1"));
     EXPECT_THAT(e.answered(), HasSubstr("set_mempolicy was refused: EPERM"));
-    EXPECT_THAT(e.cure(), HasSubstr("seccomp"));
+    EXPECT_THAT(e.hint(), HasSubstr("seccomp"));
   }
 }
 

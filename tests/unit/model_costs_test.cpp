@@ -175,7 +175,7 @@ TEST_P(BadParameter, IsRefusedByName) {
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::input);
     EXPECT_THAT(e.asked(), HasSubstr(GetParam().name));
-    EXPECT_THAT(e.cure(), HasSubstr("give"));
+    EXPECT_THAT(e.hint(), HasSubstr("give"));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <nodewise/array.hpp>
 #include <nodewise/distribution.hpp>
+#include <nodewise/error.hpp>
 #include <nodewise/interference.hpp>
 #include <nodewise/owned_loop.hpp>
 #include <nodewise/roster.hpp>
@@ -32,6 +33,11 @@ TEST(OldNames, AreTheNewTypes) {
 TEST(OldNames, WhereIsResidency) {
   const array<int> a(1000, blocked({test::any_node()}));
   EXPECT_EQ(a.where().pages, a.residency().pages);
+}
+
+TEST(OldNames, CureIsHint) {
+  const error refused(error_kind::usage, "binding", "no such processor", "use one of 0-3");
+  EXPECT_EQ(refused.cure(), refused.hint());
 }
 
 } // namespace

@@ -225,7 +225,7 @@ TEST_P(BrokenEntry, NamesTheFieldAndACure) {
     EXPECT_EQ(e.kind(), error_kind::input);
     EXPECT_EQ(e.asked(), "the plan x");
     EXPECT_THAT(e.answered(), HasSubstr(GetParam().field));
-    EXPECT_FALSE(e.cure().empty());
+    EXPECT_FALSE(e.hint().empty());
   }
 }
 

@@ -64,7 +64,7 @@ TEST(Printable, ErrorsAndWarningsHoldNoControlCharacters) {
   const report::style plain;
   const error e(error_kind::input, "the file 'a\x1b[2J'", "\x1b]0;title\x07", "\r\x9b");
   EXPECT_EQ(report::error_text(e, plain),
-            "nodewise: the file 'a\\x1b[2J': \\x1b]0;title\\x07\n    cure: \\r\\x9b\n");
+            "nodewise: the file 'a\\x1b[2J': \\x1b]0;title\\x07\n    hint: \\r\\x9b\n");
   EXPECT_EQ(report::warning_text("a\x1b", plain), "nodewise: warning: a\\x1b\n");
 }
 

@@ -516,7 +516,7 @@ TEST_F(Recorder, TooManyFilesIsSaid) {
               try {
                 (void)record_program([] { ::_exit(0); }, options);
               } catch (const error& e) {
-                return e.errno_value() == EMFILE && e.cure().find("ulimit") != std::string::npos;
+                return e.errno_value() == EMFILE && e.hint().find("ulimit") != std::string::npos;
               }
               return false;
             }),

@@ -179,7 +179,7 @@ TEST(Duration, HasTwoUnits) {
 TEST(ErrorText, HasThreeParts) {
   const error e(error_kind::system, "--membind 9", "mbind", "use one of 0-3", EPERM);
   EXPECT_EQ(error_text(e, plain), "nodewise: --membind 9: mbind: EPERM (Operation not permitted)\n"
-                                  "    cure: use one of 0-3\n");
+                                  "    hint: use one of 0-3\n");
   EXPECT_THAT(error_text(e, rich), HasSubstr("\x1b[1;31mnodewise:\x1b[0m"));
   EXPECT_THAT(error_text({error_kind::usage, "x", "y", ""}, plain), Not(HasSubstr("cure")));
   EXPECT_EQ(warning_text("two threads share a core", plain),
@@ -195,7 +195,7 @@ TEST(ErrorText, FitsTheTerminal) {
   for (const std::string& line : wrap(text, 1000)) {
     EXPECT_LE(line.size(), terminal.width) << line;
   }
-  EXPECT_THAT(text, HasSubstr("\n    cure: word word"));
+  EXPECT_THAT(text, HasSubstr("\n    hint: word word"));
 }
 
 TEST(Envelope, OpensEveryResult) {

@@ -26,7 +26,7 @@ std::string refusal(std::string_view pattern, const output_facts& facts) {
     return output_name(pattern, facts);
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_NE(e.cure(), "");
+    EXPECT_NE(e.hint(), "");
     return e.answered();
   }
 }

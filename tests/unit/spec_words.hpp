@@ -30,7 +30,7 @@ std::string refusal(Call call) {
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
     EXPECT_FALSE(e.asked().empty());
-    EXPECT_FALSE(e.cure().empty());
+    EXPECT_FALSE(e.hint().empty());
     return e.what();
   }
   return {};

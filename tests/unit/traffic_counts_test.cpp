@@ -23,7 +23,7 @@ std::string refusal(const std::string& text) {
     return "";
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::input);
-    EXPECT_FALSE(e.cure().empty());
+    EXPECT_FALSE(e.hint().empty());
     return e.asked() + ": " + e.answered();
   }
 }

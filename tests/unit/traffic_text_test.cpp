@@ -165,7 +165,7 @@ TEST(TrafficCheck, RefusesAnObjectThatIsNotThere) {
     FAIL() << "a name without an object has passed";
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::usage);
-    EXPECT_THAT(e.cure(), HasSubstr("grid, rows+0x1234"));
+    EXPECT_THAT(e.hint(), HasSubstr("grid, rows+0x1234"));
   }
 }
 
