@@ -82,14 +82,9 @@ constinit system_facts facts;
 constinit std::atomic<std::size_t> extents_in_use{0};
 
 bool by_extents(const object& what) noexcept {
-  switch (what.where->kind) {
-  case placement_kind::blocked:
-  case placement_kind::cyclic:
-  case placement_kind::map:
-    return true;
-  default:
-    return false;
-  }
+  const placement_kind kind = what.where->kind;
+  return kind == placement_kind::blocked || kind == placement_kind::cyclic ||
+         kind == placement_kind::map;
 }
 
 /// The node mask of a list of owners.
@@ -123,9 +118,16 @@ sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
     return nodes > 1 ? sys::policy::preferred_many : sys::policy::preferred;
   case placement_kind::local:
     return sys::policy::local;
-  default:
-    return sys::policy::interleave;
+  case placement_kind::none:
+  case placement_kind::interleave:
+  case placement_kind::weighted:
+  case placement_kind::blocked:
+  case placement_kind::cyclic:
+  case placement_kind::thread:
+  case placement_kind::map:
+    break;
   }
+  return sys::policy::interleave;
 }
 
 /// A single policy for the whole range. Returns 1, or -errno.

@@ -128,7 +128,7 @@ void say_what_is_not_placed() noexcept {
   if (state.refused != 0) {
     const char* const name = ::strerrorname_np(refusal);
     const char* const text = ::strerrordesc_np(refusal);
-    say("nodewise: %s[%d]: %llu of %llu large objects not placed: mbind answered %s (%s); their "
+    say("nodewise: %s[%d]: %llu of %llu large objects not placed: mbind failed: %s (%s); their "
         "pages are where the program's own policy puts them\n",
         program_invocation_short_name, state.pid.load(), number(state.refused),
         number(state.objects), name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
@@ -140,7 +140,8 @@ void say_what_is_not_placed() noexcept {
         number(state.objects));
   }
   if (state.coarser != 0) {
-    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules or parts than asked, or "
+    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules or parts than requested, "
+        "or "
         "interleaved: each takes a mapping, and all of them stay under a quarter of "
         "vm.max_map_count\n",
         program_invocation_short_name, state.pid.load(), number(state.coarser),
@@ -273,7 +274,7 @@ void end_policy_of_start() noexcept {
     // The program's malloc would have to free our blocks, and mappings may be its own.
     gate_bytes = small_bytes = SIZE_MAX;
     if (!asked.quiet) {
-      say("nodewise: nothing is placed: %s brings its own malloc\n", program_invocation_short_name);
+      say("nodewise: nothing is placed: %s overrides malloc\n", program_invocation_short_name);
     }
   } else {
     next = behind; // an allocator in front calls the agent

@@ -159,7 +159,9 @@ class owner_cursor {
     case placement_kind::none:
     case placement_kind::local:
     case placement_kind::interleave:
-      return false; // pages have no particular node
+    case placement_kind::weighted: // sent as cyclic
+    case placement_kind::thread:   // sent as prefer
+      return false;                // pages have no particular node
     case placement_kind::bind:
     case placement_kind::prefer:
       return is_owner(node);

@@ -22,21 +22,6 @@ constexpr kind_name kind_names[] = {
     {"group", 1U << NODEWISE_AGENT_GROUP},
 };
 
-struct placement_name {
-  const char* name;
-  placement_kind kind;
-};
-constexpr placement_name placement_names[] = {
-    {"none", placement_kind::none},
-    {"local", placement_kind::local},
-    {"bind@", placement_kind::bind},
-    {"prefer@", placement_kind::prefer},
-    {"interleave@", placement_kind::interleave},
-    {"blocked", placement_kind::blocked},
-    {"cyclic@", placement_kind::cyclic},
-    {"map@", placement_kind::map},
-};
-
 /// Moves `at` past `expected` if the text continues with it.
 bool take(const char*& at, const char* expected) noexcept {
   const std::size_t length = std::strlen(expected);
@@ -121,16 +106,16 @@ class reader {
  private:
   const char* part() noexcept {
     if (take(at_, "threshold=")) {
-      return size(into_.threshold_bytes) ? nullptr : "a threshold that is no size";
+      return size(into_.threshold_bytes) ? nullptr : "an invalid threshold";
     }
     if (take(at_, "group=")) {
-      return size(into_.group_bytes) ? nullptr : "a size of groups' blocks that is none";
+      return size(into_.group_bytes) ? nullptr : "an invalid size of the blocks of groups";
     }
     if (take(at_, "owners=")) {
-      return owners(into_.owners, true) ? nullptr : "a list of owners that makes no sense";
+      return owners(into_.owners, true) ? nullptr : "an invalid list of owners";
     }
     if (take(at_, "default=")) {
-      return where(into_.standard) ? nullptr : "a placement that it does not know";
+      return where(into_.standard) ? nullptr : "an invalid placement";
     }
     if (take(at_, "rule=")) {
       return one_rule();
@@ -140,36 +125,31 @@ class reader {
       at_ += std::strspn(at_, "0123456789,-|");
       return nullptr;
     }
-    if (take(at_, "main")) {
-      into_.main_works = true;
-      return nullptr;
-    }
-    if (take(at_, "observe")) {
-      into_.observe = true;
-      return nullptr;
-    }
-    if (take(at_, "trace")) {
-      into_.trace = true;
-      return nullptr;
-    }
-    if (take(at_, "numa-pin")) {
-      into_.numa_pin = true;
-      return nullptr;
-    }
-    if (take(at_, "announce")) {
-      into_.announce = true;
-      return nullptr;
-    }
-    if (take(at_, "quiet")) {
-      into_.quiet = true;
-      return nullptr;
-    }
     if (take(at_, "report=")) {
       into_.report = at_;
       at_ += std::strlen(at_);
       return nullptr;
     }
-    return "a setting that it does not know";
+    return flag() ? nullptr : "an unknown setting";
+  }
+
+  /// A setting without a value.
+  bool flag() noexcept {
+    struct named_flag {
+      const char* name;
+      bool settings::* into;
+    };
+    static constexpr named_flag flags[] = {
+        {"main", &settings::main_works},   {"observe", &settings::observe},
+        {"trace", &settings::trace},       {"numa-pin", &settings::numa_pin},
+        {"announce", &settings::announce}, {"quiet", &settings::quiet}};
+    for (const named_flag& each : flags) {
+      if (take(at_, each.name)) {
+        into_.*each.into = true;
+        return true;
+      }
+    }
+    return false;
   }
 
   bool size(std::size_t& value) noexcept {
@@ -211,26 +191,27 @@ class reader {
     return shortest;
   }
 
+  /// The placements of the wire form; the launcher turns the other kinds into these.
   bool where(placement& into) noexcept {
-    for (const placement_name& each : placement_names) {
-      if (!take(at_, each.name)) {
-        continue;
-      }
-      into.kind = each.kind;
-      switch (each.kind) {
-      case placement_kind::none:
-      case placement_kind::local:
-      case placement_kind::blocked:
+    constexpr placement_kind alone[] = {placement_kind::none, placement_kind::local,
+                                        placement_kind::blocked};
+    for (const placement_kind kind : alone) {
+      if (take(at_, placements::word_of(kind))) {
+        into.kind = kind;
         return true;
-      case placement_kind::cyclic:
-        return take_number(at_, PTRDIFF_MAX, into.granule_bytes) && take(at_, "@") &&
-               owners(into.owners, true);
-      case placement_kind::map:
-        return owners(into.owners, true);
-      case placement_kind::bind:
-      case placement_kind::prefer:
-      case placement_kind::interleave:
-        return owners(into.owners, false);
+      }
+    }
+    constexpr placement_kind with_owners[] = {placement_kind::bind, placement_kind::prefer,
+                                              placement_kind::interleave, placement_kind::cyclic,
+                                              placement_kind::map};
+    for (const placement_kind kind : with_owners) {
+      if (take(at_, placements::word_of(kind))) {
+        into.kind = kind;
+        const bool is_cyclic = kind == placement_kind::cyclic;
+        return take(at_, "@") &&
+               (!is_cyclic ||
+                (take_number(at_, PTRDIFF_MAX, into.granule_bytes) && take(at_, "@"))) &&
+               owners(into.owners, is_cyclic || kind == placement_kind::map);
       }
     }
     return false;
@@ -247,11 +228,11 @@ class reader {
     made.first_above = into_.above_count;
     do {
       if (!condition(made)) {
-        return "a rule's condition that makes no sense";
+        return "an invalid condition of a rule";
       }
     } while (take(at_, ","));
     if (!take(at_, ":") || !where(made.where)) {
-      return "a rule's placement that makes no sense";
+      return "an invalid placement of a rule";
     }
     made.kinds = made.kinds == 0 ? ~0U : made.kinds;
     ++into_.rule_count;

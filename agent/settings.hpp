@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agent/protocol.h"
+#include "placement/kind.hpp"
 
 namespace nodewise::agent {
 
@@ -22,16 +23,7 @@ struct owner_list {
   std::size_t shortest; ///< owners of the shortest run
 };
 
-enum class placement_kind {
-  none,       ///< the program's own policy
-  local,      ///< first touch
-  bind,       ///< one policy for the whole range, as the next two
-  prefer,     ///<
-  interleave, ///<
-  blocked,    ///< one block an owner
-  cyclic,     ///< granules dealt round over the owners
-  map,        ///< relative parts, each with an owner of its own
-};
+using placement_kind = placements::kind;
 
 struct placement {
   placement_kind kind;

@@ -121,8 +121,11 @@ class Bench:
             until = time.monotonic() + 60
             while time.monotonic() < until and most < 0.9 * self.bytes and process.poll() is None:
                 time.sleep(0.2)
-                found = re.search(r"AnonHugePages:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text())
-                most = max(most, int(found[1]) * 1024)
+                try:
+                    text = pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+                except ProcessLookupError:
+                    break
+                most = max(most, int(re.search(r"AnonHugePages:\s+(\d+)", text)[1]) * 1024)
             return most
         finally:
             process.kill()
@@ -226,6 +229,7 @@ def main():
     parser.add_argument("--foreign", type=float, default=0.08,
                         help="share of all processors that others may have during a run; else it is done again")
     parser.add_argument("--variants", type=pathlib.Path, help="an earlier result, to take likwid-bench's variants from")
+    parser.add_argument("--no-likwid", action="store_true", help="where likwid-bench does not run: STREAM's loops alone")
     parser.add_argument("--output")
     arguments = parser.parse_args()
     arguments.program = arguments.program.resolve()
@@ -236,8 +240,8 @@ def main():
     found = collections.defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as folder:
         bench = Bench(arguments, folder)
-        huge = bench.likwid_huge_bytes()
-        if arguments.pages == "huge" and huge < 0.9 * bench.bytes:
+        huge = 0 if arguments.no_likwid else bench.likwid_huge_bytes()
+        if not arguments.no_likwid and arguments.pages == "huge" and huge < 0.9 * bench.bytes:
             raise SystemExit(f"likwid-bench got {huge} bytes in huge pages, not {bench.bytes}: is transparent_hugepage on?")
         parties = {}
         for threads in arguments.threads:
@@ -245,7 +249,7 @@ def main():
                 if (arguments.only and arguments.only not in kernel) or (kernel == "chase" and threads > 1):
                     continue
                 parties[kernel, threads] = [Party("ours", kernel)]
-                if kernel in LIKWID:
+                if kernel in LIKWID and not arguments.no_likwid:
                     variant = chosen.get((kernel, threads)) or fastest_variant(bench, LIKWID[kernel], threads)
                     parties[kernel, threads].append(Party("likwid", variant))
                 if kernel in STREAM or kernel == "chase":

@@ -56,16 +56,16 @@ int main() {
   }
   const model::machine_costs on = model::costs_of(big);
   model::loop loop = test::local_loop(on, "triad", 1'000'000'000);
-  const auto told = [&] { return model::predict(on, loop).told.seconds; };
+  const auto predicted = [&] { return model::predict(on, loop).result.seconds; };
   time("read the machine", [&] { return model::costs_of(big).memory.front().value; });
-  time("triad, first touch", told);
+  time("triad, first touch", predicted);
   loop.maps.assign(3, test::in_turn_over(64));
-  time("triad, pages in turn", told);
+  time("triad, pages in turn", predicted);
   loop.how = {schedule_kind::dynamic, 4096};
-  time("triad, pages in turn, dynamic", told);
+  time("triad, pages in turn, dynamic", predicted);
   loop.how = {};
   loop.maps.assign(3, test::on_node(0));
-  time("triad, all on one node", told);
+  time("triad, all on one node", predicted);
   const model::traffic matrix = counted(on);
   time("4096 different threads", [&] { return price(on, matrix).seconds; });
   const model::traffic mixed = [&] {

@@ -2,9 +2,13 @@
 #include "cli/completion.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/split.hpp"
 #include "cli/completion_words.hpp"
 #include "cli/invocation.hpp"
 
@@ -12,26 +16,10 @@ namespace nodewise::cli {
 
 namespace {
 
-std::vector<const verb*> shown_verbs() {
-  std::vector<const verb*> shown;
-  for (const verb& v : all_verbs()) {
-    if (!v.hidden) {
-      shown.push_back(&v);
-    }
-  }
-  return shown;
-}
-
 /// The words proposed as the value, separated by blanks; `colon` replaces each colon.
 std::string words_of(const flag& of, std::string_view colon = ":") {
-  std::string text;
-  for (const std::string& word : proposed_words(of)) {
-    text += text.empty() ? "" : " ";
-    for (const char letter : word) {
-      text += letter == ':' ? std::string(colon) : std::string(1, letter);
-    }
-  }
-  return text;
+  return joined(proposed_words(of), " ",
+                [&](std::string_view word) { return joined(split(word, ':'), colon); });
 }
 
 bool needs_value(const flag& of) {
@@ -46,21 +34,29 @@ bool takes_program(const verb& of) {
   return of.takes != operands::none && of.takes != operands::names;
 }
 
-/// Joins the words that `word_of` makes of the items with `between`; leaves out empty words.
-template <class Items>
-std::string joined(const Items& items, std::string_view between,
-                   const std::function<std::string(decltype(*std::begin(items)))>& word_of) {
-  std::string text;
-  for (const auto& item : items) {
-    const std::string word = word_of(item);
-    text += (text.empty() || word.empty() ? "" : std::string(between)) + word;
+std::string names_of(const flag& of, std::string_view between) {
+  return of.letter == '\0' ? option_name(of)
+                           : fmt::format("-{}{}{}", of.letter, between, option_name(of));
+}
+
+/// The name and the aliases.
+std::string names_of(const verb& of, std::string_view between) {
+  std::string text(of.name);
+  for (const std::string_view alias : of.aliases) {
+    text.append(between).append(alias);
   }
   return text;
 }
 
-std::string names_of(const flag& of, std::string_view between) {
-  return (of.letter == '\0' ? "" : "-" + std::string(1, of.letter) + std::string(between)) +
-         option_name(of);
+std::string action_names(const verb& of) {
+  return joined(of.actions, " ", &action::name);
+}
+
+std::vector<const flag*> flags_with_value(const verb& of) {
+  std::vector<const flag*> flags;
+  std::ranges::copy_if(of.flags, std::back_inserter(flags),
+                       [](const flag* f) { return needs_value(*f); });
+  return flags;
 }
 
 // bash
@@ -68,44 +64,33 @@ std::string names_of(const flag& of, std::string_view between) {
 /// The values proposed after an option that takes one: its choices, files, or nothing.
 std::string bash_values(const verb& of) {
   std::string text;
-  for (const flag* const f : of.flags) {
-    if (!needs_value(*f)) {
-      continue;
-    }
-    text += "      " + names_of(*f, "|") + ") ";
-    if (takes_file(*f)) {
-      text += "_nodewise_files \"" + words_of(*f) + "\"; ";
-    } else if (const std::string words = words_of(*f); !words.empty()) {
-      text += std::string(takes_a_list(*f) ? "_nodewise_list" : "_nodewise_words") + " \"" + words +
-              "\"; ";
-    }
-    text += "return ;;\n";
+  for (const flag* const f : flags_with_value(of)) {
+    const std::string words = words_of(*f);
+    const char* const function = takes_file(*f)     ? "_nodewise_files"
+                                 : takes_a_list(*f) ? "_nodewise_list"
+                                                    : "_nodewise_words";
+    const bool proposes = takes_file(*f) || !words.empty();
+    text += fmt::format("      {}) {}return ;;\n", names_of(*f, "|"),
+                        proposes ? fmt::format("{} \"{}\"; ", function, words) : "");
   }
   return text;
 }
 
 std::string bash_verb(const verb& of) {
   const std::string options =
-      joined(of.flags, " ", [](const flag* const& f) { return names_of(*f, " "); });
-  const std::string values = joined(of.flags, "|", [](const flag* const& f) {
-    return needs_value(*f) ? names_of(*f, "|") : std::string{};
-  });
-  std::string text = "  " + std::string(of.name);
-  for (const std::string_view alias : of.aliases) {
-    text += "|" + std::string(alias);
-  }
-  text += ")\n";
+      joined(of.flags, " ", [](const flag* f) { return names_of(*f, " "); });
+  const std::string values =
+      joined(flags_with_value(of), "|", [](const flag* f) { return names_of(*f, "|"); });
+  std::string text = fmt::format("  {})\n", names_of(of, "|"));
   if (takes_program(of)) {
-    const bool behind_dashes = of.takes == operands::names_or_program;
-    text +=
-        "    _nodewise_program \"" + values + "\"" + (behind_dashes ? " --" : "") + " && return\n";
+    text += fmt::format("    _nodewise_program \"{}\"{} && return\n", values,
+                        of.takes == operands::names_or_program ? " --" : "");
   }
-  text += "    case $previous in\n" + bash_values(of) + "    esac\n";
-  const std::string actions =
-      joined(of.actions, " ", [](const action& a) { return std::string(a.name); });
-  text += "    if [[ $word == -* ]]; then\n      _nodewise_words \"" + options + "\"\n";
-  if (!actions.empty()) {
-    text += "    else\n      _nodewise_words \"" + actions + "\"\n";
+  text += fmt::format("    case $previous in\n{}    esac\n    if [[ $word == -* ]]; then\n"
+                      "      _nodewise_words \"{}\"\n",
+                      bash_values(of), options);
+  if (!of.actions.empty()) {
+    text += fmt::format("    else\n      _nodewise_words \"{}\"\n", action_names(of));
   } else if (takes_program(of)) {
     text += "    else\n      COMPREPLY=($(compgen -c -- \"$word\") $(compgen -f -- \"$word\"))\n";
   }
@@ -113,9 +98,6 @@ std::string bash_verb(const verb& of) {
 }
 
 std::string bash_script() {
-  const auto verbs = shown_verbs();
-  const std::string names =
-      joined(verbs, " ", [](const verb* const& v) { return std::string(v->name); });
   std::string text = R"(# Completion of nodewise for bash.
 
 _nodewise_words() { COMPREPLY=($(compgen -W "$1" -- "$word")); }
@@ -203,11 +185,15 @@ _nodewise_propose() {
   done
   if ((at >= here)); then
 )";
-  text += "    _nodewise_words \"" + names + " " +
-          joined(command_flags(), " ", [](const flag* const& f) { return option_name(*f); }) +
-          "\"\n    return\n  fi\n  case ${words[at]} in\n";
-  for (const verb* const v : verbs) {
-    text += bash_verb(*v);
+  std::string words;
+  for (const verb& v : shown_verbs()) {
+    words.append(v.name) += ' ';
+  }
+  words += joined(command_flags(), " ", [](const flag* f) { return option_name(*f); });
+  text += fmt::format("    _nodewise_words \"{}\"\n    return\n  fi\n  case ${{words[at]}} in\n",
+                      words);
+  for (const verb& v : shown_verbs()) {
+    text += bash_verb(v);
   }
   return text + "  esac\n}\n\ncomplete -o bashdefault -F _nodewise nodewise\n";
 }
@@ -235,36 +221,28 @@ bool more_follows(const flag& of) {
 }
 
 std::string zsh_value(const flag& of) {
-  const std::string name = zsh_text(of.value);
   if (of.kind == flag_kind::toggle) {
     return "";
   }
   const std::string words = words_of(of, "\\:");
-  if (words.empty()) {
-    return ":" + name + ":" + (takes_file(of) ? "_files" : " ");
-  }
-  if (takes_a_list(of)) {
-    return ":" + name + ":_sequence compadd - " + words;
-  }
   // A word that ends in a colon continues, so no blank follows it.
-  const std::string some =
-      "compadd " + std::string(more_follows(of) ? "-S \"\" " : "") + "- " + words;
-  return ":" + name + ":" +
-         (takes_file(of)     ? "{" + some + "; _files}"
-          : more_follows(of) ? "{" + some + "}"
-                             : "(" + words + ")");
+  const std::string some = fmt::format("compadd {}- {}", more_follows(of) ? "-S \"\" " : "", words);
+  const std::string proposed = words.empty()      ? (takes_file(of) ? "_files" : " ")
+                               : takes_a_list(of) ? "_sequence compadd - " + words
+                               : takes_file(of)   ? fmt::format("{{{}; _files}}", some)
+                               : more_follows(of) ? fmt::format("{{{}}}", some)
+                                                  : fmt::format("({})", words);
+  return fmt::format(":{}:{}", zsh_text(of.value), proposed);
 }
 
 std::string zsh_flag(const flag& of) {
-  const std::string help = "[" + zsh_text(of.help) + "]" + zsh_value(of);
-  const std::string sign = of.kind == flag_kind::toggle           ? ""
-                           : of.kind == flag_kind::optional_value ? "=-"
-                                                                  : "=";
-  const std::string many = of.kind == flag_kind::list ? "*" : "";
-  std::string text = "      '" + many + option_name(of) + sign + help + "' \\\n";
+  const std::string help = fmt::format("[{}]{}", zsh_text(of.help), zsh_value(of));
+  const bool toggle = of.kind == flag_kind::toggle;
+  const char* const sign = toggle ? "" : of.kind == flag_kind::optional_value ? "=-" : "=";
+  const char* const many = of.kind == flag_kind::list ? "*" : "";
+  std::string text = fmt::format("      '{}{}{}{}' \\\n", many, option_name(of), sign, help);
   if (of.letter != '\0') {
-    const std::string letter = "-" + std::string(1, of.letter);
-    text += "      '" + many + letter + (sign.empty() ? "" : "+") + help + "' \\\n";
+    text += fmt::format("      '{}-{}{}{}' \\\n", many, of.letter, toggle ? "" : "+", help);
   }
   return text;
 }
@@ -272,8 +250,8 @@ std::string zsh_flag(const flag& of) {
 std::string zsh_script() {
   std::string text = "#compdef nodewise\n# Completion of nodewise for zsh.\n\n_nodewise() {\n"
                      "  local context state line\n  typeset -A opt_args\n  local -a verbs=(\n";
-  for (const verb* const v : shown_verbs()) {
-    text += "    '" + std::string(v->name) + ":" + zsh_text(v->summary) + "'\n";
+  for (const verb& v : shown_verbs()) {
+    text += fmt::format("    '{}:{}'\n", v.name, zsh_text(v.summary));
   }
   text += "  )\n  _arguments -C \\\n";
   for (const flag* const f : command_flags()) {
@@ -281,18 +259,16 @@ std::string zsh_script() {
   }
   text += "      '1:verb:->verb' '*::argument:->argument'\n"
           "  case $state in\n  verb) _describe verb verbs ;;\n  argument)\n    case $words[1] in\n";
-  for (const verb* const v : shown_verbs()) {
-    text += "    " + std::string(v->name) + ")\n      _arguments -s \\\n";
-    for (const flag* const f : v->flags) {
+  for (const verb& v : shown_verbs()) {
+    text += fmt::format("    {})\n      _arguments -s \\\n", names_of(v, "|"));
+    for (const flag* const f : v.flags) {
       text += zsh_flag(*f);
     }
-    if (!v->actions.empty()) {
-      text += "      '1:action:(" +
-              joined(v->actions, " ", [](const action& a) { return std::string(a.name); }) +
-              ")' '*:operand:_files' ;;\n";
+    if (!v.actions.empty()) {
+      text += fmt::format("      '1:action:({})' '*:operand:_files' ;;\n", action_names(v));
     } else {
       text +=
-          takes_program(*v) ? "      '*::program:_normal' ;;\n" : "      '*:operand:_files' ;;\n";
+          takes_program(v) ? "      '*::program:_normal' ;;\n" : "      '*:operand:_files' ;;\n";
     }
   }
   return text + "    esac ;;\n  esac\n}\n\n_nodewise \"$@\"\n";
@@ -309,38 +285,39 @@ std::string fish_text(std::string_view text) {
 }
 
 std::string fish_flag(const flag& of) {
-  std::string text = " -l " + std::string(of.name);
-  text += of.letter == '\0' ? "" : " -s " + std::string(1, of.letter);
+  std::string text = fmt::format(" -l {}", of.name);
+  text += of.letter == '\0' ? "" : fmt::format(" -s {}", of.letter);
   if (needs_value(of)) {
     text += takes_file(of) ? " -r -F" : " -x";
     const std::string words = words_of(of);
-    text += words.empty() ? ""
-            : takes_a_list(of)
-                ? " -a \"(__fish_complete_list , 'string split \\\" \\\" \\\"" + words + "\\\"')\""
-                : " -a '" + words + "'";
+    if (takes_a_list(of)) {
+      text += fmt::format(R"#( -a "(__fish_complete_list , 'string split \" \" \"{}\"')")#", words);
+    } else if (!words.empty()) {
+      text += fmt::format(" -a '{}'", words);
+    }
   }
   return text + " -d " + fish_text(of.help);
 }
 
 std::string fish_script() {
+  constexpr const char* without_verb = "complete -c nodewise -n __fish_use_subcommand";
   std::string text = "# Completion of nodewise for fish.\n\ncomplete -c nodewise -f\n";
-  for (const verb* const v : shown_verbs()) {
-    text += "complete -c nodewise -n __fish_use_subcommand -a " + std::string(v->name) + " -d " +
-            fish_text(v->summary) + "\n";
+  for (const verb& v : shown_verbs()) {
+    text += fmt::format("{} -a {} -d {}\n", without_verb, v.name, fish_text(v.summary));
   }
   for (const flag* const f : command_flags()) {
-    text += "complete -c nodewise -n __fish_use_subcommand" + fish_flag(*f) + "\n";
+    text += fmt::format("{}{}\n", without_verb, fish_flag(*f));
   }
-  for (const verb* const v : shown_verbs()) {
+  for (const verb& v : shown_verbs()) {
     const std::string line =
-        "complete -c nodewise -n '__fish_seen_subcommand_from " + std::string(v->name) + "'";
-    for (const flag* const f : v->flags) {
-      text += line + fish_flag(*f) + "\n";
+        fmt::format("complete -c nodewise -n '__fish_seen_subcommand_from {}'", names_of(v, " "));
+    for (const flag* const f : v.flags) {
+      text += fmt::format("{}{}\n", line, fish_flag(*f));
     }
-    for (const action& a : v->actions) {
-      text += line + " -a " + std::string(a.name) + " -d " + fish_text(a.summary) + "\n";
+    for (const action& a : v.actions) {
+      text += fmt::format("{} -a {} -d {}\n", line, a.name, fish_text(a.summary));
     }
-    if (takes_program(*v)) {
+    if (takes_program(v)) {
       text += line + " -a '(__fish_complete_subcommand)'\n";
     }
   }
@@ -359,8 +336,8 @@ std::string completion_script(std::string_view shell) {
   if (shell == "fish") {
     return fish_script();
   }
-  throw error(error_kind::usage, "completion for " + std::string(shell),
-              "there is none for this shell", "name bash, zsh or fish");
+  throw error(error_kind::usage, fmt::format("completion for {}", shell),
+              "this shell is not supported", "use bash, zsh or fish");
 }
 
 } // namespace nodewise::cli

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/completion_words.hpp"
 
-#include <algorithm>
-
+#include "base/split.hpp"
 #include "cli/invocation.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/measure_flags.hpp"
@@ -14,14 +13,8 @@ namespace nodewise::cli {
 namespace {
 
 std::vector<std::string> choices_of(const flag& of) {
-  std::vector<std::string> words;
-  std::string_view rest = of.choices;
-  while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find('|'));
-    words.emplace_back(word);
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-  }
-  return words;
+  const auto words = split(of.choices, '|');
+  return {words.begin(), words.end()};
 }
 
 std::vector<std::string> machines() {

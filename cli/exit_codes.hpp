@@ -30,17 +30,17 @@ struct exit_code_row {
 
 /// The table that `nodewise --help` and the manual print.
 inline constexpr std::array exit_codes = {
-    exit_code_row{exit_code::ok, "0", "done"},
-    exit_code_row{exit_code::check_failed, "1",
-                  "a check that was asked for failed (--strict, lab check)"},
-    exit_code_row{exit_code::usage, "2", "the command line makes no sense"},
-    exit_code_row{exit_code::bad_input, "3", "a file cannot be read or is not what it should be"},
+    exit_code_row{exit_code::ok, "0", "success"},
+    exit_code_row{exit_code::check_failed, "1", "a requested check failed (--strict, lab check)"},
+    exit_code_row{exit_code::usage, "2", "invalid command line"},
+    exit_code_row{exit_code::bad_input, "3",
+                  "an input file cannot be read, or its content is invalid"},
     exit_code_row{exit_code::refused, "4", "the operating system refused"},
-    exit_code_row{exit_code::time_limit, "124", "the time limit of a virtual machine passed"},
-    exit_code_row{exit_code::not_started, "125", "nodewise failed before the program ran"},
+    exit_code_row{exit_code::time_limit, "124", "the time limit of a virtual machine was reached"},
+    exit_code_row{exit_code::not_started, "125", "nodewise failed before the program started"},
     exit_code_row{exit_code::not_executable, "126", "the program cannot be executed"},
     exit_code_row{exit_code::not_found, "127", "the program was not found"},
-    exit_code_row{exit_code::signal_base, "128+N", "the program was ended by signal N"},
+    exit_code_row{exit_code::signal_base, "128+N", "signal N ended the program"},
 };
 
 [[nodiscard]] constexpr int exit_code_of(error_kind kind) noexcept {

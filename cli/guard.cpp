@@ -27,22 +27,20 @@ int exit_code_for(const error& e, const invocation& given) {
 } // namespace
 
 int guard(const invocation& given, const std::function<int()>& work) {
-  const auto complain = [&](const error& e) {
+  const auto print = [&](const error& e) {
     write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
+    return exit_code_for(e, given);
   };
   try {
     return work();
   } catch (const error& e) {
-    complain(e);
-    return exit_code_for(e, given);
+    return print(e);
   } catch (const std::bad_alloc&) {
-    const error e(error_kind::system, "memory", "there is none left",
-                  "raise the limit (ulimit -v)");
-    complain(e);
-    return exit_code_for(e, given);
+    return print({error_kind::system, "allocating memory", "there is no memory left",
+                  "raise the limit (ulimit -v)"});
   } catch (const std::exception& e) {
-    complain({error_kind::system, "this command", e.what(),
-              "this is a defect of nodewise: please report it with the command line"});
+    (void)print({error_kind::system, "this command", e.what(),
+                 "this is a bug in nodewise: please report it with the command line"});
     return exit_code::not_started;
   }
 }

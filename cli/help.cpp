@@ -2,8 +2,10 @@
 #include "cli/help.hpp"
 
 #include <algorithm>
+#include <iterator>
 
-#include "cli/exit_codes.hpp"
+#include <fmt/core.h>
+
 #include "report/wrap.hpp"
 
 namespace nodewise::cli {
@@ -42,14 +44,10 @@ class page {
     }
     line(head + report::wrap_indented(meaning, how_.width, indent));
   }
-  void examples(std::span<const example> all) {
-    title("Examples");
-    for (const example& e : all) {
-      line("  " + paint(how_, tone::accent, e.command));
-      paragraph(e.meaning, 6);
-    }
+  void add_example(const example& of) {
+    line("  " + paint(how_, tone::accent, of.command));
+    paragraph(of.meaning, 6);
   }
-  [[nodiscard]] const report::style& how() const { return how_; }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
@@ -59,38 +57,40 @@ class page {
 
 void write_verbs(page& to) {
   to.title("Verbs");
-  for (const verb& v : all_verbs()) {
-    if (!v.hidden) {
-      to.entry(v.name, v.summary, 8);
-    }
+  for (const verb& v : shown_verbs()) {
+    to.entry(v.name, v.summary, 10);
   }
 }
 
 void write_exit_codes(page& to, const verb* of) {
   to.title("Exit codes");
-  for (const exit_code_row& row : exit_codes) {
-    const bool always = row.code == exit_code::ok || row.code == exit_code::usage;
-    if (of == nullptr || always ||
-        std::ranges::find(of->exit_codes, row.code) != of->exit_codes.end()) {
-      to.entry(row.shown, row.meaning, 5);
-    }
+  for (const exit_code_row& row : exit_codes_of(of)) {
+    to.entry(row.shown, row.meaning, 5);
   }
 }
 
 } // namespace
 
 std::string flag_heading(const flag& of) {
-  std::string text = of.letter != '\0' ? "-" + std::string(1, of.letter) + ", " : "    ";
-  text += "--" + std::string(of.name);
+  const std::string letter = of.letter != '\0' ? fmt::format("-{}, ", of.letter) : "    ";
   if (of.kind == flag_kind::optional_value) {
-    return text + "[=" + std::string(of.value) + "]";
+    return fmt::format("{}--{}[={}]", letter, of.name, of.value);
   }
-  return of.value.empty() ? text : text + " " + std::string(of.value);
+  return fmt::format("{}--{}{}{}", letter, of.name, of.value.empty() ? "" : " ", of.value);
 }
 
 std::string flag_text(const flag& of) {
-  return std::string(of.help) +
-         (of.standard.empty() ? "" : " (default: " + std::string(of.standard) + ")");
+  return of.standard.empty() ? std::string(of.help)
+                             : fmt::format("{} (default: {})", of.help, of.standard);
+}
+
+std::vector<exit_code_row> exit_codes_of(const verb* of) {
+  std::vector<exit_code_row> rows;
+  std::ranges::copy_if(exit_codes, std::back_inserter(rows), [&](const exit_code_row& row) {
+    return of == nullptr || row.code == exit_code::ok || row.code == exit_code::usage ||
+           std::ranges::find(of->exit_codes, row.code) != of->exit_codes.end();
+  });
+  return rows;
 }
 
 std::vector<flag_group> groups_of(const verb& of) {
@@ -113,8 +113,7 @@ std::vector<flag_group> groups_of(const verb& of) {
 
 std::string command_help(const report::style& how) {
   page to(how);
-  to.line(paint(how, tone::strong, "nodewise") +
-          " - put data next to the work on machines whose memory is not uniform");
+  to.line(fmt::format("{} - {}", paint(how, tone::strong, "nodewise"), command_summary));
   to.line();
   to.line("usage: nodewise VERB [options] ...");
   write_verbs(to);
@@ -124,30 +123,31 @@ std::string command_help(const report::style& how) {
   }
   to.title("Examples");
   for (const char* const name : {"topo", "run", "doctor"}) {
-    const example& first = find_verb(name)->examples.front();
-    to.line("  " + paint(how, tone::accent, first.command));
-    to.paragraph(first.meaning, 6);
+    to.add_example(find_verb(name)->examples.front());
   }
   write_exit_codes(to, nullptr);
   to.line();
-  to.line("`nodewise VERB --help` explains a verb.");
+  to.line("`nodewise VERB --help` describes a verb.");
   return to.take();
 }
 
 std::string verb_help(const verb& of, const report::style& how) {
   page to(how);
-  to.paragraph(paint(how, tone::strong, "nodewise " + std::string(of.name)) + " - " +
-                   std::string(of.summary),
+  to.paragraph(fmt::format("{} - {}", paint(how, tone::strong, fmt::format("nodewise {}", of.name)),
+                           of.summary),
                0);
   to.line();
-  to.line("usage: nodewise " + std::string(of.name) + " " + std::string(of.usage));
+  to.line(fmt::format("usage: nodewise {} {}", of.name, of.usage));
+  for (const std::string_view alias : of.aliases) {
+    to.line(fmt::format("alias: nodewise {}", alias));
+  }
   to.line();
   to.paragraph(of.description, 0);
   if (!of.actions.empty()) {
     to.title("Actions");
     for (const action& a : of.actions) {
-      to.entry(std::string(a.name) + (a.operands.empty() ? "" : " " + std::string(a.operands)),
-               a.summary, 17);
+      to.entry(fmt::format("{}{}{}", a.name, a.operands.empty() ? "" : " ", a.operands), a.summary,
+               17);
     }
   }
   for (const flag_group& g : groups_of(of)) {
@@ -156,7 +156,10 @@ std::string verb_help(const verb& of, const report::style& how) {
       to.entry(flag_heading(*f), flag_text(*f), widest_heading);
     }
   }
-  to.examples(of.examples);
+  to.title("Examples");
+  for (const example& each : of.examples) {
+    to.add_example(each);
+  }
   write_exit_codes(to, &of);
   return to.take();
 }
@@ -166,7 +169,7 @@ std::string short_help(const report::style& how) {
   to.line("usage: nodewise VERB [options] ...");
   write_verbs(to);
   to.line();
-  to.line("`nodewise --help` says more, `nodewise VERB --help` explains a verb.");
+  to.line("`nodewise --help` prints more, `nodewise VERB --help` describes a verb.");
   return to.take();
 }
 

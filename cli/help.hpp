@@ -3,13 +3,16 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "cli/exit_codes.hpp"
 #include "cli/registry.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {
+
+/// What the command is for, in one line.
+inline constexpr std::string_view command_summary = "place data and threads on NUMA machines";
 
 /// `nodewise --help`: verbs, common options, exit codes.
 [[nodiscard]] std::string command_help(const report::style& how);
@@ -24,6 +27,9 @@ struct flag_group {
   std::vector<const flag*> members;
 };
 [[nodiscard]] std::vector<flag_group> groups_of(const verb& of);
+
+/// The exit codes that a page lists: those of a verb, or all without one.
+[[nodiscard]] std::vector<exit_code_row> exit_codes_of(const verb* of);
 
 /// "-N, --cpunodebind NODES".
 [[nodiscard]] std::string flag_heading(const flag& of);

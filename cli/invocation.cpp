@@ -2,24 +2,35 @@
 #include "cli/invocation.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <ranges>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
+#include "base/parse_real.hpp"
 #include "base/size_text.hpp"
 
 namespace nodewise::cli {
+
+namespace {
+
+[[noreturn]] void refuse_value(const flag& which, std::string_view value, const std::string& takes,
+                               std::string_view example) {
+  throw error(error_kind::usage, fmt::format("--{} {}", which.name, value), takes,
+              fmt::format("write for example --{} {}", which.name, example));
+}
+
+} // namespace
 
 bool invocation::has(const flag& which) const noexcept {
   return std::ranges::any_of(options, [&](const option& o) { return o.what == &which; });
 }
 
 std::optional<std::string_view> invocation::text(const flag& which) const noexcept {
-  for (const option& o : std::views::reverse(options)) {
-    if (o.what == &which) {
-      return o.value;
-    }
-  }
-  return std::nullopt;
+  const auto latest_first = std::views::reverse(options);
+  const auto found = std::ranges::find(latest_first, &which, &option::what);
+  return found == latest_first.end() ? std::nullopt : std::optional<std::string_view>(found->value);
 }
 
 std::vector<std::string_view> invocation::texts(const flag& which) const {
@@ -38,20 +49,31 @@ std::optional<long long> invocation::number(const flag& which, long long least,
   if (!typed) {
     return std::nullopt;
   }
-  const std::string given(*typed);
-  long long value = 0;
-  const char* const end = given.data() + given.size();
-  const auto [stop, code] = std::from_chars(given.data(), end, value);
-  const bool in_limits = code == std::errc{} && stop == end && value >= least && value <= most;
-  if (!in_limits) {
+  const auto value = parse_number<long long>(*typed);
+  if (!value || *value < least || *value > most) {
     const bool bounded = most != std::numeric_limits<long long>::max();
-    throw error(error_kind::usage, option_name(which) + " " + given,
-                "it takes a whole number " +
-                    (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
-                             : "of at least " + std::to_string(least)),
-                "write for example " + option_name(which) + " " + std::to_string(least));
+    refuse_value(which, *typed,
+                 bounded ? fmt::format("it takes a whole number from {} to {}", least, most)
+                         : fmt::format("it takes a whole number of at least {}", least),
+                 std::to_string(least));
   }
   return value;
+}
+
+std::optional<std::chrono::milliseconds> invocation::time(const flag& which,
+                                                          std::chrono::milliseconds least) const {
+  const auto typed = text(which);
+  if (!typed || (typed->empty() && which.kind == flag_kind::optional_value)) {
+    return std::nullopt;
+  }
+  constexpr double most = 1e6;
+  const double lowest = std::chrono::duration<double>(least).count();
+  const auto seconds = parse_real(*typed);
+  if (!seconds || !(*seconds >= lowest) || *seconds > most) {
+    refuse_value(which, *typed,
+                 fmt::format("it takes a number of seconds from {} to a million", lowest), "0.5");
+  }
+  return std::chrono::milliseconds{std::lround(*seconds * 1000)};
 }
 
 std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
@@ -61,9 +83,8 @@ std::optional<std::uint64_t> invocation::bytes(const flag& which) const {
   }
   const auto bytes = parse_size(*typed);
   if (!bytes) {
-    throw error(error_kind::usage, option_name(which) + " " + std::string(*typed),
-                "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
-                "write for example " + option_name(which) + " 1MiB");
+    refuse_value(which, *typed, "it takes a size in bytes, or with K, M, G, T (powers of 1024)",
+                 "1MiB");
   }
   return bytes;
 }
@@ -76,11 +97,9 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
   }
   for (const option& o : options) {
     if (std::ranges::find(left_out, o.what) == left_out.end()) {
-      all.push_back(option_name(*o.what) +
-                    (o.what->kind == flag_kind::toggle ||
-                             (o.what->kind == flag_kind::optional_value && o.value.empty())
-                         ? ""
-                         : "=" + o.value));
+      const bool alone = o.what->kind == flag_kind::toggle ||
+                         (o.what->kind == flag_kind::optional_value && o.value.empty());
+      all.push_back(option_name(*o.what) + (alone ? "" : "=" + o.value));
     }
   }
   const bool words_first = verb != nullptr && verb->takes == operands::names_or_program;
@@ -98,7 +117,17 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
 }
 
 std::string option_name(const flag& which) {
-  return "--" + std::string(which.name);
+  return fmt::format("--{}", which.name);
+}
+
+int process_number(std::string_view text) {
+  const int number = parse_number<int>(text).value_or(0);
+  if (number <= 0) {
+    throw error(error_kind::usage, fmt::format("the process '{}'", text),
+                "it is not the number of a process",
+                "`ps -e` lists processes; write -- before a program to start");
+  }
+  return number;
 }
 
 } // namespace nodewise::cli

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -40,6 +40,10 @@ class invocation {
   [[nodiscard]] std::optional<long long>
   number(const flag& which, long long least = 0,
          long long most = std::numeric_limits<long long>::max()) const;
+  /// Seconds such as "0.5", from `least` to a million. nullopt also if the flag's value is optional
+  /// and left out.
+  [[nodiscard]] std::optional<std::chrono::milliseconds>
+  time(const flag& which, std::chrono::milliseconds least) const;
   /// A size as "4096", "64K", "4MiB", "1.5G": binary units.
   [[nodiscard]] std::optional<std::uint64_t> bytes(const flag& which) const;
 
@@ -50,6 +54,9 @@ class invocation {
 
 /// "--membind": the name of an option in errors.
 [[nodiscard]] std::string option_name(const flag& which);
+
+/// The number of a process. Throws `error` (usage).
+[[nodiscard]] int process_number(std::string_view text);
 
 /// Calls `read()` and adds the option to its usage errors: "--membind: the list '0-'".
 template <class Read>

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_codes.hpp"
@@ -32,7 +33,7 @@ class inherited_file {
  public:
   inherited_file() : descriptor_(::memfd_create("counts", 0)) {
     if (descriptor_ < 0) {
-      throw error(error_kind::system, "a file for the traffic count", "none was made",
+      throw error(error_kind::system, "cannot create a file for the traffic count", "",
                   "check the limits of memory and of open files", errno);
     }
   }
@@ -40,7 +41,7 @@ class inherited_file {
   inherited_file& operator=(const inherited_file&) = delete;
   ~inherited_file() { ::close(descriptor_); }
 
-  [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  [[nodiscard]] std::string name() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
   [[nodiscard]] std::string read() const {
     std::string text;
     std::array<char, 1 << 16> part{};
@@ -60,10 +61,6 @@ class inherited_file {
  private:
   int descriptor_;
 };
-
-void complain(const error& what, const invocation& given) {
-  write_error(report::error_text(what, style_of(STDERR_FILENO, given)));
-}
 
 void write_counts(const nlohmann::ordered_json& result, std::string_view where) {
   if (where == to_standard_output) {
@@ -141,7 +138,7 @@ void check_traffic_output(const invocation& given) {
   }
 }
 
-int tell_traffic(const counted_run& run, const machine& on, const invocation& given) {
+int report_traffic(const counted_run& run, const machine& on, const invocation& given) {
   if (run.lab_failed()) {
     return exit_code::ok; // the run ends with the runner's status, not this one
   }
@@ -157,7 +154,7 @@ int tell_traffic(const counted_run& run, const machine& on, const invocation& gi
       write_counts(traffic_json(found, on, guest_settings(given, found.all)), *where);
     }
   } catch (const error& e) {
-    complain(e, given);
+    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
     return where ? exit_code_of(e.kind()) : exit_code::ok;
   }
   return exit_code::ok;

@@ -49,6 +49,7 @@ void check_traffic_output(const invocation& given);
 /// Call after a run. Prints the report on standard error unless --quiet is given, and writes the
 /// JSON where --on-counts says. Errors are printed. Returns 0 unless --on-counts was given and the
 /// report failed.
-[[nodiscard]] int tell_traffic(const counted_run& run, const machine& on, const invocation& given);
+[[nodiscard]] int report_traffic(const counted_run& run, const machine& on,
+                                 const invocation& given);
 
 } // namespace nodewise::cli

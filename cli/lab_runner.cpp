@@ -3,16 +3,18 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/parse_number.hpp"
 #include "cli/machine_source.hpp"
+#include "cli/terminal.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
 #include "sys/execute.hpp"
@@ -20,50 +22,33 @@
 
 namespace nodewise::cli {
 
-namespace {
-
-/// The plan is read inside the machine, which has its own /proc, /dev, /sys and /run. Refuses a
-/// plan that cannot be followed before the machine starts.
-void require_plan_there(const invocation& given, const flag& which) {
-  const auto name = given.text(which);
-  if (!name) {
-    return;
-  }
-  const auto file = (std::filesystem::current_path() / *name).lexically_normal();
-  for (const char* const own : {"/proc", "/dev", "/sys", "/run"}) {
-    if (file.lexically_relative(own).native().rfind("..", 0) != 0) {
-      throw error(error_kind::usage, option_name(which) + " " + std::string(*name) + " with --on",
-                  "a virtual machine has a " + std::string(own) + " of its own",
-                  "write the plan into a file in another folder");
+void check_plan_for_lab(const invocation& given) {
+  for (const flag* const which : {&flags::plan, &flags::plan_optional}) {
+    const auto name = given.text(*which);
+    if (!name) {
+      continue;
+    }
+    const auto file = (std::filesystem::current_path() / *name).lexically_normal();
+    for (const char* const own : {"/proc", "/dev", "/sys", "/run"}) {
+      if (file.lexically_relative(own).native().rfind("..", 0) != 0) {
+        throw error(error_kind::usage, fmt::format("--{} {} with --on", which->name, *name),
+                    fmt::format("a virtual machine has its own {}", own),
+                    "put the plan into another directory");
+      }
+    }
+    if (which == &flags::plan) {
+      (void)plans::read_plan(std::filesystem::path(*name));
     }
   }
-  if (&which == &flags::plan) {
-    (void)plans::read_plan(std::filesystem::path(*name));
-  }
-}
-
-} // namespace
-
-void check_plan_for_lab(const invocation& given) {
-  require_plan_there(given, flags::plan);
-  require_plan_there(given, flags::plan_optional);
 }
 
 std::string machine_file_for_runner(const machine& what) {
-  const auto refuse = [&](int errno_value) {
-    throw error(error_kind::system, "the machine file of " + what.name + " for the lab",
-                "it could not be handed over", "check the limits of memory and of open files",
-                errno_value);
-  };
   // Stays open across exec: the runner reads it through its descriptor number.
   const int file = ::memfd_create("machine.json", 0);
-  if (file < 0) {
-    refuse(errno);
-  }
-  const std::string text = report::json_text(machine_json(what));
-  const ssize_t written = ::write(file, text.data(), text.size());
-  if (written != static_cast<ssize_t>(text.size())) {
-    refuse(written < 0 ? errno : ENOSPC);
+  const int failed = file < 0 ? errno : write_all(file, report::json_text(machine_json(what)));
+  if (failed != 0) {
+    throw error(error_kind::system, fmt::format("the machine file of {} for the lab", what.name),
+                "it could not be written", "check the limits of memory and of open files", failed);
   }
   return "/proc/self/fd/" + std::to_string(file);
 }
@@ -95,8 +80,8 @@ topology machine_of_on(const invocation& given, const paths& from) {
   constexpr std::string_view prefix = "lab:";
   const std::string_view where = given.text(flags::on).value_or("");
   if (!where.starts_with(prefix)) {
-    throw error(error_kind::usage, "--on " + std::string(where), "only lab:MACHINE can follow",
-                "write for example --on lab:4x2; `nodewise lab list` names the machines");
+    throw error(error_kind::usage, fmt::format("--on {}", where), "it takes lab:MACHINE",
+                "write for example --on lab:4x2; `nodewise lab list` lists the machines");
   }
   return for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
 }
@@ -116,6 +101,13 @@ std::vector<std::string> runner_words(const invocation& given, const machine& wh
   return words;
 }
 
+std::vector<std::string> with_command(std::vector<std::string> runner, const paths& from,
+                                      const std::vector<std::string>& inside) {
+  runner.push_back(from.command());
+  runner.insert(runner.end(), inside.begin(), inside.end());
+  return runner;
+}
+
 std::string python_for_lab() {
   constexpr std::string_view prefix = "python3.";
   constexpr int oldest_minor = 11;
@@ -127,21 +119,20 @@ std::string python_for_lab() {
   if (at == std::string_view::npos) {
     return "python3";
   }
-  int minor = 0;
-  std::from_chars(name.data() + at + prefix.size(), name.data() + name.size(), minor);
-  return minor >= oldest_minor ? system : "python3";
+  const auto minor = parse_number<int>(name.substr(at + prefix.size()));
+  return minor.value_or(0) >= oldest_minor ? system : "python3";
 }
 
 void start_runner(const paths& from, std::vector<std::string> arguments) {
   const std::string python = python_for_lab();
   if (::access(from.lab_runner().c_str(), R_OK) != 0) {
-    throw error(error_kind::system, "the lab", from.lab_runner() + " cannot be read",
-                "install nodewise whole: bin, libexec and share of one build", errno);
+    throw error(error_kind::system, "starting the lab", from.lab_runner() + " cannot be read",
+                "install all parts of one build: bin, libexec and share", errno);
   }
   std::vector<std::string> command = {python, from.lab_runner()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const int failed = sys::execute(command);
-  throw error(error_kind::system, "the lab, by " + python, "it could not be started",
+  throw error(error_kind::system, "starting the lab with " + python, "it could not be started",
               "install Python 3.11 or later: apt install python3", failed);
 }
 

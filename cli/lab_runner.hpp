@@ -39,6 +39,11 @@ void check_plan_for_lab(const invocation& given);
 [[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what,
                                                     const char* grace_seconds = nullptr);
 
+/// The runner's arguments, then the command inside the machine: `nodewise` with these arguments.
+[[nodiscard]] std::vector<std::string> with_command(std::vector<std::string> runner,
+                                                    const paths& from,
+                                                    const std::vector<std::string>& inside);
+
 /// Replaces this process with the runner. Throws `error` (system) if it cannot be started.
 [[noreturn]] void start_runner(const paths& from, std::vector<std::string> arguments);
 

@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/error.hpp>
+
+#include "base/joined.hpp"
 
 #include "cli/registry.hpp"
 #include "topology/export_xml.hpp"
@@ -33,25 +36,6 @@ bool looks_synthetic(std::string_view text) {
          text[colon + 1] <= '9';
 }
 
-topology read_file(const fs::path& file) {
-  return file_begins_with(file, '<') ? topology::from_xml(file) : topology::from_json(file);
-}
-
-[[noreturn]] void refuse_lab_name(std::string_view name, const paths& from) {
-  const std::vector<std::string> names = lab_machine_names(from);
-  std::string list;
-  for (const std::string& n : names) {
-    list += (list.empty() ? "" : ", ") + n;
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string near = nearest(name, views);
-  throw error(error_kind::usage, "the machine lab:" + std::string(name),
-              "no machine of this name in " + from.machines(),
-              (near.empty() ? std::string{} : "did you mean lab:" + near + "? ") + "there are " +
-                  (list.empty() ? "" : list + ", ") +
-                  "grids such as lab:4x2, and lab:/path/to/machine.json");
-}
-
 /// Converts what --input names to a source that hwloc can read.
 topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> what) {
   using namespace topology_detail;
@@ -68,10 +52,11 @@ topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> wh
   if (file_begins_with(fs::path(*what), '<')) {
     return xml_file{fs::path(*what)};
   }
-  throw error(error_kind::usage, "hwloc's XML of " + std::string(*what),
+  throw error(error_kind::usage, fmt::format("hwloc's XML of {}", *what),
               "hwloc reads this system, sysfs trees, its own XML and synthetic machines",
-              "take --json, or ask inside the machine: nodewise topo --xml --on lab:NAME; what was "
-              "measured on another machine goes into its own XML: -i FILE.xml --costs FILE.json");
+              "use --json, or run it inside the machine: nodewise topo --xml --on lab:NAME; to add "
+              "costs that were measured on another machine, give that machine's XML: -i FILE.xml "
+              "--costs FILE.json");
 }
 
 } // namespace
@@ -95,7 +80,7 @@ std::vector<std::string> lab_machine_names(const paths& from) {
 }
 
 topology read_lab_machine(std::string_view name, const paths& from) {
-  const std::vector<std::string> names = lab_machine_names(from);
+  std::vector<std::string> names = lab_machine_names(from);
   if (std::ranges::find(names, name) != names.end()) {
     return topology::from_json(fs::path(from.machines()) / (std::string(name) + ".json"));
   }
@@ -105,7 +90,13 @@ topology read_lab_machine(std::string_view name, const paths& from) {
   if (name.find('/') != std::string_view::npos || name.ends_with(".json")) {
     return topology::from_json(fs::path(name));
   }
-  refuse_lab_name(name, from);
+  const std::string near = nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
+  names.emplace_back("grids such as lab:4x2");
+  throw error(error_kind::usage, fmt::format("the machine lab:{}", name),
+              "no machine of this name in " + from.machines(),
+              fmt::format("{}there are {}, and lab:/path/to/machine.json",
+                          near.empty() ? "" : fmt::format("did you mean lab:{}? ", near),
+                          joined(names, ", ")));
 }
 
 std::string machine_xml(std::optional<std::string_view> what,
@@ -125,21 +116,21 @@ topology read_machine(std::string_view what, const paths& from) {
   const fs::path file(what);
   std::error_code none;
   if (fs::is_regular_file(file, none)) {
-    return read_file(file);
+    return file_begins_with(file, '<') ? topology::from_xml(file) : topology::from_json(file);
   }
   if (fs::is_directory(file, none)) {
-    throw error(error_kind::usage, "the machine of " + std::string(what), "it is a directory",
-                "for a recorded sysfs tree write sysfs:" + std::string(what));
+    throw error(error_kind::usage, fmt::format("the machine of {}", what), "it is a directory",
+                fmt::format("for a recorded sysfs tree, write sysfs:{}", what));
   }
   if (file.extension() == ".xml" || file.extension() == ".json") {
-    throw error(error_kind::input, "the machine file " + std::string(what), "there is no such file",
-                "check the path");
+    throw error(error_kind::input, fmt::format("the machine file {}", what),
+                "there is no such file", "check the path");
   }
   if (is_grid(what) || looks_synthetic(what)) {
     return topology::synthetic(what);
   }
-  throw error(error_kind::usage, "the machine '" + std::string(what) + "'",
-              "neither a file nor a specification",
+  throw error(error_kind::usage, fmt::format("the machine '{}'", what),
+              "it is neither a file nor a specification",
               "write FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or \"numa:2 core:4 pu:1\"");
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/version.hpp>
 
-#include "cli/exit_codes.hpp"
 #include "cli/help.hpp"
 
 namespace nodewise::cli {
@@ -50,48 +52,43 @@ std::string upper(std::string_view text) {
   return out;
 }
 
+std::string bold(std::string_view text) {
+  return fmt::format("\\fB{}\\fR", roff(text));
+}
+
+std::string italic(std::string_view text) {
+  return fmt::format("\\fI{}\\fR", roff(text));
+}
+
 class manual {
  public:
   manual(std::string_view page, std::string_view summary) {
     // No date: the same source gives the same page.
-    text_ = ".TH " + upper(page) + " 1 \"\" \"nodewise " NODEWISE_VERSION "\" \"Nodewise\"\n";
+    line(fmt::format(".TH {} 1 \"\" \"nodewise {}\" \"Nodewise\"", upper(page), NODEWISE_VERSION));
     section("NAME");
-    text_ += std::string(roff(page)) + " \\- " + roff(summary) + "\n";
+    line(fmt::format("{} \\- {}", roff(page), roff(summary)));
   }
 
-  void section(std::string_view name) { text_ += ".SH " + upper(name) + "\n"; }
-  void subsection(std::string_view name) { text_ += ".SS " + std::string(name) + "\n"; }
-  void paragraph(std::string_view text) { text_ += ".PP\n" + roff(text) + "\n"; }
-  void line(const std::string& formatted) { text_ += formatted + "\n"; }
-  void entry(const std::string& formatted_term, std::string_view meaning) {
-    text_ += ".TP\n" + formatted_term + "\n" + roff(meaning) + "\n";
-  }
-  void examples(std::span<const example> all) {
-    section("EXAMPLES");
-    for (const example& e : all) {
-      entry("\\fB" + roff(e.command) + "\\fR", e.meaning);
-    }
+  void section(std::string_view name) { line(".SH " + upper(name)); }
+  void subsection(std::string_view name) { line(fmt::format(".SS {}", name)); }
+  void paragraph(std::string_view text) { line(".PP\n" + roff(text)); }
+  void line(std::string_view formatted) { text_.append(formatted) += '\n'; }
+  void entry(std::string_view formatted_term, std::string_view meaning) {
+    line(fmt::format(".TP\n{}\n{}", formatted_term, roff(meaning)));
   }
   void exit_status(const verb* of) {
     section("EXIT STATUS");
-    for (const exit_code_row& row : exit_codes) {
-      const bool always = row.code == exit_code::ok || row.code == exit_code::usage;
-      if (of == nullptr || always ||
-          std::ranges::find(of->exit_codes, row.code) != of->exit_codes.end()) {
-        entry("\\fB" + roff(row.shown) + "\\fR", row.meaning);
-      }
+    for (const exit_code_row& row : exit_codes_of(of)) {
+      entry(bold(row.shown), row.meaning);
     }
   }
   void flag_entry(const flag& of) {
-    std::string term;
-    if (of.letter != '\0') {
-      term = "\\fB\\-" + std::string(1, of.letter) + "\\fR, ";
-    }
-    term += "\\fB\\-\\-" + roff(of.name) + "\\fR";
+    std::string term = of.letter != '\0' ? bold(fmt::format("-{}", of.letter)) + ", " : "";
+    term += bold(fmt::format("--{}", of.name));
     if (of.kind == flag_kind::optional_value) {
-      term += "[=\\fI" + roff(of.value) + "\\fR]";
+      term += "[=" + italic(of.value) + "]";
     } else if (!of.value.empty()) {
-      term += " \\fI" + roff(of.value) + "\\fR";
+      term += " " + italic(of.value);
     }
     entry(term, flag_text(of));
   }
@@ -104,14 +101,12 @@ class manual {
 } // namespace
 
 std::string command_manual() {
-  manual page("nodewise", "put data next to the work on machines whose memory is not uniform");
+  manual page("nodewise", command_summary);
   page.section("SYNOPSIS");
   page.line("\\fBnodewise\\fR \\fIVERB\\fR [\\fIoptions\\fR] ...");
   page.section("VERBS");
-  for (const verb& v : all_verbs()) {
-    if (!v.hidden) {
-      page.entry("\\fB" + roff(v.name) + "\\fR " + roff(v.usage), v.summary);
-    }
+  for (const verb& v : shown_verbs()) {
+    page.entry(fmt::format("{} {}", bold(v.name), roff(v.usage)), v.summary);
   }
   page.section("OPTIONS");
   for (const flag* const f : command_flags()) {
@@ -119,29 +114,30 @@ std::string command_manual() {
   }
   page.exit_status(nullptr);
   page.section("ENVIRONMENT");
-  page.entry("\\fBNO_COLOR\\fR", "If set to anything, there are no colours.");
-  page.entry("\\fBCLICOLOR_FORCE\\fR", "If set and not 0, there are colours in a pipe, too.");
-  page.entry("\\fBCOLUMNS\\fR", "The width of the output; otherwise that of the terminal, or 80.");
+  page.entry(bold("NO_COLOR"), "If set, the output has no colours.");
+  page.entry(bold("CLICOLOR_FORCE"), "If set and not 0, output to a pipe has colours, too.");
+  page.entry(bold("COLUMNS"), "The width of the output (default: that of the terminal, or 80).");
   page.section("SEE ALSO");
-  for (const verb& v : all_verbs()) {
-    if (!v.hidden) {
-      page.line(".BR nodewise\\-" + roff(v.name) + " (1),");
-    }
+  for (const verb& v : shown_verbs()) {
+    page.line(fmt::format(".BR nodewise\\-{} (1),", roff(v.name)));
   }
   page.line(".BR numactl (8),\n.BR lstopo (1),\n.BR numa (7)");
   return page.take();
 }
 
 std::string verb_manual(const verb& of) {
-  manual page("nodewise-" + std::string(of.name), of.summary);
+  manual page(fmt::format("nodewise-{}", of.name), of.summary);
   page.section("SYNOPSIS");
-  page.line("\\fBnodewise " + roff(of.name) + "\\fR " + roff(of.usage));
+  page.line(fmt::format("{} {}", bold(fmt::format("nodewise {}", of.name)), roff(of.usage)));
+  for (const std::string_view alias : of.aliases) {
+    page.line(fmt::format(".br\n{} {}", bold(fmt::format("nodewise {}", alias)), roff(of.usage)));
+  }
   page.section("DESCRIPTION");
   page.paragraph(of.description);
   if (!of.actions.empty()) {
     page.section("ACTIONS");
     for (const action& a : of.actions) {
-      page.entry("\\fB" + roff(a.name) + "\\fR \\fI" + roff(a.operands) + "\\fR", a.summary);
+      page.entry(fmt::format("{} {}", bold(a.name), italic(a.operands)), a.summary);
     }
   }
   page.section("OPTIONS");
@@ -151,7 +147,10 @@ std::string verb_manual(const verb& of) {
       page.flag_entry(*f);
     }
   }
-  page.examples(of.examples);
+  page.section("EXAMPLES");
+  for (const example& each : of.examples) {
+    page.entry(bold(each.command), each.meaning);
+  }
   page.exit_status(&of);
   page.section("SEE ALSO");
   page.line(".BR nodewise (1)");

@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include "base/counted.hpp"
+#include "base/joined.hpp"
 #include "cli/measure_view.hpp"
 #include "report/table.hpp"
 
@@ -28,16 +31,13 @@ struct words {
   std::string_view below; ///< follows their number; empty if the rows say it
 };
 constexpr std::array<words, static_cast<std::size_t>(judgement::count)> all_words = {{
-    {"other buffers or threads", "with other buffers or threads: no change of the machine"},
-    {"too few visits", "with too few visits to tell: --time gives more"},
-    {"disturbed", "apart, but one of both was disturbed: measure again"},
-    {"", "did not change: the intervals meet"},
+    {"other buffers or threads", "with other buffers or threads: not comparable"},
+    {"too few visits", "with too few visits to compare: --time gives more"},
+    {"disturbed", "with a difference, but one of the two was disturbed: measure again"},
+    {"", "without a change: the intervals overlap"},
     {"better", ""},
     {"worse", ""},
 }};
-const words& words_for(judgement of) {
-  return all_words[static_cast<std::size_t>(of)];
-}
 tone tone_of(judgement of) {
   return of == judgement::better ? tone::good : of == judgement::worse ? tone::bad : tone::warning;
 }
@@ -74,14 +74,12 @@ std::string about_hosts(const measurement& before, const measurement& after) {
     return "";
   }
   const auto described = [](const measurement& each) {
-    std::string text = each.host.empty() ? "an unknown host" : each.host;
-    text += ", by " + each.instruction_set;
-    for (const std::string& group : each.workgroups) {
-      text += ", -w " + group;
-    }
-    return text;
+    return fmt::format(
+        "{}, by {}{}", each.host.empty() ? "an unknown host" : each.host, each.instruction_set,
+        joined(each.workgroups, "", [](const std::string& group) { return ", -w " + group; }));
   };
-  return "Not the same was measured: " + described(before) + "; " + described(after) + ".\n";
+  return fmt::format("Different things were measured: {}; {}.\n", described(before),
+                     described(after));
 }
 
 } // namespace
@@ -105,23 +103,23 @@ std::string comparison_text(const measurement& before, const measurement& after,
     if (found.apart) {
       rows.add({std::string(to_string(now.of)),
                 now.label,
-                format_figure(old.median) + " " + now.unit,
-                format_figure(figure.median) + " " + now.unit,
+                fmt::format("{} {}", format_figure(old.median), now.unit),
+                fmt::format("{} {}", format_figure(figure.median), now.unit),
                 old.median > 0 ? format_figure(found.ratio) : std::string(),
-                {std::string(words_for(is).in_row), tone_of(is)}});
+                {std::string(all_words[static_cast<std::size_t>(is)].in_row), tone_of(is)}});
     }
   }
   std::string text = about_hosts(before, after) + (rows.empty() ? "" : rows.to_string(how));
   for (std::size_t i = 0; i < many.size(); ++i) {
     if (many[i] != 0 && !all_words[i].below.empty()) {
-      text += counted(many[i], "figure") + " " + std::string(all_words[i].below) + ".\n";
+      text += fmt::format("{} {}.\n", counted(many[i], "figure"), all_words[i].below);
     }
   }
   const std::size_t of_one = known_only(before, after) + known_only(after, before);
   if (of_one != 0) {
-    text += counted(of_one, "figure") + " of one measurement only.\n";
+    text += counted(of_one, "figure") + " in one measurement only.\n";
   }
-  return text.empty() ? "Nothing was measured in both.\n" : text;
+  return text.empty() ? "The measurements have no figure in common.\n" : text;
 }
 
 } // namespace nodewise::cli

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include "cli/invocation.hpp"
 #include "cli/measure_flags.hpp"
 #include "cli/measure_view.hpp"
@@ -38,10 +40,10 @@ measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
 
 namespace {
 
-std::string small_buffers(std::uint64_t bytes, const std::string& why, std::uint64_t enough) {
-  return "buffers of " + report::format_bytes(bytes) + why +
-         " are less than four times the caches of this machine (" + report::format_bytes(enough) +
-         "): figures may be of the caches";
+std::string small_buffers(std::uint64_t bytes, std::string_view why, std::uint64_t enough) {
+  return fmt::format("buffers of {}{} are smaller than four times the caches of this machine ({}): "
+                     "figures may show the caches",
+                     report::format_bytes(bytes), why, report::format_bytes(enough));
 }
 
 } // namespace
@@ -53,7 +55,7 @@ std::vector<std::string> doubts(const topology& on, const measure::scope& what,
   const bool is_asked = what.bytes != 0 || what.experiments.empty(); // workgroups set a size
   const std::uint64_t most = measure::most_bytes(on, what.memory);
   if (!is_asked && most < enough) {
-    all.push_back(small_buffers(most, ", all that memory has to give,", enough));
+    all.push_back(small_buffers(most, ", all the memory that is available,", enough));
   }
   std::uint64_t smallest = enough;
   std::size_t threads = 0;
@@ -67,9 +69,9 @@ std::vector<std::string> doubts(const topology& on, const measure::scope& what,
   }
   const auto quota = doctor::read_cpu_quota(kernel).processors;
   if (quota && *quota < static_cast<double>(threads)) {
-    all.push_back("this control group may use the time of " + format_figure(*quota) +
-                  " processors, for " + std::to_string(threads) +
-                  " threads: they are stopped in between");
+    all.push_back(fmt::format("this control group may use {} processors for {} threads: the kernel "
+                              "stops them at times",
+                              format_figure(*quota), threads));
   }
   return all;
 }
@@ -80,8 +82,9 @@ std::vector<std::string> left_out(const std::vector<point>& points) {
   if (std::ranges::count_if(points, interleaves) < 2 || std::ranges::any_of(points, by_weight)) {
     return {};
   }
-  return {"interleave: by weight is left out, since no bandwidths are known: write " +
-          option_name(flags::only) + " bandwidth,interleave"};
+  return {fmt::format("interleave: by weight is left out, since no bandwidths are known: use {} "
+                      "bandwidth,interleave",
+                      option_name(flags::only))};
 }
 
 } // namespace nodewise::cli

@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.hpp"
@@ -63,11 +64,11 @@ std::string why_not_whole(const measurement& what) {
   for (const experiment each : {experiment::bandwidth, experiment::latency}) {
     const auto records = what.all(each);
     if (records.empty()) {
-      return "it has no " + std::string(to_string(each));
+      return fmt::format("it has no {}", to_string(each));
     }
     for (const measure::record* one : records) {
       if (!one->is_known()) {
-        return std::string(to_string(each)) + " " + one->label + " is unavailable";
+        return fmt::format("{} {} is unavailable", to_string(each), one->label);
       }
     }
   }
@@ -76,12 +77,12 @@ std::string why_not_whole(const measurement& what) {
 
 std::string why_other_buffers(const invocation& given) {
   if (given.has(flags::buffer_size)) {
-    return option_name(flags::buffer_size) + " " + std::string(*given.text(flags::buffer_size));
+    return fmt::format("{} {}", option_name(flags::buffer_size), *given.text(flags::buffer_size));
   }
   const auto pages = given.text(flags::buffer_pages);
   return pages && *pages != flags::buffer_pages.standard
-             ? option_name(flags::buffer_pages) + " " + std::string(*pages)
-             : std::string();
+             ? fmt::format("{} {}", option_name(flags::buffer_pages), *pages)
+             : "";
 }
 
 } // namespace
@@ -89,8 +90,8 @@ std::string why_other_buffers(const invocation& given) {
 std::string why_in_part(const topology& on) {
   const cpu_set cpus = on.machine().cpus();
   if (on.allowed_cpus() != cpus) {
-    return "only processors " + on.allowed_cpus().to_string() + " of " + cpus.to_string() +
-           " were allowed";
+    return fmt::format("only processors {} of {} were allowed", on.allowed_cpus().to_string(),
+                       cpus.to_string());
   }
   node_set memories;
   for (const memory_node& node : on.machine().nodes) {
@@ -98,9 +99,10 @@ std::string why_in_part(const topology& on) {
       memories.insert(node.id);
     }
   }
-  return on.memory_nodes() == memories ? std::string()
-                                       : "only memory of nodes " + on.memory_nodes().to_string() +
-                                             " of " + memories.to_string() + " was allowed";
+  return on.memory_nodes() == memories
+             ? ""
+             : fmt::format("only memory of nodes {} of {} was allowed",
+                           on.memory_nodes().to_string(), memories.to_string());
 }
 
 std::string why_not_kept(const measurement& what, const topology& on,
@@ -113,9 +115,9 @@ std::string why_not_kept(const measurement& what, const topology& on,
   if (part.empty() && other.empty()) {
     return doubts.empty() ? std::string() : doubts.front();
   }
-  // The user can still have it used by naming a file.
-  return (part.empty() ? other + " is not what others compute with" : part) +
-         "; -o FILE writes it, NODEWISE_MEASURED=FILE has it used";
+  // The user can still name a file for it.
+  return fmt::format("{}; write it with -o FILE, use it with NODEWISE_MEASURED=FILE",
+                     part.empty() ? other + " is not the standard" : part);
 }
 
 std::string why_worse(const measurement& now, const measurement& kept) {
@@ -125,7 +127,7 @@ std::string why_worse(const measurement& now, const measurement& kept) {
     return "more of it was disturbed";
   }
   if (made.sure < old.sure) {
-    return "fewer figures were visited often enough";
+    return "fewer figures have enough visits";
   }
   return made.figures < old.figures ? "it has fewer figures" : "";
 }
@@ -139,19 +141,20 @@ std::string keep(const measurement& what, const topology& on,
   // In a virtual machine remote memory costs as much as local memory, and the file could be the
   // host's.
   if (const char* const lab = std::getenv("NODEWISE_LAB"); lab != nullptr && *lab != '\0') {
-    return "Not kept: the virtual machine " + std::string(lab) +
-           " shows where pages are, not what they cost.\n";
+    return fmt::format("Not saved: the virtual machine {} shows where pages are, not what they "
+                       "cost.\n",
+                       lab);
   }
   if (const std::string why = why_not_kept(what, on, doubts, given); !why.empty()) {
-    return "Not kept: " + why + ".\n";
+    return fmt::format("Not saved: {}.\n", why);
   }
   try {
     const std::filesystem::path file = nodewise::measured::file_to_write(
         [](const char* name) -> const char* { return std::getenv(name); }, what.host);
     const auto kept = read_kept(file, on.machine());
     if (const std::string why = kept ? why_worse(what, *kept) : ""; !why.empty()) {
-      return "Not kept: " + why + " than in " + file.string() +
-             "; remove that to have this one used.\n";
+      return fmt::format("Not saved: {} than in {}; remove that file to save this one.\n", why,
+                         file.string());
     }
     std::error_code failed;
     std::filesystem::create_directories(file.parent_path(), failed);
@@ -160,18 +163,21 @@ std::string keep(const measurement& what, const topology& on,
                     std::generic_category());
     }
     if (failed) {
-      return "Not kept in " + file.string() + ": " + failed.message() +
-             "; NODEWISE_MEASURED=FILE names another, --no-keep leaves it out.\n";
+      return fmt::format(
+          "Not saved in {}: {}; NODEWISE_MEASURED=FILE names another file, --no-keep "
+          "saves nothing.\n",
+          file.string(), failed.message());
     }
     if (const std::size_t disturbed = quality(what).disturbed; disturbed != 0) {
-      return "Kept in " + file.string() + ", with a mark at " + counted(disturbed, "figure") +
-             " that other work disturbed: nodewise topo shows it, run --memory weighted:auto over "
-             "several nodes refuses marked bandwidths. Measure again while nothing else runs.\n";
+      return fmt::format("Saved in {}, with a mark at {} that other work disturbed: nodewise topo "
+                         "shows it, run --memory weighted:auto over several nodes refuses marked "
+                         "bandwidths. Measure again on an idle machine.\n",
+                         file.string(), counted(disturbed, "figure"));
     }
-    return "Kept in " + file.string() +
-           ": nodewise topo shows it, run --memory weighted:auto uses it.\n";
+    return fmt::format("Saved in {}: nodewise topo shows it, run --memory weighted:auto uses it.\n",
+                       file.string());
   } catch (const error& e) { // no home directory
-    return "Not kept: " + e.answered() + "; " + e.hint() + ".\n";
+    return fmt::format("Not saved: {}; {}.\n", e.answered(), e.hint());
   }
 }
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/parse_real.hpp"
 #include "base/split.hpp"
 #include "cli/measure_doubts.hpp"
 #include "cli/measure_flags.hpp"
@@ -36,19 +39,20 @@ std::vector<std::string_view> words_of(const invocation& given, const flag& list
   return words;
 }
 
+/// "--only bandwith", for errors.
+std::string typed_text(const flag& which, std::string_view value) {
+  return fmt::format("{} {}", option_name(which), value);
+}
+
 [[noreturn]] void refuse_experiment(std::string_view word) {
   std::vector<std::string_view> names;
   for (const experiment each : measure::full_set()) {
     names.push_back(to_string(each));
   }
   const std::string near = nearest(word, names);
-  std::string all;
-  for (const std::string_view each : names) {
-    all += (all.empty() ? "" : ", ") + std::string(each);
-  }
-  throw error(error_kind::usage, option_name(flags::only) + " " + std::string(word),
-              "there is no such experiment",
-              near.empty() ? "there are " + all : "did you mean " + near + "?");
+  throw error(error_kind::usage, typed_text(flags::only, word), "there is no such experiment",
+              near.empty() ? "use one of " + joined(names, ", ")
+                           : fmt::format("did you mean {}?", near));
 }
 
 std::vector<experiment> chosen_experiments(const invocation& given) {
@@ -68,34 +72,33 @@ std::vector<experiment> chosen_experiments(const invocation& given) {
 
 /// likwid-bench has a kernel for each instruction set; nodewise does not offer that choice.
 [[noreturn]] void refuse_kernel(std::string_view word) {
-  const std::string asked = option_name(flags::measured_kernel) + " " + std::string(word);
+  const std::string asked = typed_text(flags::measured_kernel, word);
   for (std::size_t end = word.rfind('_'); end != std::string_view::npos && end != 0;
        end = word.rfind('_', end - 1)) {
     constexpr std::array<std::string_view, 6> sets = {"sse", "avx", "avx512", "neon", "sve", "fma"};
     if (measure::find_kernel(word.substr(0, end)) != nullptr &&
         std::ranges::count(sets, word.substr(word.rfind('_') + 1)) != 0) {
-      throw error(error_kind::usage, asked, "the instruction set is chosen, not asked for",
-                  "write " + std::string(word.substr(0, end)));
+      throw error(error_kind::usage, asked, "nodewise chooses the instruction set itself",
+                  fmt::format("write {}", word.substr(0, end)));
     }
   }
   std::vector<std::string_view> names;
   std::ranges::transform(measure::kernels(), std::back_inserter(names), &measure::kernel::name);
   const std::string near = nearest(word, names);
   throw error(error_kind::usage, asked, "there is no such kernel",
-              near.empty() ? "see nodewise measure --help" : "did you mean " + near + "?");
+              near.empty() ? "see nodewise measure --help" : fmt::format("did you mean {}?", near));
 }
 
 /// Throws if an experiment requested by name would be left out.
 void require_points(const std::vector<experiment>& asked, const std::vector<point>& points) {
   for (const experiment each : asked) {
     if (!std::ranges::count(points, each, &point::of)) {
-      throw error(error_kind::usage, option_name(flags::only) + " " + std::string(to_string(each)),
-                  each == experiment::migration
-                      ? "it needs two nodes with memory"
-                      : (each == experiment::loaded_latency
-                             ? "it needs a node with two cores that this process may use"
-                             : "it needs two cores that this process may use"),
-                  "leave it out here; nodewise topo draws what there is");
+      throw error(error_kind::usage, typed_text(flags::only, to_string(each)),
+                  each == experiment::migration ? "it needs two nodes with memory"
+                  : each == experiment::loaded_latency
+                      ? "it needs a node with two cores that this process may use"
+                      : "it needs two cores that this process may use",
+                  "leave it out; `nodewise topo` shows this machine");
     }
   }
 }
@@ -125,17 +128,15 @@ std::vector<std::string_view> chosen_kernels(const invocation& given) {
 }
 
 page_size pages_of(const invocation& given) {
-  const std::string_view text = given.text(flags::buffer_pages).value_or("auto");
-  if (text == "base") {
-    return page_size::base;
-  }
-  if (text == "huge") {
-    return page_size::transparent_huge;
-  }
-  if (text == "2M") {
-    return page_size::huge_2m;
-  }
-  return text == "1G" ? page_size::huge_1g : page_size::automatic;
+  constexpr std::array<std::pair<std::string_view, page_size>, 4> sizes = {
+      {{"base", page_size::base},
+       {"huge", page_size::transparent_huge},
+       {"2M", page_size::huge_2m},
+       {"1G", page_size::huge_1g}}};
+  const auto* const found =
+      std::ranges::find(sizes, given.text(flags::buffer_pages).value_or("auto"),
+                        &std::pair<std::string_view, page_size>::first);
+  return found == sizes.end() ? page_size::automatic : found->second;
 }
 
 std::optional<std::chrono::nanoseconds> asked_time(const invocation& given) {
@@ -144,11 +145,9 @@ std::optional<std::chrono::nanoseconds> asked_time(const invocation& given) {
     return std::nullopt;
   }
   constexpr double most = 1e5;
-  double seconds = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (failed != std::errc{} || end != text->data() + text->size() || !(seconds > 0) ||
-      seconds > most) {
-    throw error(error_kind::usage, option_name(flags::point_time) + " " + std::string(*text),
+  const double seconds = parse_real(*text).value_or(0);
+  if (!(seconds > 0) || seconds > most) {
+    throw error(error_kind::usage, typed_text(flags::point_time, *text),
                 "it takes seconds, such as 0.5 or 10", "give a number up to 100000");
   }
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
@@ -187,9 +186,9 @@ std::vector<std::string> shared_processors(const point& of) {
   if (twice.empty()) {
     return {};
   }
-  return {option_name(flags::workgroup) + ": processors " + twice.to_string() +
-          " have several threads, which take turns: give other domains or fewer threads, or allow "
-          "this process more processors"};
+  return {fmt::format("{}: processors {} have several threads, which take turns: use other domains "
+                      "or fewer threads, or allow this process more processors",
+                      option_name(flags::workgroup), twice.to_string())};
 }
 
 /// One point for each kernel; all workgroups run at the same time.
@@ -204,9 +203,9 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
       const auto asked =
           for_option(flags::workgroup, [&] { return spec::parse_workgroup(text, on); });
       if (asked.arrays.size() > does.arrays) {
-        throw error(error_kind::usage, option_name(flags::workgroup) + " " + std::string(text),
-                    "there is no array " + std::to_string(asked.arrays.size() - 1) + ": " +
-                        std::string(name) + " has " + std::to_string(does.arrays),
+        throw error(error_kind::usage, typed_text(flags::workgroup, text),
+                    fmt::format("there is no array {}: {} has {}", asked.arrays.size() - 1, name,
+                                does.arrays),
                     "count arrays from 0; nodewise measure --help shows the loops");
       }
       const auto groups = groups_of(asked, does, on);
@@ -219,20 +218,30 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
 }
 
 [[noreturn]] void refuse_both(const std::string& one, const std::string& other, const char* answer,
-                              const std::string& hint = "leave one of both out") {
-  throw error(error_kind::usage, one + " with " + other, answer, hint);
+                              const std::string& hint = "leave one of them out") {
+  throw error(error_kind::usage, fmt::format("{} with {}", one, other), answer, hint);
 }
 
+/// Two options that exclude each other.
+struct exclusion {
+  const flag* one;
+  const flag* other;
+  const char* answer;
+  const char* hint = "leave one of them out";
+};
+constexpr const char* different_sets = "they select different sets";
+constexpr const char* not_shown = "the comparison would not be shown"; // it has no JSON form
+constexpr exclusion exclusions[] = {
+    {&flags::workgroup, &flags::only, different_sets},
+    {&flags::workgroup, &flags::full, different_sets},
+    {&flags::full, &flags::only, different_sets},
+    {&flags::workgroup, &flags::buffer_size, "a workgroup has its own size", "leave --size out"},
+    {&flags::compare, &flags::json, not_shown, "leave --json out; -o FILE writes the measurement"},
+    {&flags::compare, &flags::quiet, not_shown},
+    {&flags::weights, &flags::compare, "they exclude each other"},
+};
+
 void require_one_question(const invocation& given) {
-  for (const flag* other : {&flags::only, &flags::full}) {
-    if (given.has(flags::workgroup) && given.has(*other)) {
-      refuse_both(option_name(flags::workgroup), option_name(*other),
-                  "they ask for different sets");
-    }
-  }
-  if (given.has(flags::full) && given.has(flags::only)) {
-    refuse_both(option_name(flags::full), option_name(flags::only), "they ask for different sets");
-  }
   if (given.has(flags::measured_kernel) && given.has(flags::only) &&
       !std::ranges::count(chosen_experiments(given), experiment::kernels)) {
     refuse_both(option_name(flags::measured_kernel), option_name(flags::only),
@@ -241,20 +250,15 @@ void require_one_question(const invocation& given) {
   }
   if (given.bytes(flags::buffer_size) == std::uint64_t{0}) {
     throw error(error_kind::usage, option_name(flags::buffer_size) + " 0",
-                "there is nothing to sweep over",
-                "leave it out for " + std::string(flags::buffer_size.standard));
-  }
-  if (given.has(flags::workgroup) && given.has(flags::buffer_size)) {
-    refuse_both(option_name(flags::workgroup), option_name(flags::buffer_size),
-                "a workgroup says its own size",
-                "leave " + option_name(flags::buffer_size) + " out");
+                "buffers cannot be empty",
+                fmt::format("leave it out for {}", flags::buffer_size.standard));
   }
 }
 
 /// Weights need measured bandwidths: refuses options without them before measuring anything.
 void require_bandwidths(const invocation& given) {
   const std::string weights = option_name(flags::weights);
-  constexpr const char* answer = "weights are made of the bandwidths between nodes";
+  constexpr const char* answer = "weights need the bandwidths between nodes";
   if (given.has(flags::only)) {
     if (!std::ranges::count(chosen_experiments(given), experiment::bandwidth)) {
       refuse_both(weights, option_name(flags::only), answer,
@@ -275,18 +279,7 @@ void require_nothing_to_measure(const invocation& given) {
                            &flags::point_time, &flags::buffer_size, &flags::buffer_pages}) {
     if (given.has(*asks)) {
       refuse_both(option_name(*asks), given.operands.back(),
-                  "a file that is named is shown, and nothing is measured");
-    }
-  }
-}
-
-/// A comparison is text and has no JSON form.
-void require_readers(const invocation& given) {
-  for (const flag* silent : {&flags::json, &flags::quiet}) {
-    if (given.has(*silent)) {
-      refuse_both(option_name(flags::compare), option_name(*silent),
-                  "nobody would see what changed",
-                  "leave " + option_name(*silent) + " out; -o FILE writes the measurement");
+                  "a given file is shown, and nothing is measured");
     }
   }
 }
@@ -294,17 +287,14 @@ void require_readers(const invocation& given) {
 /// The lines for a shell need standard output for themselves.
 void require_sense_of_weights(const invocation& given, bool measures) {
   const std::string weights = option_name(flags::weights);
-  if (given.has(flags::compare)) {
-    refuse_both(weights, option_name(flags::compare), "they are two questions");
-  }
   if (given.text(flags::weights) != "apply") {
     if (given.has(flags::json) && !given.has(flags::output)) {
-      refuse_both(weights, option_name(flags::json), "both are for standard output",
+      refuse_both(weights, option_name(flags::json), "both write to standard output",
                   "write the JSON to a file: -o FILE instead of " + option_name(flags::json));
     }
     if (given.has(flags::quiet)) {
       refuse_both(weights, option_name(flags::quiet), "nothing would be printed, and nothing set",
-                  "leave one of both out, or write " + weights + "=apply");
+                  "leave one of them out, or write " + weights + "=apply");
     }
   }
   if (measures) {
@@ -319,14 +309,17 @@ void require_sense(const invocation& given) {
   const bool compares = given.has(flags::compare);
   if (compares ? files == 0 || files > 2 : files > 1) {
     throw error(error_kind::usage, compares ? option_name(flags::compare) : "nodewise measure",
-                std::to_string(files) + " files are named",
-                compares ? "name the one to compare with, or two" : "name one that it has written");
+                fmt::format("{} files are given", files),
+                compares ? "give the file to compare with, or two files"
+                         : "give one file that it has written");
   }
   if (files == (compares ? 2U : 1U)) {
     require_nothing_to_measure(given);
   }
-  if (compares) {
-    require_readers(given);
+  for (const exclusion& each : exclusions) {
+    if (given.has(*each.one) && given.has(*each.other)) {
+      refuse_both(option_name(*each.one), option_name(*each.other), each.answer, each.hint);
+    }
   }
   if (given.has(flags::weights)) {
     require_sense_of_weights(given, files == 0);

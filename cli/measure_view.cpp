@@ -2,16 +2,16 @@
 #include "cli/measure_view.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/joined.hpp"
 #include "measure/measurement_json.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -30,12 +30,8 @@ using report::tone;
 
 constexpr auto right = report::align::right;
 
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
-
 std::string range(double low, double high, const report::style& how) {
-  return format_figure(low) + (how.unicode ? "–" : "..") + format_figure(high);
+  return fmt::format("{}{}{}", format_figure(low), how.unicode ? "–" : "..", format_figure(high));
 }
 
 cell figure_cell(const record* of) {
@@ -48,13 +44,11 @@ std::string title(const measurement& what, experiment of, std::string_view unit,
   std::string done(explain(of));
   if (what.set == "workgroups") {
     done = what.workgroups.size() == 1 ? "workgroup " : "at the same time, workgroups ";
-    for (const std::string& each : what.workgroups) {
-      done += (&each == &what.workgroups.front() ? "" : " and ") + each;
-    }
+    done += joined(what.workgroups, " and ");
   }
   std::string name(to_string(of));
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return report::paint(how, tone::strong, name) + ", " + std::string(unit) + ": " + done + "\n";
+  return fmt::format("{}, {}: {}\n", report::paint(how, tone::strong, name), unit, done);
 }
 
 /// Rows: nodes with processors; columns: memories.
@@ -67,11 +61,11 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
   }
   std::vector<report::column> columns = {{"from \\ memory"}};
   for (const node_id node : to) {
-    columns.push_back({"node " + number(node), right});
+    columns.push_back({fmt::format("node {}", node), right});
   }
   report::table rows(std::move(columns), 2);
   for (const node_id row : from) {
-    std::vector<cell> cells = {"node " + number(row)};
+    std::vector<cell> cells = {fmt::format("node {}", row)};
     for (const node_id column : to) {
       const auto found = std::ranges::find_if(
           records, [&](const record* each) { return each->from == row && each->to == column; });
@@ -147,17 +141,13 @@ std::string whose(const std::vector<std::string>& labels, std::size_t all) {
     return all == 1 ? "" : "all: ";
   }
   std::string text;
-  std::size_t shown = 0;
   for (const std::string& each : labels) {
-    if (shown != 0 && text.size() + each.size() > widest) {
-      break;
+    if (!text.empty() && text.size() + each.size() > widest) {
+      return fmt::format("{} of {} ({}, ...): ", labels.size(), all, text);
     }
-    text += (shown == 0 ? "" : ", ") + each;
-    ++shown;
+    text += (text.empty() ? "" : ", ") + each;
   }
-  return shown == labels.size() ? text + ": "
-                                : std::to_string(labels.size()) + " of " + std::to_string(all) +
-                                      " (" + text + ", ...): ";
+  return text + ": ";
 }
 
 /// The largest disturbance of each kind.
@@ -185,29 +175,28 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
       continue;
     }
     if (figure.two_humped) {
-      add_label(doubts, "two different values, and the median is one of them", each->label);
+      add_label(doubts, "two different values: the median is one of them", each->label);
     }
     if (!figure.has_enough_visits()) {
-      add_label(doubts, "few visits: the interval is all of them", each->label);
+      add_label(doubts, "few visits: the interval contains all of them", each->label);
     }
     if (each->found.disturbed && each->found.disturbed->is_much()) {
       add_label(doubts,
-                "disturbed: up to " + report::format_percent(most.stolen + most.others) +
-                    " of the processors' time went to others",
+                fmt::format("disturbed: up to {} of the processors' time went to others",
+                            report::format_percent(most.stolen + most.others)),
                 each->label);
     }
     if (each->found.disturbed && each->found.disturbed->is_much_elsewhere()) {
       add_label(doubts,
-                "busy elsewhere: other processors up to " + report::format_percent(most.elsewhere) +
-                    " of their time",
+                fmt::format("busy elsewhere: other processors worked up to {} of the time",
+                            report::format_percent(most.elsewhere)),
                 each->label);
     }
   }
   std::string text;
   for (const doubt& each : doubts) {
-    text += "  " +
-            report::paint(how, tone::warning, whose(each.labels, records.size()) + each.what) +
-            "\n";
+    text += fmt::format("  {}\n", report::paint(how, tone::warning,
+                                                whose(each.labels, records.size()) + each.what));
   }
   return text;
 }
@@ -224,15 +213,17 @@ std::string verdict_of_contention(const measurement& what, const record& of,
     return "";
   }
   const measure::change found = compare(own->found.figure(), of.found.figure());
-  const std::string ratio = format_figure(found.ratio);
-  std::string text = "  node " + number(of.to) + ": " + ratio + " times what its own cores draw";
+  std::string_view limit;
   if (found.significant()) {
-    text += found.ratio > 1 ? ", so its cores are their limit, not its memory"
-                            : ", so its memory is the limit, and loses by being shared";
+    limit = found.ratio > 1 ? ", so its cores are the limit, not its memory"
+                            : ", so its memory is the limit, and is slower when it is shared";
   } else if (!found.enough) {
-    text += ", by too few visits to tell which is the limit";
+    limit = ", with too few visits to find the limit";
   }
-  return report::paint(how, tone::faint, text) + "\n";
+  return report::paint(how, tone::faint,
+                       fmt::format("  node {}: {} times what its own cores draw{}", of.to,
+                                   format_figure(found.ratio), limit)) +
+         "\n";
 }
 
 std::string section(const measurement& what, experiment of, const report::style& how) {
@@ -267,7 +258,7 @@ std::string huge_pages(const measurement& what) {
   }
   const std::string from = report::format_percent(*least);
   const std::string to = report::format_percent(most);
-  return ", " + (from == to ? to : from + " to " + to) + " in huge pages";
+  return fmt::format(", {} in huge pages", from == to ? to : fmt::format("{} to {}", from, to));
 }
 
 std::string head(const measurement& what, const report::style& how) {
@@ -275,25 +266,21 @@ std::string head(const measurement& what, const report::style& how) {
   for (const record& each : what.records) {
     bytes = std::max(bytes, each.bytes);
   }
-  std::string text = "Measured";
-  text += what.host.empty() ? "" : " on " + what.host;
-  text += ", " + what.date + ", by " + what.instruction_set;
-  text += bytes == 0 ? "" : ", buffers of " + report::format_bytes(bytes) + huge_pages(what);
+  const std::string text = fmt::format(
+      "Measured{}, {}, by {}{}", what.host.empty() ? "" : " on " + what.host, what.date,
+      what.instruction_set,
+      bytes == 0 ? ""
+                 : fmt::format(", buffers of {}{}", report::format_bytes(bytes), huge_pages(what)));
   return report::paint(how, tone::faint, text) + "\n\n";
 }
 
 } // namespace
 
 std::string format_figure(double value) {
-  // Both forms are far shorter than this buffer; a longer text would be cut off.
-  std::array<char, 32> text{};
   const double size = std::abs(value);
   const bool is_usual = size == 0 || (size >= 0.001 && size < 1e9);
   const int digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size == 0 ? 2 : 4;
-  const int length = is_usual ? std::snprintf(text.data(), text.size(), "%.*f", digits, value)
-                              : std::snprintf(text.data(), text.size(), "%.3g", value);
-  const int most = static_cast<int>(text.size()) - 1;
-  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, most))};
+  return is_usual ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.3g}", value);
 }
 
 std::string measurement_text(const measurement& what, const report::style& how) {
@@ -302,15 +289,13 @@ std::string measurement_text(const measurement& what, const report::style& how) 
     text += section(what, each, how);
   }
   if (!what.is_complete()) {
-    const bool all = what.records.size() == what.planned;
-    text +=
-        report::paint(how, tone::warning,
-                      "Stopped: " +
-                          (all ? std::string("all figures were measured, but not as often as "
-                                             "they would have been.")
-                               : std::to_string(what.records.size()) + " of " +
-                                     std::to_string(what.planned) + " figures were measured.")) +
-        "\n";
+    text += report::paint(
+        how, tone::warning,
+        what.records.size() == what.planned
+            ? "Stopped: all figures were measured, but with fewer visits than planned."
+            : fmt::format("Stopped: {} of {} figures were measured.", what.records.size(),
+                          what.planned));
+    text += "\n";
   }
   return text;
 }

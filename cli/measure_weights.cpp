@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include "cli/measure_flags.hpp"
 #include "cli/measure_keep.hpp"
 #include "cli/terminal.hpp"
@@ -34,23 +36,23 @@ std::string why_no_weights(const measure::measurement& what, const machine& of,
     return "the measurement was stopped";
   }
   for (const measure::record& each : what.records) {
-    const std::string name = std::string(to_string(each.of)) + " " + each.label;
     if (each.found.wrong) {
-      return name + " was computed wrong: " + each.found.unavailable;
+      return fmt::format("{} {} gave a wrong result: {}", to_string(each.of), each.label,
+                         each.found.unavailable);
     }
     if (each.of == experiment::bandwidth && !each.is_known()) {
-      return name + " is unavailable: " + each.found.unavailable;
+      return fmt::format("bandwidth {} is unavailable: {}", each.label, each.found.unavailable);
     }
   }
   return nodewise::measured::why_another(here, of);
 }
 
-std::string tell_weights(const measure::measurement& what, const topology& on,
+std::string weight_lines(const measure::measurement& what, const topology& on,
                          const std::string& file, const invocation& given) {
   const bool applies = given.text(flags::weights) == "apply";
   const bool measured_now = file.empty();
-  const std::string asked =
-      option_name(flags::weights) + (applies ? "=apply" : "") + (measured_now ? "" : " of " + file);
+  const std::string option = option_name(flags::weights) + (applies ? "=apply" : "");
+  const std::string asked = measured_now ? option : fmt::format("{} of {}", option, file);
   std::string why = why_no_weights(what, on.machine(),
                                    measured_now ? on.machine() : topology::system().machine());
   bool refused = applies || measured_now;
@@ -60,12 +62,13 @@ std::string tell_weights(const measure::measurement& what, const topology& on,
   }
   if (!why.empty() && refused) {
     throw error(error_kind::input, asked, why,
-                "measure all of this machine, to the end: nodewise measure " +
-                    option_name(flags::weights) + (applies ? "=apply" : "") +
-                    "; nodewise doctor says what the system refuses");
+                fmt::format("measure the whole machine to the end: nodewise measure {}; nodewise "
+                            "doctor reports what the system refuses",
+                            option));
   }
   if (!why.empty()) {
-    write_error(report::warning_text(asked + ": " + why, style_of(STDERR_FILENO, given)));
+    write_error(
+        report::warning_text(fmt::format("{}: {}", asked, why), style_of(STDERR_FILENO, given)));
   }
   const auto weights = weights_of(what, on.machine());
   if (applies) {

@@ -23,7 +23,7 @@ namespace nodewise::cli {
 /// a new measurement (`file` is empty) goes on with a warning if the machine was measured in part;
 /// printing a file does in both cases, since it may be meant for its own machine. Also throws
 /// `error` (input) if a node with memory has no bandwidth, and (system) if the kernel refuses.
-[[nodiscard]] std::string tell_weights(const measure::measurement& what, const topology& on,
+[[nodiscard]] std::string weight_lines(const measure::measurement& what, const topology& on,
                                        const std::string& file, const invocation& given);
 
 } // namespace nodewise::cli

@@ -3,10 +3,11 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
-#include "cli/help.hpp"
-#include "cli/registry.hpp"
+#include "base/joined.hpp"
 #include "place/kernel_weights.hpp"
 #include "topology/measured_machine.hpp"
 
@@ -17,15 +18,6 @@ namespace {
 topology with(const topology& what, const machine& measured) {
   return {measured::with_costs(what.machine(), measured), what.allowed_cpus(),
           what.allowed_nodes()};
-}
-
-/// The message if nothing is measured.
-std::string joined(const std::vector<std::string>& remarks) {
-  std::string text = "nothing is measured on this machine";
-  for (const std::string& each : remarks) {
-    text += "; " + each;
-  }
-  return text;
 }
 
 /// Weights from a disturbed figure would silently place arrays wrongly. For one node any weight is
@@ -46,11 +38,12 @@ void refuse_disturbed(const measured::profile& kept, const node_set& nodes) {
   }
   disturbed = std::move(disturbed) & nodes;
   if (nodes.size() > 1 && !disturbed.empty()) {
-    throw error(error_kind::input,
-                "weighted:auto, weights by the bandwidths in " + kept.file.string(),
-                "other work disturbed the measurement of node " + disturbed.to_string(),
-                "measure again while nothing else runs: nodewise measure; or give the weights: "
-                "weighted:0=3,1=1");
+    throw error(
+        error_kind::input,
+        fmt::format("weighted:auto, weights by the bandwidths in {}", kept.file.string()),
+        fmt::format("other work disturbed the measurement of node {}", disturbed.to_string()),
+        "measure again on an idle machine (nodewise measure), or give the weights: "
+        "weighted:0=3,1=1");
   }
 }
 
@@ -58,12 +51,14 @@ launch::measured_weights weigh(const topology& here, const node_set& nodes) {
   const measured::findings all = measured::find(here.machine());
   if (!all.found) {
     throw error(error_kind::input, "weighted:auto, weights by measured bandwidths",
-                joined(all.remarks), "nodewise measure; or give the weights: weighted:0=3,1=1");
+                "this machine was not measured" +
+                    joined(all.remarks, "", [](const std::string& each) { return "; " + each; }),
+                "measure it (nodewise measure), or give the weights: weighted:0=3,1=1");
   }
   refuse_disturbed(*all.found, nodes);
   launch::measured_weights made{all.found->file.string(), {}};
   for (const kernel_weights::weight& each : kernel_weights::by_bandwidth(all.found->what, nodes)) {
-    made.weights.push_back({each.node, each.value});
+    made.weights.push_back({each.value, static_cast<std::size_t>(to_int(each.node))});
   }
   return made;
 }
@@ -85,13 +80,13 @@ measured_machine this_machine_with_costs() {
 }
 
 measured_machine machine_with_costs(const topology& what, std::string_view file) {
-  const std::string asked = "--costs " + std::string(file);
+  const std::string asked = fmt::format("--costs {}", file);
   measured::profile read = measured::read(file);
   if (const std::string why = measured::why_another(what.machine(), read.what); !why.empty()) {
-    throw error(error_kind::input, asked, why, "take costs that were measured on it");
+    throw error(error_kind::input, asked, why, "use costs that were measured on it");
   }
   measured_machine made{with(what, read.what), std::move(read.what), {}};
-  made.remarks.push_back("from " + std::string(file));
+  made.remarks.push_back(fmt::format("from {}", file));
   return made;
 }
 

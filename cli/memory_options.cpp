@@ -3,27 +3,30 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include "cli/run_options.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-using launch::memory_mode;
-using launch::run_options;
+using launch::policy_variant;
+using placements::kind;
 
-/// numactl's options, each with its mode.
+/// numactl's options, each with its placement.
 struct memory_flag {
   const flag* which;
-  memory_mode mode;
+  kind how;
+  policy_variant variant = policy_variant::usual;
 };
 constexpr std::array memory_flags = {
-    memory_flag{&flags::membind, memory_mode::bind},
-    memory_flag{&flags::interleave, memory_mode::interleave},
-    memory_flag{&flags::weighted_interleave, memory_mode::interleave_by_weight},
-    memory_flag{&flags::preferred, memory_mode::prefer_one},
-    memory_flag{&flags::preferred_many, memory_mode::prefer_many},
-    memory_flag{&flags::localalloc, memory_mode::local},
+    memory_flag{&flags::membind, kind::bind},
+    memory_flag{&flags::interleave, kind::interleave},
+    memory_flag{&flags::weighted_interleave, kind::interleave, policy_variant::by_kernel_weights},
+    memory_flag{&flags::preferred, kind::prefer, policy_variant::one_node},
+    memory_flag{&flags::preferred_many, kind::prefer, policy_variant::many_nodes},
+    memory_flag{&flags::localalloc, kind::local},
 };
 
 } // namespace
@@ -32,18 +35,18 @@ void read_memory_options(launch::run_options& options, const invocation& given) 
   const flag* first = nullptr;
   const auto only_one = [&](const flag& which) {
     if (first != nullptr) {
-      throw error(error_kind::usage, option_name(*first) + " and " + option_name(which),
-                  "only one placement of memory can hold", "leave one of both out");
+      throw error(error_kind::usage,
+                  fmt::format("{} and {}", option_name(*first), option_name(which)),
+                  "memory has one placement", "leave one of them out");
     }
     first = &which;
   };
   for (const memory_flag& each : memory_flags) {
     if (given.has(*each.which)) {
       only_one(*each.which);
-      options.memory.mode = each.mode;
-      if (const auto nodes = given.text(*each.which); nodes && each.mode != memory_mode::local) {
-        options.memory.nodes = {std::string(*nodes), option_name(*each.which)};
-      }
+      const std::string nodes(given.text(*each.which).value_or(""));
+      options.memory =
+          launch::numactl_choice(each.how, nodes, option_name(*each.which), each.variant);
     }
   }
   if (const auto text = given.text(flags::memory)) {

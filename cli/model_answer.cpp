@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "report/style.hpp"
@@ -41,9 +43,9 @@ std::vector<read_seconds> readings_of(const model::loop_prediction& found) {
 
 /// The prediction as reported: shares are clamped to 1, since they are sums of rounded numbers.
 /// Throws if neither memories nor cores have a limit, since nothing is predicted then.
-model::prediction told_as(model::prediction found) {
+model::prediction checked(model::prediction found) {
   if (!(found.seconds > 0) || !std::isfinite(found.seconds)) {
-    throw error(error_kind::input, "the time on this machine",
+    throw error(error_kind::input, "predicting the time on this machine",
                 "neither its memories nor its cores have a known limit",
                 "give --limit memory, or for example --set core_bandwidth=10");
   }
@@ -54,10 +56,8 @@ model::prediction told_as(model::prediction found) {
   return found;
 }
 
-std::string between(const machine_costs& on, std::size_t from, std::size_t to,
-                    std::string_view word) {
-  return std::to_string(to_int(on.nodes[from])) + std::string(word) +
-         std::to_string(to_int(on.nodes[to]));
+std::string between(const machine_costs& on, std::size_t from, std::size_t to) {
+  return fmt::format("{}:{}", on.nodes[from], on.nodes[to]);
 }
 
 } // namespace
@@ -66,18 +66,18 @@ std::optional<double> model_answer::ratio() const noexcept {
   if (alternatives.empty() || !(alternatives.front().seconds > 0)) {
     return std::nullopt;
   }
-  return told.seconds / alternatives.front().seconds;
+  return result.seconds / alternatives.front().seconds;
 }
 
 model_answer answer_loop(const machine_costs& on, placed_loop loop) {
   model_answer made;
   const model::loop_prediction found = model::predict(on, loop.what);
-  made.told = told_as(found.told);
+  made.result = checked(found.result);
   made.by = found.by;
   made.readings = readings_of(found);
   made.useful_bytes = found.useful_bytes;
   made.alternatives = model::alternatives(on, loop.what, found.by);
-  made.sensitivities = model::sensitivities(on, made.told.loads, [&](const machine_costs& other) {
+  made.sensitivities = model::sensitivities(on, made.result.loads, [&](const machine_costs& other) {
     return seconds_on(other, loop, found.by);
   });
   made.remarks = std::move(loop.remarks);
@@ -87,24 +87,25 @@ model_answer answer_loop(const machine_costs& on, placed_loop loop) {
 
 model_answer answer_traffic(const machine_costs& on, const priced_traffic& what, model::work how) {
   model_answer made;
-  made.told = told_as(model::price(on, what.what, how));
-  made.readings = {{reading::mixed, made.told.seconds}};
+  made.result = checked(model::price(on, what.what, how));
+  made.readings = {{reading::mixed, made.result.seconds}};
   made.alternatives = model::alternatives(on, what.what);
-  made.sensitivities = model::sensitivities(on, made.told.loads, [&](const machine_costs& other) {
+  made.sensitivities = model::sensitivities(on, made.result.loads, [&](const machine_costs& other) {
     return model::price(other, what.what, how).seconds;
   });
   if (what.unknown > 0) {
-    made.remarks.push_back(report::format_percent(what.unknown / (what.unknown + what.lines)) +
-                           " of the lines are left out: their processor or memory is unknown");
+    made.remarks.push_back(
+        fmt::format("{} of the lines are left out: their processor or memory is unknown",
+                    report::format_percent(what.unknown / (what.unknown + what.lines))));
   }
   if (what.elsewhere) {
-    made.remarks.emplace_back("counted on another machine: each processor is taken as a core of "
-                              "the node with the same number");
+    made.remarks.emplace_back("counted on another machine: each processor is treated as a core "
+                              "of the node with the same number");
   }
   if (what.dirty > 0) {
-    made.remarks.push_back(report::format_percent(what.dirty / what.lines) +
-                           " of the lines were still dirty in the caches at the end: they are "
-                           "priced as written");
+    made.remarks.push_back(fmt::format("{} of the lines were still dirty in the caches at the end: "
+                                       "they are counted as written",
+                                       report::format_percent(what.dirty / what.lines)));
   }
   made.remarks.insert(made.remarks.end(), on.remarks.begin(), on.remarks.end());
   return made;
@@ -113,7 +114,7 @@ model_answer answer_traffic(const machine_costs& on, const priced_traffic& what,
 std::vector<used_figure> used_figures(const machine_costs& on) {
   std::vector<used_figure> all;
   for (std::size_t n = 0; n < on.size(); ++n) {
-    const std::string node = "node " + std::to_string(to_int(on.nodes[n]));
+    const std::string node = fmt::format("node {}", on.nodes[n]);
     if (on.memory[n].value > 0) {
       all.push_back({input::memory, node, on.memory[n]});
       all.push_back({input::shared_efficiency, node, on.shared_efficiency[n]});
@@ -123,20 +124,18 @@ std::vector<used_figure> used_figures(const machine_costs& on) {
     }
   }
   for (const model::link& each : on.links) {
-    all.push_back({input::links, between(on, each.to, each.from, ":"), each.bytes_per_s});
+    all.push_back({input::links, between(on, each.to, each.from), each.bytes_per_s});
   }
   for (std::size_t from = 0; from < on.size(); ++from) {
     for (std::size_t to = 0; to < on.size(); ++to) {
       if (from != to && on.memory[to].value > 0) {
-        all.push_back(
-            {input::latency, between(on, from, to, ":"), on.latency[from * on.size() + to]});
+        all.push_back({input::latency, between(on, from, to), on.latency[from * on.size() + to]});
       }
     }
   }
   for (std::size_t n = 0; n < on.size(); ++n) {
     if (const auto& latency = on.local_latency_s[n]) {
-      all.push_back(
-          {input::local_latency, "node " + std::to_string(to_int(on.nodes[n])), *latency});
+      all.push_back({input::local_latency, fmt::format("node {}", on.nodes[n]), *latency});
     }
   }
   all.push_back({input::lines_in_flight, "a core", on.lines_in_flight});

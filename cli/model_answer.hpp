@@ -30,7 +30,7 @@ struct used_figure {
 };
 
 struct model_answer {
-  model::prediction told;
+  model::prediction result;
   model::reading by = model::reading::mixed;
   std::vector<read_seconds> readings;            ///< all that are known
   std::optional<double> useful_bytes;            ///< for a loop, by STREAM's convention

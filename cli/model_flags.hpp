@@ -9,91 +9,83 @@ namespace nodewise::cli::flags {
 
 inline constexpr flag set{
     .name = "set",
-    .kind = flag_kind::list,
     .value = "NAME[:FROM[:TO]]=VALUE",
+    .kind = flag_kind::list,
     .group = group::input,
-    .help = "a figure of the machine in place of its file's: bandwidth, shared_bandwidth, "
-            "core_bandwidth, "
+    .help = "replace a figure of the machine: bandwidth, shared_bandwidth, core_bandwidth, "
             "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
-            "and TO are nodes, without them it is for every node and its own memory"};
+            "and TO are nodes (default: each node and its own memory)"};
 inline constexpr flag limit{
     .name = "limit",
-    .kind = flag_kind::value,
     .value = "WHAT",
     .choices = "memory|processors",
     .standard = "memory",
     .group = group::input,
-    .help = "what the machine's bandwidths are the limit of: memory and links, or the lines that "
-            "processors have in flight"};
+    .help = "what limits the machine's bandwidths: memory (memories and links), processors (cache "
+            "lines in flight)"};
 inline constexpr flag kernel{
     .name = "kernel",
-    .kind = flag_kind::value,
     .value = "NAME",
     .group = group::loop,
-    .help = "load, store, update, copy, scale, add, triad, daxpy, multiply-add, schoenauer; or a "
-            "letter for each array: r (read), w (written), rw, n (written past the caches): w,r,r"};
+    .help = "load, store, update, copy, scale, add, triad, daxpy, multiply-add, schoenauer; or one "
+            "word for each array, as in w,r,r: r (read), w (written), rw (both), n (written by "
+            "streaming stores)"};
 inline constexpr flag elements{.name = "elements",
-                               .kind = flag_kind::value,
                                .value = "N",
                                .standard = "2^26",
                                .group = group::loop,
-                               .help = "of each array: 1000000, 2^26, 1e9"};
+                               .help = "elements of each array: 1000000, 2^26, 1e9"};
 inline constexpr flag element_bytes{.name = "element-bytes",
-                                    .kind = flag_kind::value,
                                     .value = "N",
                                     .standard = "8",
                                     .group = group::loop,
-                                    .help = "size of an element"};
+                                    .help = "size of an element in bytes"};
 inline constexpr flag schedule{
     .name = "schedule",
-    .kind = flag_kind::value,
     .value = "HOW[,CHUNK]",
     .standard = "static",
     .group = group::loop,
-    .help = "static, dynamic, guided, tasks (stolen in no order), even (blocks of equal work)"};
+    .help = "static, dynamic, guided, tasks (in random order), even (blocks of equal work)"};
 inline constexpr flag loop_shape{
     .name = "shape",
-    .kind = flag_kind::value,
     .value = "SHAPE",
     .choices = "flat|triangular",
     .standard = "flat",
     .group = group::loop,
-    .help = "flat: an element an iteration; triangular: iteration r has r + 1"};
-inline constexpr flag random_access{
-    .name = "random", .group = group::loop, .help = "elements in no order, a cache line each"};
+    .help = "elements of an iteration: flat (one), triangular (r + 1 in iteration r)"};
+inline constexpr flag random_access{.name = "random",
+                                    .group = group::loop,
+                                    .help = "access elements in random order, each in a cache line "
+                                            "of its own"};
 inline constexpr flag chunk_start{.name = "chunk-start",
-                                  .kind = flag_kind::value,
                                   .value = "NS",
                                   .standard = "the machine's latency",
                                   .group = group::loop,
-                                  .help = "how long a thread waits at the beginning of each chunk"};
+                                  .help = "time that a thread waits at the start of each chunk"};
 inline constexpr flag stagger{
     .name = "stagger",
     .group = group::memory,
-    .help = "placed in turn, each array begins a page (or granule) later than the one before"};
+    .help = "with interleave, cyclic or weighted, start each array one page (or granule) further "
+            "than the one before"};
 inline constexpr flag model_page_size{.name = "page-size",
-                                      .kind = flag_kind::value,
                                       .value = "SIZE",
                                       .standard = "4KiB",
                                       .group = group::memory,
-                                      .help = "of the pages that are placed"};
+                                      .help = "size of a page"};
 inline constexpr flag free_memory{
     .name = "free",
-    .kind = flag_kind::value,
     .value = "NODE=SIZE,...",
     .standard = "all memory of every node",
     .group = group::memory,
-    .help = "how much the nodes have room for; what is more goes to the nearest with room"};
+    .help = "free memory of nodes; the rest of an array goes to the nearest node with free memory"};
 inline constexpr flag sweep{
     .name = "sweep",
-    .kind = flag_kind::value,
     .value = "WHAT=VALUE,...",
     .group = group::loop,
-    .help = "an answer for each: threads=1,2,4, chunk=4,16,64, memory=serial,local,interleave"};
+    .help = "predict for each value: threads=1,2,4, chunk=4,16,64, memory=serial,local,interleave"};
 inline constexpr flag region{.name = "region",
-                             .kind = flag_kind::value,
                              .value = "NAME",
-                             .group = group::traffic,
-                             .help = "only what moved between the program's marks of this name"};
+                             .group = group::selection,
+                             .help = "select traffic between the program's marks with this name"};
 
 } // namespace nodewise::cli::flags

@@ -1,9 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/model_view.hpp"
 
+#include <array>
+
+#include <nlohmann/json.hpp>
+
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
-#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 
@@ -55,79 +58,47 @@ ordered_json load_json(const model::resource_load& load, const machine_costs& on
   return one;
 }
 
-ordered_json readings_json(const model_answer& answer, const machine_costs& on) {
-  ordered_json all = ordered_json::array();
-  for (const read_seconds& each : answer.readings) {
-    all.push_back({{"reading", model::to_string(each.by)},
-                   {"seconds", absolute(on, each.seconds)},
-                   {"ratio_to_told", each.seconds / answer.told.seconds}});
-  }
-  return all;
+/// A reading or an alternative.
+ordered_json timed_json(const char* key, std::string_view name, double seconds,
+                        const model_answer& answer, const machine_costs& on) {
+  return {{key, name},
+          {"seconds", absolute(on, seconds)},
+          {"ratio_to_told", seconds / answer.result.seconds}};
 }
 
-ordered_json alternatives_json(const model_answer& answer, const machine_costs& on) {
-  ordered_json all = ordered_json::array();
-  for (const model::alternative& each : answer.alternatives) {
-    all.push_back({{"name", each.name},
-                   {"seconds", absolute(on, each.seconds)},
-                   {"ratio_to_told", each.seconds / answer.told.seconds}});
-  }
-  return all;
+ordered_json sensitivity_json(const model::sensitivity& of) {
+  return {{"what", model::to_string(of.what)},
+          {"origin", model::to_string(of.from)},
+          {"source", of.source},
+          {"less", of.less},
+          {"more", of.more}};
 }
 
-ordered_json sensitivities_json(const model_answer& answer) {
-  ordered_json all = ordered_json::array();
-  for (const model::sensitivity& each : answer.sensitivities) {
-    all.push_back({{"what", model::to_string(each.what)},
-                   {"origin", model::to_string(each.from)},
-                   {"source", each.source},
-                   {"less", each.less},
-                   {"more", each.more}});
-  }
-  return all;
+std::string_view unit_of(model::input what) {
+  constexpr std::array<std::string_view, 7> units = {"GB/s", "ratio", "GB/s", "ratio",
+                                                     "GB/s", "ns",    "lines"};
+  return units[static_cast<std::size_t>(what)];
 }
 
 /// The value in the units of a machine file.
 ordered_json value_json(const used_figure& each, const machine_costs& on) {
-  const bool is_bandwidth = each.what == model::input::memory || each.what == model::input::core ||
-                            each.what == model::input::links;
+  const std::string_view unit = unit_of(each.what);
   if (each.is.value == model::unlimited) {
     return "unlimited";
   }
-  if (each.what == model::input::local_latency) {
+  if (unit == "ns") {
     return each.is.value * 1e9;
   }
-  return is_bandwidth ? absolute(on, each.is.value / 1e9) : ordered_json(each.is.value);
+  return unit == "GB/s" ? absolute(on, each.is.value / 1e9) : ordered_json(each.is.value);
 }
 
-std::string_view unit_of(model::input what) {
-  switch (what) {
-  case model::input::memory:
-  case model::input::core:
-  case model::input::links:
-    return "GB/s";
-  case model::input::local_latency:
-    return "ns";
-  case model::input::lines_in_flight:
-    return "lines";
-  case model::input::shared_efficiency:
-  case model::input::latency:
-    break;
-  }
-  return "ratio";
-}
-
-ordered_json inputs_json(const machine_costs& on) {
-  ordered_json all = ordered_json::array();
-  for (const used_figure& each : used_figures(on)) {
-    all.push_back({{"what", model::to_string(each.what)},
-                   {"of", each.of},
-                   {"value", value_json(each, on)},
-                   {"unit", unit_of(each.what)},
-                   {"origin", model::to_string(each.is.from)},
-                   {"source", each.is.source}});
-  }
-  return all;
+ordered_json input_json(const used_figure& of, const machine_costs& on) {
+  return {{"what", model::to_string(of.what)},
+          {"of", of.of},
+          {"value", value_json(of, on)},
+          {"unit", unit_of(of.what)},
+          {"origin", model::to_string(of.is.from)},
+          {"source", of.is.source}};
 }
 
 } // namespace
@@ -138,38 +109,38 @@ ordered_json model_json(const model_question& asked, const machine& of, const ma
   ordered_json result = report::envelope("prediction", 1, machine_json(of), ordered_json::object());
   result["question"] = *asked.json;
   result["limit"] = limit == model::hypothesis::memory ? "memory" : "processors";
-  result["inputs"] = inputs_json(on);
+  result["inputs"] = report::json_list(
+      used_figures(on), [&](const used_figure& each) { return input_json(each, on); });
   return result;
 }
 
 ordered_json answer_json(const model_answer& answer, const machine_costs& on) {
-  ordered_json made = {{"seconds", absolute(on, answer.told.seconds)}};
+  ordered_json made = {{"seconds", absolute(on, answer.result.seconds)}};
   if (answer.useful_bytes) {
-    made["gb_per_s"] = absolute(on, *answer.useful_bytes / answer.told.seconds / 1e9);
+    made["gb_per_s"] = absolute(on, *answer.useful_bytes / answer.result.seconds / 1e9);
     made["useful_bytes"] = *answer.useful_bytes;
   }
-  made["moved_gb_per_s"] = absolute(on, answer.told.bytes_per_s() / 1e9);
-  made["bytes"] = answer.told.bytes;
+  made["moved_gb_per_s"] = absolute(on, answer.result.bytes_per_s() / 1e9);
+  made["bytes"] = answer.result.bytes;
   made["reading"] = model::to_string(answer.by);
-  made["readings"] = readings_json(answer, on);
+  made["readings"] = report::json_list(answer.readings, [&](const read_seconds& each) {
+    return timed_json("reading", model::to_string(each.by), each.seconds, answer, on);
+  });
   made["ratio_to_best"] = report::or_unavailable(answer.ratio());
-  made["alternatives"] = alternatives_json(answer, on);
-  ordered_json loads = ordered_json::array();
-  for (const model::resource_load& load : answer.told.loads) {
-    loads.push_back(load_json(load, on));
-  }
-  made["loads"] = std::move(loads);
-  made["sensitivities"] = sensitivities_json(answer);
+  made["alternatives"] = report::json_list(answer.alternatives, [&](const auto& each) {
+    return timed_json("name", each.name, each.seconds, answer, on);
+  });
+  made["loads"] = report::json_list(
+      answer.result.loads, [&](const model::resource_load& load) { return load_json(load, on); });
+  made["sensitivities"] = report::json_list(answer.sensitivities, sensitivity_json);
   made["remarks"] = answer.remarks;
   return made;
 }
 
 ordered_json points_json(const std::vector<answered_point>& points, const machine_costs& on) {
-  ordered_json all = ordered_json::array();
-  for (const answered_point& each : points) {
-    all.push_back({{"value", each.value}, {"predicted", answer_json(each.answer, on)}});
-  }
-  return all;
+  return report::json_list(points, [&](const answered_point& each) -> ordered_json {
+    return {{"value", each.value}, {"predicted", answer_json(each.answer, on)}};
+  });
 }
 
 } // namespace nodewise::cli

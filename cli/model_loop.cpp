@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "report/style.hpp"
 #include "spec/spec.hpp"
 
@@ -41,9 +43,9 @@ void place_threads(placed_loop& into, const loop_description& asked, const topol
     into.nodes.insert(on.nodes[on.cores[core].node]);
   }
   if (layout.threads_per_cpu() > 1) {
-    into.remarks.push_back(std::to_string(layout.size()) + " threads on " +
-                           std::to_string(layout.cpus().size()) +
-                           " processors: some take turns, which is not modelled");
+    into.remarks.push_back(
+        fmt::format("{} threads on {} processors: some take turns, which is not modelled",
+                    layout.size(), layout.cpus().size()));
   }
 }
 
@@ -72,9 +74,9 @@ void warn_of_caches(placed_loop& into, const topology& where) {
   const std::uint64_t arrays =
       into.what.elements * into.what.element_bytes * into.what.arrays.size();
   if (arrays <= caches) {
-    into.remarks.push_back("the arrays, " + report::format_bytes(arrays) +
-                           ", fit into the machine's caches, " + report::format_bytes(caches) +
-                           ": only a first sweep waits for memory");
+    into.remarks.push_back(fmt::format("the arrays ({}) fit into the machine's caches ({}): only "
+                                       "the first sweep waits for memory",
+                                       report::format_bytes(arrays), report::format_bytes(caches)));
   }
 }
 
@@ -90,8 +92,8 @@ void set_chunk_start(placed_loop& into, const loop_description& asked,
     into.remarks.emplace_back("a thread is assumed to wait for one local latency at the beginning "
                               "of each chunk (--chunk-start)");
   } else if (has_chunks) {
-    into.remarks.emplace_back("the machine's latency is unknown: the beginning of a chunk is taken "
-                              "to cost nothing (--chunk-start)");
+    into.remarks.emplace_back("the machine's latency is unknown: the beginning of a chunk is "
+                              "assumed to cost nothing (--chunk-start)");
   }
 }
 

@@ -6,11 +6,13 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/distribution.hpp>
 
 #include "cli/model_loop.hpp"
-#include "launch/memory_words.hpp"
 #include "place/kernel_weights.hpp"
+#include "placement/placement.hpp"
 #include "report/style.hpp"
 #include "spec/spec.hpp"
 
@@ -18,9 +20,8 @@ namespace nodewise::cli {
 
 namespace {
 
-using launch::memory_choice;
-using launch::memory_mode;
 using model::page_map;
+using placements::kind;
 
 using positions = std::vector<std::size_t>; ///< of nodes, in `machine_costs::nodes`
 
@@ -60,9 +61,8 @@ class arranger {
   }
 
   [[nodiscard]] positions nodes_of(std::string_view list, const flag& from) const {
-    const node_set nodes = for_option(
-        from, [&] { return spec::resolve_nodes(list, where_, spec::node_purpose::memory); });
-    return positions_of(nodes);
+    return positions_of(for_option(
+        from, [&] { return spec::resolve_nodes(list, where_, spec::node_purpose::memory); }));
   }
   [[nodiscard]] positions positions_of(const node_set& nodes) const {
     positions all;
@@ -71,9 +71,12 @@ class arranger {
     }
     return all;
   }
-  [[nodiscard]] positions nodes_of(const memory_choice& choice) const {
-    return choice.nodes ? nodes_of(choice.nodes->text, flags::memory)
-                        : positions_of(where_.memory_nodes());
+  [[nodiscard]] positions nodes_of(const placements::placement& what) const {
+    positions all;
+    for (const placements::owner_run& run : what.owners) {
+      all.push_back(on_.position_of(placements::node_of(run)).value_or(0));
+    }
+    return what.owners.empty() ? positions_of(where_.memory_nodes()) : all;
   }
   /// The threads' nodes that have memory; if there are none, all nodes that have.
   [[nodiscard]] positions nodes_of_threads() const {
@@ -101,7 +104,6 @@ class arranger {
   [[nodiscard]] std::vector<page_map> wanted_maps() {
     const page_map one = wanted_map();
     std::vector<page_map> all;
-    all.reserve(into_.what.arrays.size());
     for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
       all.push_back(asked_.stagger ? one.staggered(a) : one);
     }
@@ -112,32 +114,43 @@ class arranger {
     if (asked_.memory == "serial") {
       return page_map::of_blocks({{into_.what.pages(), node_of_thread(0)}});
     }
-    const memory_choice choice = parsed_choice();
-    switch (choice.mode) {
-    case memory_mode::bind:
-    case memory_mode::prefer:
-      return only_on(nodes_of(choice), choice.mode == memory_mode::bind);
-    case memory_mode::interleave:
-      return page_map::in_turn(nodes_of(choice));
-    case memory_mode::weighted:
-      return by_weight(choice);
-    case memory_mode::blocked:
+    const placements::placement what = parsed();
+    switch (what.how) {
+    case kind::bind:
+    case kind::prefer:
+      return only_on(nodes_of(what), what.how == kind::bind);
+    case kind::interleave:
+      return page_map::in_turn(nodes_of(what));
+    case kind::weighted:
+      return by_weight(what);
+    case kind::blocked:
       return blocked_map();
-    case memory_mode::cyclic:
-      return page_map::in_turn(choice.nodes ? nodes_of(choice) : nodes_of_threads(),
-                               std::max<std::size_t>(1, choice.granule_bytes / asked_.page_bytes));
-    default:
-      return touched();
+    case kind::cyclic:
+      return page_map::in_turn(what.owners.empty() ? nodes_of_threads() : nodes_of(what),
+                               std::max<std::size_t>(1, what.granule_bytes / asked_.page_bytes));
+    case kind::none:
+    case kind::local:
+    case kind::thread:
+    case kind::map:
+      break;
     }
+    return touched();
   }
 
-  /// Parses the placements of `run`; errors also name `serial`.
-  [[nodiscard]] memory_choice parsed_choice() const {
+  /// "--memory cyclic:64K", as in the command line.
+  [[nodiscard]] std::string memory_text() const {
+    return fmt::format("{} {}", option_name(flags::memory), asked_.memory);
+  }
+  /// Reads the placements of `run`; errors also name `serial`.
+  [[nodiscard]] placements::placement parsed() const {
     try {
-      return launch::parse_placement(asked_.memory, option_name(flags::memory));
+      return placements::read(
+          asked_.memory, placements::grammar::command_line, [&](std::string_view list) {
+            return spec::resolve_nodes(list, where_, spec::node_purpose::memory);
+          });
     } catch (const error& e) {
-      throw error(e.kind(), e.asked(), e.answered(),
-                  e.hint() + "; or serial: all first touched by one thread");
+      throw error(e.kind(), memory_text(), e.answered(),
+                  e.hint() + "; or serial: one thread touches all pages first");
     }
   }
 
@@ -166,35 +179,25 @@ class arranger {
     }
     if (!on_.absolute ||
         !std::ranges::all_of(bandwidths, [](double b) { return b > 0 && b < model::unlimited; })) {
-      throw error(error_kind::usage, option_name(flags::memory) + " " + asked_.memory,
-                  "the machine's file gives no bandwidth of its memories",
+      throw error(error_kind::usage, memory_text(),
+                  "the machine's file has no bandwidths of its memories",
                   "give the weights: weighted:0=3,1=1, or the bandwidths: --set bandwidth=...");
     }
     return kernel_weights::in_proportion(bandwidths);
   }
-  [[nodiscard]] page_map by_weight(const memory_choice& choice) const {
+  [[nodiscard]] page_map by_weight(const placements::placement& what) const {
+    const positions nodes = nodes_of(what);
+    const bool measured = placements::is_by_measurement(what);
+    const std::vector<std::uint32_t> weights =
+        measured ? measured_weights(nodes) : std::vector<std::uint32_t>{};
     positions turn;
-    if (choice.measured) {
-      const positions nodes = nodes_of(choice);
-      const std::vector<std::uint32_t> weights = measured_weights(nodes);
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        turn.insert(turn.end(), weights[i], nodes[i]);
-      }
-    }
-    for (const memory_choice::weight& each : choice.weights) {
-      for (const std::size_t node : nodes_of(each.nodes.text, flags::memory)) {
-        turn.insert(turn.end(), each.value, node);
-      }
-    }
-    if (turn.empty()) {
-      throw error(error_kind::usage, option_name(flags::memory) + " " + asked_.memory,
-                  "all weights are 0", "give one node a weight above 0");
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      turn.insert(turn.end(), measured ? weights[i] : what.owners[i].parts, nodes[i]);
     }
     return page_map::in_turn(std::move(turn));
   }
   [[nodiscard]] page_map blocked_map() const {
     std::vector<node_id> owners;
-    owners.reserve(into_.what.threads());
     for (std::size_t t = 0; t < into_.what.threads(); ++t) {
       owners.push_back(on_.nodes[node_of_thread(t)]);
     }
@@ -210,15 +213,17 @@ class arranger {
     const model::loop& loop = into_.what;
     if (loop.how.is_pooled()) {
       const std::string schedule = asked_.schedule_text();
-      into_.remarks.push_back("who touches first under a " +
-                              schedule.substr(0, schedule.find(',')) +
-                              " schedule is chance: every run places pages anew");
+      into_.remarks.push_back(
+          fmt::format("under a {} schedule, chance decides which thread touches "
+                      "a page first: every run places pages differently",
+                      schedule.substr(0, schedule.find(','))));
       return model::first_touch(on_, loop);
     }
     constexpr std::size_t most_chunks = std::size_t{1} << 29;
     if (loop.how.chunk > 0 && loop.iterations() / loop.how.chunk > most_chunks) {
-      throw error(error_kind::usage, option_name(flags::schedule) + " " + asked_.schedule_text(),
-                  "too many chunks to follow who touches first",
+      throw error(error_kind::usage,
+                  fmt::format("{} {}", option_name(flags::schedule), asked_.schedule_text()),
+                  "there are too many chunks to find the first touch of each",
                   "give a larger chunk, fewer elements, or another --memory");
     }
     return model::first_touch(on_, loop);
@@ -235,12 +240,9 @@ class arranger {
   [[nodiscard]] bool fits(const std::vector<page_map>& maps,
                           const std::vector<std::size_t>& free) const {
     const std::vector<double> pages = demand_of(maps);
-    for (std::size_t n = 0; n < on_.size(); ++n) {
-      if (pages[n] > static_cast<double>(free[n])) {
-        return false;
-      }
-    }
-    return true;
+    return std::ranges::equal(pages, free, [](double wanted, std::size_t there) {
+      return wanted <= static_cast<double>(there);
+    });
   }
 
   void overflow(std::vector<page_map>& maps, std::vector<std::size_t> free) {
@@ -252,35 +254,35 @@ class arranger {
     require_room(pages * maps.size(), std::accumulate(free.begin(), free.end(), std::size_t{0}));
     if (pages * maps.size() > most_pages) {
       throw error(error_kind::usage,
-                  "arrays of " + std::to_string(pages) + " pages that do not fit on their nodes",
-                  "too many pages to follow each", "give --page-size 2MiB, or fewer elements");
+                  fmt::format("placing arrays of {} pages that do not fit on their nodes", pages),
+                  "there are too many pages to place each",
+                  "give --page-size 2MiB, or fewer elements");
     }
     const std::vector<double> before = demand_of(maps);
     model::free_memory room(std::move(free), nearest_);
     for (page_map& map : maps) {
       map = room.place(map, pages);
     }
-    tell(before, demand_of(maps));
+    add_remarks(before, demand_of(maps));
   }
   void require_room(std::size_t wanted, std::size_t free) const {
     if (wanted > free) {
       throw error(error_kind::input,
-                  "arrays of " + report::format_bytes(wanted * asked_.page_bytes) + " under " +
-                      option_name(flags::memory) + " " + asked_.memory,
+                  fmt::format("placing arrays of {} under {}",
+                              report::format_bytes(wanted * asked_.page_bytes), memory_text()),
                   "the nodes have room for " + report::format_bytes(free * asked_.page_bytes),
-                  "give fewer elements, or say by --free how much the nodes have");
+                  "give fewer elements, or the free memory of the nodes with --free");
     }
   }
-  void tell(const std::vector<double>& before, const std::vector<double>& after) {
+  /// Reports the bytes that are not on the node that they were meant for.
+  void add_remarks(const std::vector<double>& before, const std::vector<double>& after) {
     for (std::size_t n = 0; n < on_.size(); ++n) {
       if (after[n] < before[n]) {
         const double bytes = (before[n] - after[n]) * static_cast<double>(asked_.page_bytes);
-        into_.remarks.push_back(
-            report::format_bytes(static_cast<unsigned long long>(bytes)) +
-            " that were meant for node " + std::to_string(to_int(on_.nodes[n])) +
-            (where_.machine().nodes[n].memory_bytes == 0 ? ", which has no memory,"
-                                                         : " found no room and") +
-            " went to the nearest with room");
+        into_.remarks.push_back(fmt::format(
+            "{} for node {} are on the nearest nodes with room: {}",
+            report::format_bytes(static_cast<unsigned long long>(bytes)), on_.nodes[n],
+            where_.machine().nodes[n].memory_bytes == 0 ? "it has no memory" : "it is full"));
       }
     }
   }

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <limits>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/parse_number.hpp"
+#include "base/parse_real.hpp"
 #include "base/size_text.hpp"
 #include "base/split.hpp"
 #include "launch/memory_words.hpp"
@@ -17,28 +20,18 @@ namespace {
 
 [[noreturn]] void refuse(const flag& which, std::string_view typed, const std::string& answered,
                          const std::string& hint) {
-  throw error(error_kind::usage, option_name(which) + " " + std::string(typed), answered, hint);
-}
-
-/// Converts the whole text to a number; nullopt if it is not one.
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, code] = std::from_chars(begin, end, value);
-  return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+  throw error(error_kind::usage, fmt::format("{} {}", option_name(which), typed), answered, hint);
 }
 
 /// "1000", "2^29", "1e9"; nullopt if it is not a whole number.
 std::optional<double> whole(std::string_view text) {
   const std::size_t power = text.find('^');
   if (power != std::string_view::npos) {
-    const auto base = number<unsigned>(text.substr(0, power));
-    const auto exponent = number<unsigned>(text.substr(power + 1));
+    const auto base = parse_number<unsigned>(text.substr(0, power));
+    const auto exponent = parse_number<unsigned>(text.substr(power + 1));
     return base && exponent ? std::optional(std::pow(*base, *exponent)) : std::nullopt;
   }
-  const auto value = number<double>(text);
+  const auto value = parse_real(text);
   return value && *value == std::floor(*value) ? value : std::nullopt;
 }
 
@@ -64,20 +57,12 @@ void read_kernel(loop_description& loop, std::string_view typed) {
   for (const std::string_view letters : split(typed, ',')) {
     if (letters != "r" && letters != "w" && letters != "rw" && letters != "n") {
       std::vector<std::string_view> names;
-      std::string list;
-      for (const model::kernel& each : model::kernels()) {
-        names.push_back(each.name);
-        list += each.name;
-        list += ", ";
-      }
+      std::ranges::transform(model::kernels(), std::back_inserter(names), &model::kernel::name);
       const std::string near = nearest(typed, names);
-      std::string hint;
-      if (!near.empty()) {
-        hint.append("did you mean ").append(near).append("? ");
-      }
-      hint.append("write ").append(list);
-      hint += "or r, w, rw, n for each array: w,r,r";
-      refuse(flags::kernel, typed, "there is no such loop", hint);
+      refuse(flags::kernel, typed, "there is no such kernel",
+             fmt::format("{}write {}, or r, w, rw, n for each array: w,r,r",
+                         near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                         joined(names, ", ")));
     }
     loop.arrays.push_back(
         {.read = letters.starts_with('r'), .written = letters != "r", .streaming = letters == "n"});
@@ -126,7 +111,7 @@ void read_threads(loop_description& loop, const invocation& given) {
   loop.threads =
       static_cast<std::size_t>(given.number(flags::threads, 1, most_threads).value_or(0));
   if (given.text(flags::bind) == "none") {
-    refuse(flags::bind, "none", "threads that may run anywhere are near no memory",
+    refuse(flags::bind, "none", "threads that may run anywhere have no near memory",
            "give --bind close or --bind spread");
   }
   loop.bind =
@@ -141,20 +126,21 @@ void read_free(loop_description& loop, std::string_view typed) {
   std::string nodes;
   for (const std::string_view part : split(typed, ',')) {
     const std::size_t equals = part.find('=');
-    nodes += (nodes.empty() ? "" : ",") + std::string(part.substr(0, equals));
+    nodes += fmt::format("{}{}", nodes.empty() ? "" : ",", part.substr(0, equals));
     if (equals == std::string_view::npos) {
       continue;
     }
     const auto bytes = parse_size(part.substr(equals + 1));
     if (!bytes) {
-      refuse(flags::free_memory, typed, "'" + std::string(part.substr(equals + 1)) + "' is no size",
+      refuse(flags::free_memory, typed, fmt::format("'{}' is not a size", part.substr(equals + 1)),
              "write for example --free 0=1GiB,1=512MiB");
     }
     loop.free.emplace_back(std::move(nodes), *bytes);
     nodes.clear();
   }
   if (!nodes.empty()) {
-    refuse(flags::free_memory, typed, "a node without a size", "write for example --free 0=1GiB");
+    refuse(flags::free_memory, typed, fmt::format("node {} has no size", nodes),
+           "write for example --free 0=1GiB");
   }
 }
 
@@ -165,7 +151,7 @@ void read_memory(loop_description& loop, const invocation& given) {
     constexpr std::uint64_t most = std::uint64_t{16} << 30; // AArch64 with 64 KiB pages
     if (*bytes < loop.element_bytes || *bytes < 64 || *bytes > most) {
       refuse(flags::model_page_size, given.text(flags::model_page_size).value_or(""),
-             "pages hold at least a line and an element, and no more than 16 GiB",
+             "a page has at least a cache line and an element, and at most 16 GiB",
              "write for example --page-size 4KiB or 2MiB");
     }
     loop.page_bytes = static_cast<std::size_t>(*bytes);
@@ -186,7 +172,7 @@ std::vector<std::string> split_placements(std::string_view text) {
     if (begins || all.empty()) {
       all.emplace_back(part);
     } else {
-      all.back() += "," + std::string(part);
+      all.back() += fmt::format(",{}", part);
     }
   }
   return all;
@@ -195,7 +181,7 @@ std::vector<std::string> split_placements(std::string_view text) {
 loop_description with_value(loop_description loop, std::string_view what, std::string_view value,
                             std::string_view typed) {
   if (what == "threads") {
-    const auto threads = number<long long>(value);
+    const auto threads = parse_number<long long>(value);
     if (!threads || *threads < 1 || *threads > most_threads) {
       refuse(flags::sweep, typed, "threads are a whole number from 1 to 8192",
              "write for example --sweep threads=1,2,4");
@@ -217,7 +203,7 @@ model::schedule read_schedule(std::string_view typed) {
       std::ranges::find(schedules, typed.substr(0, comma), &schedule_word::name);
   if (word == schedules.end()) {
     refuse(flags::schedule, typed, "there is no such schedule",
-           "write static, dynamic, guided, tasks, with a chunk behind a comma, or even");
+           "write static, dynamic, guided or tasks (with a chunk after a comma), or even");
   }
   model::schedule how{word->kind, 0};
   if (comma != std::string_view::npos) {
@@ -231,7 +217,7 @@ model::schedule read_schedule(std::string_view typed) {
 
 std::string loop_description::schedule_text() const {
   const auto* const word = std::ranges::find(schedules, how.kind, &schedule_word::kind);
-  return std::string(word->name) + (how.chunk > 0 ? "," + std::to_string(how.chunk) : "");
+  return how.chunk > 0 ? fmt::format("{},{}", word->name, how.chunk) : std::string(word->name);
 }
 
 loop_description read_loop(const invocation& given) {
@@ -249,7 +235,7 @@ loop_description read_loop(const invocation& given) {
       given.text(flags::loop_shape) == "triangular" ? model::shape::triangular : model::shape::flat;
   loop.random_access = given.has(flags::random_access);
   if (const auto typed = given.text(flags::chunk_start)) {
-    const auto nanoseconds = number<double>(*typed);
+    const auto nanoseconds = parse_real(*typed);
     constexpr double most = 1e9; // a second
     if (!nanoseconds || !(*nanoseconds >= 0 && *nanoseconds <= most)) {
       refuse(flags::chunk_start, *typed, "it takes nanoseconds, 0 to 1000000000",
@@ -271,13 +257,13 @@ std::optional<loop_sweep> read_sweep(const loop_description& of, const invocatio
   loop_sweep sweep{std::string(typed->substr(0, equals)), {}};
   if (equals == std::string_view::npos ||
       (sweep.what != "threads" && sweep.what != "chunk" && sweep.what != "memory")) {
-    refuse(flags::sweep, *typed, "it takes threads, chunk or memory, = and values",
+    refuse(flags::sweep, *typed, "it takes threads, chunk or memory, then = and values",
            "write for example --sweep threads=1,2,4");
   }
   for (const flag* const swept : {&flags::threads, &flags::memory}) {
     if (sweep.what == swept->name && given.has(*swept)) {
-      refuse(flags::sweep, *typed, option_name(*swept) + " has one value, too",
-             "leave one of both out");
+      refuse(flags::sweep, *typed, option_name(*swept) + " has one value already",
+             "leave one of them out");
     }
   }
   if (sweep.what == "chunk" && of.how.kind == model::schedule_kind::even) {
@@ -289,12 +275,11 @@ std::optional<loop_sweep> read_sweep(const loop_description& of, const invocatio
   if (sweep.what == "memory") {
     each = split_placements(values);
   } else {
-    for (const std::string_view value : split(values, ',')) {
-      each.emplace_back(value);
-    }
+    const auto parts = split(values, ',');
+    each.assign(parts.begin(), parts.end());
   }
   if (each.size() > most_points) {
-    refuse(flags::sweep, *typed, std::to_string(each.size()) + " values", "give at most 64");
+    refuse(flags::sweep, *typed, fmt::format("it has {} values", each.size()), "give at most 64");
   }
   for (std::string& value : each) {
     loop_description loop = with_value(of, sweep.what, value, *typed);

@@ -1,14 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Restates the question to the model.
-#include <algorithm>
-
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.hpp"
 #include "base/printable.hpp"
-
 #include "cli/model_view.hpp"
+#include "cli/traffic_view.hpp"
+#include "report/envelope.hpp"
 
 namespace nodewise::cli {
 
@@ -22,48 +22,47 @@ std::string machine_name(const machine& on) {
 
 std::string threads_line(const loop_description& asked, const machine& on, const placed_loop& loop,
                          std::string_view swept) {
-  const std::string bind = asked.bind == bind_policy::close ? "close" : "spread";
+  const std::string name = machine_name(on);
   if (swept == "threads") {
-    return "on " + machine_name(on) + ": threads bound " + bind;
+    return fmt::format("on {}: threads bound {}", name, to_string(asked.bind));
   }
-  return "on " + machine_name(on) + ": " + counted(loop.what.threads(), "thread") + " bound " +
-         bind + " on node" + (loop.nodes.size() == 1 ? " " : "s ") + loop.nodes.to_string();
+  return fmt::format("on {}: {} bound {} on node{} {}", name,
+                     counted(loop.what.threads(), "thread"), to_string(asked.bind),
+                     loop.nodes.size() == 1 ? "" : "s", loop.nodes.to_string());
 }
 
 std::string arrays_line(const loop_description& asked) {
   const std::size_t bytes = asked.elements * asked.element_bytes;
-  return counted(asked.arrays.size(), "array") + " of " + counted(asked.elements, "element") +
-         ", " + report::format_bytes(bytes) + (asked.arrays.size() == 1 ? "" : " each") +
-         (asked.form == model::shape::triangular ? ", packed triangles" : "") +
-         (asked.random_access ? ", in no order" : "");
+  return fmt::format("{} of {}, {}{}{}{}", counted(asked.arrays.size(), "array"),
+                     counted(asked.elements, "element"), report::format_bytes(bytes),
+                     asked.arrays.size() == 1 ? "" : " each",
+                     asked.form == model::shape::triangular ? ", packed triangles" : "",
+                     asked.random_access ? ", in random order" : "");
+}
+
+/// "dynamic" of "dynamic,16".
+std::string without_chunk(const std::string& schedule) {
+  return schedule.substr(0, schedule.find(','));
 }
 
 std::string placement_line(const loop_description& asked, std::string_view swept) {
-  std::string text;
-  if (swept != "memory") {
-    text = "memory " + asked.memory + (asked.stagger ? ", staggered" : "") + "; ";
-  }
+  const std::string memory = swept == "memory" ? ""
+                                               : fmt::format("memory {}{}; ", asked.memory,
+                                                             asked.stagger ? ", staggered" : "");
   const std::string schedule = asked.schedule_text();
-  return text + "schedule " +
-         (swept == "chunk" ? schedule.substr(0, schedule.find(',')) : schedule);
+  return fmt::format("{}schedule {}", memory,
+                     swept == "chunk" ? without_chunk(schedule) : schedule);
 }
 
-ordered_json arrays_json(const loop_description& asked) {
-  ordered_json all = ordered_json::array();
-  for (const model::array_use& each : asked.arrays) {
-    all.push_back({{"read", each.read}, {"written", each.written}, {"streaming", each.streaming}});
-  }
-  return all;
+ordered_json array_json(const model::array_use& of) {
+  return {{"read", of.read}, {"written", of.written}, {"streaming", of.streaming}};
 }
 
 std::string phase_text(const traffic_choice& which) {
   if (which.region) {
     return "region " + *which.region;
   }
-  if (!which.when) {
-    return "initialisation and use";
-  }
-  return *which.when == traffic::phase::use ? "use" : "initialisation";
+  return which.when ? phase_name(*which.when) : "initialisation and use";
 }
 
 } // namespace
@@ -71,12 +70,13 @@ std::string phase_text(const traffic_choice& which) {
 model_question question_of(const loop_description& asked, const machine& on,
                            const placed_loop& loop, std::string_view swept) {
   model_question made;
-  made.title = asked.kernel + (asked.formula.empty() ? "" : ": " + asked.formula);
+  made.title =
+      fmt::format("{}{}{}", asked.kernel, asked.formula.empty() ? "" : ": ", asked.formula);
   made.lines = {threads_line(asked, on, loop, swept), arrays_line(asked),
                 placement_line(asked, swept)};
   ordered_json json = {{"kind", "loop"},
                        {"kernel", asked.kernel},
-                       {"arrays", arrays_json(asked)},
+                       {"arrays", report::json_list(asked.arrays, array_json)},
                        {"elements", asked.elements},
                        {"element_bytes", asked.element_bytes},
                        {"threads", loop.what.threads()},
@@ -95,8 +95,7 @@ model_question question_of(const loop_description& asked, const machine& on,
   } else if (swept == "memory") {
     json.erase("memory");
   } else if (swept == "chunk") {
-    const std::string schedule = asked.schedule_text();
-    json["schedule"] = schedule.substr(0, schedule.find(','));
+    json["schedule"] = without_chunk(asked.schedule_text());
   }
   made.json = std::make_shared<const ordered_json>(std::move(json));
   return made;
@@ -105,15 +104,14 @@ model_question question_of(const loop_description& asked, const machine& on,
 model_question question_of(std::string_view file, const traffic_choice& which, const machine& on,
                            const priced_traffic& what, model::work how) {
   model_question made;
-  made.title = "the traffic of " + std::string(file);
+  made.title = fmt::format("the traffic of {}", file);
   const bool pooled = how == model::work::pooled;
-  made.lines = {
-      "on " + machine_name(on) + ": " + counted(what.what.threads.size(), "processor") +
-          ", each a thread",
-      phase_text(which) + "; " +
-          report::format_bytes(static_cast<unsigned long long>(model::total_bytes(what.what))) +
-          " between processors and memories",
-      pooled ? "threads share a pool of work" : "each thread has the work it had"};
+  made.lines = {fmt::format("on {}: {}, each a thread", machine_name(on),
+                            counted(what.what.threads.size(), "processor")),
+                fmt::format("{}; {} between processors and memories", phase_text(which),
+                            report::format_bytes(
+                                static_cast<unsigned long long>(model::total_bytes(what.what)))),
+                pooled ? "threads share a pool of work" : "each thread keeps its own work"};
   ordered_json json = {{"kind", "traffic"}, {"file", file}};
   if (which.region) {
     json["region"] = *which.region;

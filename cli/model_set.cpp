@@ -2,9 +2,13 @@
 //
 // Implements --set: the user's figures, which override the machine's file.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/parse_number.hpp"
+#include "base/parse_real.hpp"
 #include "cli/model_options.hpp"
 #include "model/said_figures.hpp"
 
@@ -13,7 +17,7 @@ namespace nodewise::cli {
 namespace {
 
 constexpr const char* example =
-    "write for example --set bandwidth=20 or --set latency:0:1=120, without unit";
+    "write for example --set bandwidth=20 or --set latency:0:1=120, without a unit";
 
 /// A value of --set, split into its parts.
 struct setting {
@@ -24,7 +28,7 @@ struct setting {
   double value = 0;
 
   [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
-    throw error(error_kind::usage, option_name(flags::set) + " " + std::string(typed), answered,
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::set), typed), answered,
                 hint);
   }
 };
@@ -44,13 +48,9 @@ setting parse_setting(std::string_view typed) {
   made.name = next();
   made.from = next();
   made.to = next();
-  const std::string_view digits = typed.substr(equals + 1);
-  const char* const begin = digits.data();
-  const char* const end = begin + digits.size();
-  const auto [stop, code] = std::from_chars(begin, end, made.value);
-  if (!left.empty() || code != std::errc{} || stop != end || !std::isfinite(made.value) ||
-      made.value <= 0) {
-    made.refuse(left.empty() ? "the value is no number above 0" : "it has too many colons",
+  made.value = parse_real(typed.substr(equals + 1)).value_or(0);
+  if (!left.empty() || !std::isfinite(made.value) || made.value <= 0) {
+    made.refuse(left.empty() ? "the value is not a number above 0" : "it has too many colons",
                 example);
   }
   return made;
@@ -61,16 +61,13 @@ const model::known_parameter& parameter_of(const setting& asked) {
       std::ranges::find(model::known_parameters, asked.name, &model::known_parameter::name);
   if (known == model::known_parameters.end()) {
     std::vector<std::string_view> names;
-    std::string list;
-    for (const model::known_parameter& each : model::known_parameters) {
-      names.push_back(each.name);
-      list += list.empty() ? "" : ", ";
-      list += each.name;
-    }
+    std::ranges::transform(model::known_parameters, std::back_inserter(names),
+                           &model::known_parameter::name);
     const std::string near = nearest(asked.name, names);
-    asked.refuse("there is no figure '" + std::string(asked.name) + "'",
-                 (near.empty() ? std::string{} : "did you mean " + near + "? ") + "there are " +
-                     list);
+    asked.refuse(fmt::format("there is no figure '{}'", asked.name),
+                 fmt::format("{}use one of {}",
+                             near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                             joined(names, ", ")));
   }
   if (known->unit == "ratio" && asked.value > 1) {
     asked.refuse("it is a share, above 0 and at most 1", "write for example 0.91");
@@ -79,15 +76,12 @@ const model::known_parameter& parameter_of(const setting& asked) {
 }
 
 node_id node_of(const setting& asked, std::string_view text, const machine& of) {
-  int number = -1;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, code] = std::from_chars(begin, end, number);
-  if (code != std::errc{} || stop != end || of.find_node(node_id{number}) == nullptr) {
-    asked.refuse("the machine has no node '" + std::string(text) + "'",
+  const node_id node{parse_number<int>(text).value_or(-1)};
+  if (of.find_node(node) == nullptr) {
+    asked.refuse(fmt::format("the machine has no node '{}'", text),
                  "its nodes are " + of.node_ids().to_string());
   }
-  return node_id{number};
+  return node;
 }
 
 void put(machine& into, const setting& asked, const model::known_parameter& known, node_id from,

@@ -1,9 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
+#include <span>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
 #include "cli/model_view.hpp"
 #include "report/bar.hpp"
 #include "report/table.hpp"
@@ -19,25 +21,19 @@ using report::tone;
 
 constexpr std::size_t bar_columns = 20;
 
-std::string node_name(const machine_costs& on, std::size_t at) {
-  return std::to_string(to_int(on.nodes[at]));
+std::string title(const report::style& how, std::string_view text) {
+  return fmt::format("\n{}\n", report::paint(how, tone::strong, text));
 }
 
-std::string printed(const char* format, double value) {
-  std::array<char, 64> text{};
-  (void)std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-std::string title(const report::style& how, const std::string& text) {
-  return "\n" + report::paint(how, tone::strong, text) + "\n";
+std::string indented(std::string_view text, const report::style& how) {
+  return fmt::format("  {}\n", report::wrap_indented(text, how.width, 2));
 }
 
 std::string headline(const model_question& asked, const report::style& how) {
-  std::string text = report::paint(how, tone::strong, "Predicted time") + " of " +
-                     report::wrap_indented(asked.title, how.width, 2) + "\n";
+  std::string text = fmt::format("{} of {}\n", report::paint(how, tone::strong, "Predicted time"),
+                                 report::wrap_indented(asked.title, how.width, 2));
   for (const std::string& line : asked.lines) {
-    text += "  " + report::wrap_indented(line, how.width, 2) + "\n";
+    text += indented(line, how);
   }
   return text;
 }
@@ -50,15 +46,17 @@ std::string time_text(const machine_costs& on, double seconds, double one) {
 std::string time_lines(const model_answer& answer, const machine_costs& on,
                        const report::style& how) {
   if (!on.absolute) {
-    return "  time: unavailable, only ratios mean something: no bandwidth of this machine is\n"
-           "  known, and all memories are taken as equal (--set bandwidth=GB/s)\n";
+    return "  time: unavailable, only ratios are meaningful: no bandwidth of this machine is\n"
+           "  known, and all memories are assumed to be equal (--set bandwidth=GB/s)\n";
   }
-  const double seconds = answer.told.seconds;
-  std::string text = "  time: " + report::paint(how, tone::strong, format_seconds(seconds));
-  if (answer.useful_bytes) {
-    text += ", " + format_bandwidth(*answer.useful_bytes / seconds) + " by STREAM's count";
-  }
-  return text + ", " + format_bandwidth(answer.told.bytes_per_s()) + " moved\n";
+  const double seconds = answer.result.seconds;
+  const std::string by_stream =
+      answer.useful_bytes
+          ? fmt::format(", {} by STREAM's count", format_bandwidth(*answer.useful_bytes / seconds))
+          : "";
+  return fmt::format("  time: {}{}, {} moved\n",
+                     report::paint(how, tone::strong, format_seconds(seconds)), by_stream,
+                     format_bandwidth(answer.result.bytes_per_s()));
 }
 
 std::string ratio_line(const model_answer& answer, const report::style& how) {
@@ -67,12 +65,14 @@ std::string ratio_line(const model_answer& answer, const report::style& how) {
     return {};
   }
   constexpr double as_good = 1.005; // prints as 1.00
-  const tone look = *ratio < as_good ? tone::good : tone::warning;
   if (*ratio < as_good) {
-    return "  " + report::paint(how, look, "as good as the best placement known") + "\n";
+    return fmt::format("  {}\n",
+                       report::paint(how, tone::good, "as good as the best placement known"));
   }
-  return "  " + report::paint(how, look, short_number(*ratio) + " times the best placement") +
-         " (each byte " + answer.alternatives.front().name + ")\n";
+  return fmt::format(
+      "  {} (each byte {})\n",
+      report::paint(how, tone::warning, short_number(*ratio) + " times the best placement"),
+      answer.alternatives.front().name);
 }
 
 /// The times by each reading, if it matters how threads run relative to each other.
@@ -80,32 +80,32 @@ std::string readings_line(const model_answer& answer, const machine_costs& on,
                           const report::style& how) {
   const auto [least, most] =
       std::ranges::minmax_element(answer.readings, {}, &read_seconds::seconds);
-  constexpr double worth_telling = 1.01;
-  if (answer.readings.empty() || most->seconds <= least->seconds * worth_telling) {
+  constexpr double worth_a_line = 1.01;
+  if (answer.readings.empty() || most->seconds <= least->seconds * worth_a_line) {
     return {};
   }
-  std::string text = "by the reading '" + std::string(model::to_string(answer.by)) + "'; ";
-  for (const read_seconds& each : answer.readings) {
-    text += std::string(&each == &answer.readings.front() ? "" : ", ") +
-            std::string(model::to_string(each.by)) + " " +
-            time_text(on, each.seconds, answer.told.seconds);
-  }
-  return "  " + report::wrap_indented(text, how.width, 2) + "\n";
+  const auto reading = [&](const read_seconds& each) {
+    return fmt::format("{} {}", model::to_string(each.by),
+                       time_text(on, each.seconds, answer.result.seconds));
+  };
+  return indented(fmt::format("by the reading '{}'; {}", model::to_string(answer.by),
+                              joined(answer.readings, ", ", reading)),
+                  how);
 }
 
 std::string alternatives_text(const model_answer& answer, const machine_costs& on,
                               const report::style& how) {
-  double most = answer.told.seconds;
+  double most = answer.result.seconds;
   for (const model::alternative& each : answer.alternatives) {
     most = std::max(most, each.seconds);
   }
   report::table rows({{"each byte"}, {"time", align::right}, {""}}, 2);
   const auto add = [&](const std::string& name, double seconds, tone look) {
     rows.add({{name, look},
-              time_text(on, seconds, answer.told.seconds),
+              time_text(on, seconds, answer.result.seconds),
               report::bar(how, seconds / most, bar_columns)});
   };
-  add("as asked", answer.told.seconds, tone::strong);
+  add("as given", answer.result.seconds, tone::strong);
   for (const model::alternative& each : answer.alternatives) {
     add(each.name, each.seconds, tone::plain);
   }
@@ -121,12 +121,9 @@ std::string loads_text(const model_answer& answer, const machine_costs& on,
                       {"", align::right},
                       {"waited for", align::right}},
                      2);
-  std::size_t shown = 0;
-  for (const model::resource_load& load : answer.told.loads) {
-    if (shown == most_rows) {
-      break; // sorted: the tightest limit is first
-    }
-    ++shown;
+  const std::vector<model::resource_load>& loads = answer.result.loads; // tightest limit first
+  const std::size_t shown = std::min(most_rows, loads.size());
+  for (const model::resource_load& load : std::span(loads).first(shown)) {
     const bool is_thread = load.kind == model::resource_kind::thread;
     rows.add({load_name(load, on),
               is_thread || !on.absolute ? "-" : format_bandwidth(load.bytes_per_s),
@@ -135,38 +132,39 @@ std::string loads_text(const model_answer& answer, const machine_costs& on,
               {load.bound > 0 ? report::format_percent(load.bound) : "-",
                load.bound > 0 ? tone::warning : tone::plain}});
   }
-  const std::size_t more = answer.told.loads.size() - shown;
+  const std::size_t more = loads.size() - shown;
   return title(how, "What threads wait for, in percent of their time") + rows.to_string(how) +
-         (more > 0 ? "  and " + std::to_string(more) + " more\n" : std::string{});
+         (more > 0 ? fmt::format("  and {} more\n", more) : "");
 }
 
 std::string change(double part) {
-  return std::abs(part) < 5e-4 ? "-" : printed("%+.1f %%", part * 100);
+  return std::abs(part) < 5e-4 ? "-" : fmt::format("{:+.1f} %", part * 100);
 }
 
 std::string sensitivities_text(const model_answer& answer, const report::style& how) {
   report::table rows({{"figure"},
                       {"10 % less", align::right},
                       {"10 % more", align::right},
-                      {"known from", align::left, true}},
+                      {"source", align::left, true}},
                      2);
-  std::string idle;
+  std::vector<std::string_view> without_change;
   for (const model::sensitivity& each : answer.sensitivities) {
-    const std::string origin(model::to_string(each.from));
+    const std::string_view origin = model::to_string(each.from);
     if (change(each.less) == "-" && change(each.more) == "-") {
-      idle += (idle.empty() ? "" : ", ") + std::string(model::to_string(each.what));
+      without_change.push_back(model::to_string(each.what));
     } else {
       rows.add({std::string(model::to_string(each.what)), change(each.less), change(each.more),
-                each.source.starts_with(origin) ? each.source : origin + ": " + each.source});
+                each.source.starts_with(origin) ? each.source
+                                                : fmt::format("{}: {}", origin, each.source)});
     }
   }
   if (answer.sensitivities.empty()) {
     return {};
   }
-  std::string text = title(how, "The time, if a figure of the machine were");
+  std::string text = title(how, "Change of the time if a figure of the machine is");
   text += rows.empty() ? "" : rows.to_string(how);
-  if (!idle.empty()) {
-    text += "  " + report::wrap_indented("no change by " + idle, how.width, 2) + "\n";
+  if (!without_change.empty()) {
+    text += indented("no effect on the time: " + joined(without_change, ", "), how);
   }
   return text;
 }
@@ -178,10 +176,10 @@ std::string remarks_text(const std::vector<std::string>& remarks, const report::
   constexpr std::size_t most = 8;
   std::string text = title(how, "Remarks");
   for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) {
-    text += "  " + report::wrap_indented(remarks[i], how.width, 2) + "\n";
+    text += indented(remarks[i], how);
   }
   if (remarks.size() > most) {
-    text += "  and " + std::to_string(remarks.size() - most) + " more, which --json has\n";
+    text += fmt::format("  and {} more (--json lists all)\n", remarks.size() - most);
   }
   return text;
 }
@@ -189,7 +187,7 @@ std::string remarks_text(const std::vector<std::string>& remarks, const report::
 } // namespace
 
 std::string short_number(double value) {
-  return printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+  return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 }
 
 std::string format_seconds(double seconds) {
@@ -210,17 +208,17 @@ std::string format_bandwidth(double bytes_per_s) {
 std::string load_name(const model::resource_load& load, const machine_costs& on) {
   switch (load.kind) {
   case model::resource_kind::memory:
-    return "memory of node " + node_name(on, load.at);
+    return fmt::format("memory of node {}", on.nodes[load.at]);
   case model::resource_kind::link:
     // As in parameters: processors of the first node read from the memory of the second.
-    return (on.links[load.at].is_path ? "path " : "link ") + node_name(on, on.links[load.at].to) +
-           ":" + node_name(on, on.links[load.at].from);
+    return fmt::format("{} {}:{}", on.links[load.at].is_path ? "path" : "link",
+                       on.nodes[on.links[load.at].to], on.nodes[on.links[load.at].from]);
   case model::resource_kind::core:
-    return "cores of node " + node_name(on, load.at);
+    return fmt::format("cores of node {}", on.nodes[load.at]);
   case model::resource_kind::thread:
     break;
   }
-  return "nothing but itself";
+  return "its own limit";
 }
 
 std::string model_text(const model_question& asked, const model_answer& answer,
@@ -237,7 +235,7 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
   double most = 0;
   std::vector<std::string> remarks;
   for (const answered_point& each : points) {
-    most = std::max(most, each.answer.told.seconds);
+    most = std::max(most, each.answer.result.seconds);
     for (const std::string& remark : each.answer.remarks) {
       if (std::ranges::find(remarks, remark) == remarks.end()) {
         remarks.push_back(remark);
@@ -252,14 +250,14 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
                       {"waits for", align::left, true}},
                      2);
   for (const answered_point& each : points) {
-    const model::prediction& told = each.answer.told;
+    const model::prediction& result = each.answer.result;
     const auto ratio = each.answer.ratio();
     rows.add(
-        {each.value, time_text(on, told.seconds, points.front().answer.told.seconds),
-         report::bar(how, told.seconds / most, bar_columns - 8),
-         on.absolute ? format_bandwidth(each.answer.useful_bytes.value_or(0) / told.seconds) : "",
+        {each.value, time_text(on, result.seconds, points.front().answer.result.seconds),
+         report::bar(how, result.seconds / most, bar_columns - 8),
+         on.absolute ? format_bandwidth(each.answer.useful_bytes.value_or(0) / result.seconds) : "",
          ratio ? short_number(*ratio) + " x" : "-",
-         told.loads.empty() ? "-" : load_name(told.loads.front(), on)});
+         result.loads.empty() ? "-" : load_name(result.loads.front(), on)});
   }
   return headline(asked, how) + "\n" + rows.to_string(how) + remarks_text(remarks, how);
 }

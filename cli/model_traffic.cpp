@@ -6,8 +6,9 @@
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <fmt/core.h>
 
+#include "base/joined.hpp"
 #include "cli/model_flags.hpp"
 
 namespace nodewise::cli {
@@ -19,13 +20,10 @@ using traffic::counts;
 using traffic::phase;
 using traffic::region_traffic;
 
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
-
 [[noreturn]] void refuse_machine(const std::string& what) {
-  throw error(error_kind::input, "the time that the traffic takes", what + " is not on the machine",
-              "leave --input out, or take the machine on which it was counted");
+  throw error(error_kind::input, "predicting the time of the traffic",
+              what + " is not on the machine",
+              "leave --input out, or use the machine on which it was counted");
 }
 
 /// Collects what each processor moved.
@@ -48,7 +46,7 @@ class collector {
     model::thread_traffic& thread = threads_.try_emplace(cpu, nothing(cpu)).first->second;
     const auto memory = on_.position_of(to);
     if (!memory) {
-      refuse_machine("the memory of node " + number(to));
+      refuse_machine(fmt::format("the memory of node {}", to));
     }
     const double bytes = share * static_cast<double>(of_.line_bytes);
     thread.read[*memory] += bytes * static_cast<double>(lines.fills);
@@ -63,10 +61,10 @@ class collector {
 
   void finish() {
     if (threads_.empty()) {
-      throw error(error_kind::input, "the time that the traffic takes",
+      throw error(error_kind::input, "predicting the time of the traffic",
                   into_.unknown > 0 ? "no line of it has a known processor and memory"
                                     : "no line was moved in this part of it",
-                  "take --phase all, another --region, or count a larger run");
+                  "use --phase all or another --region, or count a larger run");
     }
     for (auto& [cpu, thread] : threads_) {
       into_.what.threads.push_back(std::move(thread));
@@ -95,12 +93,10 @@ class collector {
         return core;
       }
     }
-    refuse_machine("core " + std::to_string(before + 1) + " of node " + number(node));
+    refuse_machine(fmt::format("core {} of node {}", before + 1, node));
   }
   [[nodiscard]] model::thread_traffic nothing(cpu_id cpu) {
-    return {.core = core_for(cpu),
-            .read = std::vector<double>(on_.size(), 0),
-            .written = std::vector<double>(on_.size(), 0)};
+    return model::idle_thread(core_for(cpu), on_.size());
   }
 
   const counts& of_;
@@ -126,14 +122,10 @@ void require_region(const counts& of, const std::string& name) {
   if (std::ranges::find(names, name) != names.end()) {
     return;
   }
-  std::string list;
-  for (const std::string& each : names) {
-    list += (list.empty() ? "" : ", ") + each;
-  }
-  throw error(error_kind::usage, "--" + std::string(flags::region.name) + " " + name,
+  throw error(error_kind::usage, fmt::format("--{} {}", flags::region.name, name),
               "the traffic has no such region",
-              list.empty() ? "it has none: mark them with NODEWISE_MARKER_START(\"name\")"
-                           : "there are " + list);
+              names.empty() ? "it has none: mark them with NODEWISE_MARKER_START(\"name\")"
+                            : "use one of " + joined(names, ", "));
 }
 
 void collect_region(const counts& of, const std::string& name, collector& into) {
@@ -181,17 +173,16 @@ phase phase_in(const json_field& field) {
 void read_cells(const json_field& list, counts& into) {
   std::map<cpu_id, node_id> nodes;
   for (const json_field& each : list.elements()) {
-    cell one;
-    one.cpu = cpu_in(each.at("cpu"));
-    one.to = node_in(each, "to");
-    one.when = phase_in(each.at("phase"));
-    one.lines = volume_in(each);
-    one.dirty = each.at("dirty").whole_number(0, std::uint64_t{1} << 50);
+    const cell one{.cpu = cpu_in(each.at("cpu")),
+                   .to = node_in(each, "to"),
+                   .when = phase_in(each.at("phase")),
+                   .lines = volume_in(each),
+                   .dirty = each.at("dirty").whole_number(0, std::uint64_t{1} << 50)};
     const node_id from = node_in(each, "from");
     if (nodes.try_emplace(one.cpu, from).first->second != from) {
-      each.at("from").refuse("processor " + std::to_string(to_int(one.cpu)) +
-                                 " is on another node further up",
-                             "give each processor one node");
+      each.at("from").refuse(
+          fmt::format("processor {} is on another node in an earlier cell", one.cpu),
+          "give each processor one node");
     }
     into.cells.push_back(one);
   }

@@ -2,10 +2,15 @@
 #include "cli/node_boxes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/counted.hpp"
+#include "base/joined.hpp"
+#include "base/split.hpp"
 #include "report/wrap.hpp"
 #include "topology/withheld.hpp"
 
@@ -14,6 +19,7 @@ namespace nodewise::cli {
 namespace {
 
 using report::display_width;
+using report::paint;
 using report::style;
 using report::tone;
 
@@ -27,6 +33,10 @@ constexpr strokes unicode_strokes{
     "─", "│", {"╭", "╮", "╰", "╯"}, {"┌", "┬", "┐", "└", "┴", "┘"}, "·"};
 constexpr strokes ascii_strokes{
     "-", "|", {"+", "+", "+", "+"}, {"+", "+", "+", "+", "+", "+"}, ","};
+
+void add_lines(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+}
 
 /// Cores drawn as one grid, with a heading if a node has several packages.
 struct core_group {
@@ -76,7 +86,7 @@ class painter {
   static constexpr std::size_t frame = 4; ///< "│ " and " │"
 
   [[nodiscard]] std::string label(cpu_id cpu) const {
-    return (what_.allowed_cpus().contains(cpu) ? "" : "x") + std::to_string(to_int(cpu));
+    return fmt::format("{}{}", what_.allowed_cpus().contains(cpu) ? "" : "x", cpu);
   }
 
   /// "0 12", each number padded to the widest; more than four as ranges.
@@ -85,11 +95,8 @@ class painter {
     if (cpus.size() > most_listed) {
       return (what_.allowed_cpus().intersects(cpus) ? "" : "x") + cpus.to_string();
     }
-    std::string text;
-    for (const cpu_id cpu : cpus) {
-      text += (text.empty() ? "" : " ") + report::pad_left(label(cpu), label_width_);
-    }
-    return text;
+    return joined(cpus, " ",
+                  [this](cpu_id cpu) { return report::pad_left(label(cpu), label_width_); });
   }
 
   [[nodiscard]] std::size_t cells_per_row(std::size_t cores, std::size_t inner) const {
@@ -101,10 +108,7 @@ class painter {
   [[nodiscard]] std::size_t smallest_inner(const std::vector<node_box>& boxes) const {
     std::size_t inner = with_cells_ ? cell_width_ + frame : 0;
     for (const node_box& box : boxes) {
-      inner = std::max(inner, display_width(box.title) + 2);
-      for (const std::string& fact : box.facts) {
-        inner = std::max(inner, display_width(fact));
-      }
+      inner = report::widest(box.facts, std::max(inner, display_width(box.title) + 2));
     }
     return inner;
   }
@@ -113,43 +117,32 @@ class painter {
                                          std::size_t room) const {
     std::size_t inner = smallest_inner(boxes);
     for (const node_box& box : boxes) {
-      for (const std::string& line : group_lines(box, room)) {
-        inner = std::max(inner, display_width(line));
-      }
+      inner = report::widest(group_lines(box, room), inner);
     }
     return inner;
   }
 
-  [[nodiscard]] std::string repeat(const char* stroke, std::size_t times) const {
-    std::string text;
-    for (std::size_t i = 0; i < times; ++i) {
-      text += stroke;
-    }
-    return text;
+  [[nodiscard]] std::string line_of(std::size_t length) const {
+    return joined(std::vector(length, draw_.line), "");
   }
 
   [[nodiscard]] std::string grid_edge(std::size_t cells, const char* const (&ends)[6],
                                       std::size_t at) const {
-    std::string text = ends[at];
-    for (std::size_t i = 0; i < cells; ++i) {
-      text += (i == 0 ? "" : ends[at + 1]) + repeat(draw_.line, cell_width_ + 2);
-    }
-    return report::paint(how_, tone::faint, text + ends[at + 2]);
+    const std::vector<std::string> edges(cells, line_of(cell_width_ + 2));
+    return paint(how_, tone::faint, ends[at] + joined(edges, ends[at + 1]) + ends[at + 2]);
   }
 
   void add_grid(std::vector<std::string>& lines, const core_group& group, std::size_t inner) const {
     const std::size_t cells = cells_per_row(group.cores.size(), inner);
-    const std::string bar = report::paint(how_, tone::faint, draw_.bar);
+    const std::string bar = paint(how_, tone::faint, draw_.bar);
     lines.push_back(grid_edge(cells, draw_.cell, 0));
     for (std::size_t first = 0; first < group.cores.size(); first += cells) {
       std::string line = bar;
       for (std::size_t i = first; i < first + cells; ++i) {
         const cpu_set cpus = i < group.cores.size() ? group.cores[i] : cpu_set{};
-        const bool dimmed = !what_.allowed_cpus().intersects(cpus);
-        line += " " +
-                report::paint(how_, dimmed ? tone::faint : tone::plain,
-                              report::pad_right(cell_text(cpus), cell_width_)) +
-                " " + bar;
+        const tone look = what_.allowed_cpus().intersects(cpus) ? tone::plain : tone::faint;
+        const std::string cell = report::pad_right(cell_text(cpus), cell_width_);
+        line += fmt::format(" {} {}", paint(how_, look, cell), bar);
       }
       lines.push_back(line);
     }
@@ -162,13 +155,7 @@ class painter {
     if (cpus.empty()) {
       return;
     }
-    std::string list = cpus.to_string();
-    for (std::size_t at = 0; (at = list.find(',', at)) != std::string::npos; at += 2) {
-      list.insert(at + 1, " ");
-    }
-    for (const std::string& line : report::wrap(mark + list, inner)) {
-      lines.push_back(line);
-    }
+    add_lines(lines, report::wrap(mark + joined(split(cpus.to_string(), ','), ", "), inner));
   }
 
   void add_summary(std::vector<std::string>& lines, const core_group& group,
@@ -177,7 +164,8 @@ class painter {
     for (const cpu_set& core : group.cores) {
       cpus = std::move(cpus) | core;
     }
-    lines.push_back(counted(group.cores.size(), "core") + ", " + counted(cpus.size(), "thread"));
+    lines.push_back(
+        fmt::format("{}, {}", counted(group.cores.size(), "core"), counted(cpus.size(), "thread")));
     add_ranges(lines, "P# ", cpus & what_.allowed_cpus(), inner);
     add_ranges(lines, "x P# ", cpus - what_.allowed_cpus(), inner);
   }
@@ -200,24 +188,19 @@ class painter {
   /// One box, `height` lines inside.
   [[nodiscard]] std::vector<std::string> box_lines(const node_box& box, std::size_t inner,
                                                    std::size_t height) const {
-    const auto edge = [&](const std::string& text) {
-      return report::paint(how_, tone::faint, text);
-    };
+    const auto edge = [&](const std::string& text) { return paint(how_, tone::faint, text); };
     std::vector<std::string> inside = box.facts;
-    for (std::string& line : group_lines(box, inner)) {
-      inside.push_back(std::move(line));
-    }
+    add_lines(inside, group_lines(box, inner));
     inside.resize(height);
-    std::vector<std::string> lines;
     const std::size_t rest = inner - std::min(inner, display_width(box.title) + 1);
-    lines.push_back(edge(std::string(draw_.corners[0]) + draw_.line + " ") +
-                    report::paint_node(how_, to_int(box.node), box.title) +
-                    edge(" " + repeat(draw_.line, rest) + draw_.corners[1]));
+    const auto& corners = draw_.corners;
+    std::vector<std::string> lines = {edge(fmt::format("{}{} ", corners[0], draw_.line)) +
+                                      report::paint_node(how_, to_int(box.node), box.title) +
+                                      edge(fmt::format(" {}{}", line_of(rest), corners[1]))};
     for (const std::string& line : inside) {
-      lines.push_back(edge(draw_.bar) + " " + report::pad_right(line, inner) + " " +
-                      edge(draw_.bar));
+      lines.push_back(fmt::format("{0} {1} {0}", edge(draw_.bar), report::pad_right(line, inner)));
     }
-    lines.push_back(edge(draw_.corners[2] + repeat(draw_.line, inner + 2) + draw_.corners[3]));
+    lines.push_back(edge(corners[2] + line_of(inner + 2) + corners[3]));
     return lines;
   }
 
@@ -237,7 +220,7 @@ class painter {
           row[line] += (i == first ? "" : " ") + lines[line];
         }
       }
-      all.insert(all.end(), row.begin(), row.end());
+      add_lines(all, row);
     }
     return all;
   }
@@ -251,7 +234,7 @@ class painter {
 };
 
 std::string package_name(const package& each) {
-  return each.id < 0 ? "package" : "package P#" + std::to_string(each.id);
+  return each.id < 0 ? "package" : fmt::format("package P#{}", each.id);
 }
 
 /// The cores among `cpus`, grouped by package if they lie in several.
@@ -265,9 +248,8 @@ std::vector<core_group> groups_of(const machine& all, cpu_set cpus) {
     }
     return cores;
   };
-  const bool in_several =
-      std::none_of(all.packages.begin(), all.packages.end(),
-                   [&](const package& each) { return each.cpus.includes(cpus); });
+  const bool in_several = std::ranges::none_of(
+      all.packages, [&](const package& each) { return each.cpus.includes(cpus); });
   std::vector<core_group> groups;
   for (const package& each : all.packages) {
     if (in_several && each.cpus.intersects(cpus)) {
@@ -281,17 +263,19 @@ std::vector<core_group> groups_of(const machine& all, cpu_set cpus) {
   return groups;
 }
 
+/// In the order of `memory_kind`: unknown, dram, hbm, cxl, gpu, other.
+constexpr std::array kind_texts = {"", " DRAM", " HBM", " CXL", " GPU memory", " special memory"};
+
 /// "24.0 GiB HBM", and the package if its number adds to the node's.
 std::string memory_text(const machine& all, const memory_node& node, const char* dot) {
-  const std::string kind = kind_text(node.kind);
-  std::string text = node.memory_bytes == 0 ? "no memory"
-                                            : report::format_bytes(node.memory_bytes) +
-                                                  (kind.empty() ? "" : " ") + kind;
+  const char* const kind = kind_texts.at(static_cast<std::size_t>(node.kind));
+  std::string text =
+      node.memory_bytes == 0 ? "no memory" : report::format_bytes(node.memory_bytes) + kind;
   for (const package& each : all.packages) {
     const bool says_the_same = each.cpus == node.cpus && each.id == to_int(node.id);
     if (all.packages.size() > 1 && !node.cpus.empty() && each.cpus.includes(node.cpus) &&
         !says_the_same) {
-      text += std::string(" ") + dot + " " + package_name(each);
+      text += fmt::format(" {} {}", dot, package_name(each));
     }
   }
   return text;
@@ -301,9 +285,8 @@ node_box box_of(const topology& what, const memory_node& node, const char* dot) 
   node_box box;
   box.node = node.id;
   const bool allowed = !is_withheld(what, node);
-  box.title = std::string(allowed ? "" : "x ") + "node " +
-              (node.logical < 0 ? "" : "L#" + std::to_string(node.logical) + " ") + "P#" +
-              std::to_string(to_int(node.id));
+  box.title = fmt::format("{}node {}P#{}", allowed ? "" : "x ",
+                          node.logical < 0 ? "" : fmt::format("L#{} ", node.logical), node.id);
   box.facts.push_back(memory_text(what.machine(), node, dot));
   if (!allowed) {
     box.facts.emplace_back("x memory not allowed");
@@ -335,32 +318,12 @@ std::vector<std::string> all_rows(const topology& what, const style& how, bool w
   const painter paints(what, how, with_cells);
   std::vector<std::string> lines;
   for (const auto& boxes : sorts_of(what, dot)) {
-    for (std::string& line : paints.rows(boxes)) {
-      lines.push_back(std::move(line));
-    }
+    add_lines(lines, paints.rows(boxes));
   }
   return lines;
 }
 
 } // namespace
-
-std::string kind_text(memory_kind kind) {
-  switch (kind) {
-  case memory_kind::unknown:
-    break;
-  case memory_kind::dram:
-    return "DRAM";
-  case memory_kind::hbm:
-    return "HBM";
-  case memory_kind::cxl:
-    return "CXL";
-  case memory_kind::gpu:
-    return "GPU memory";
-  case memory_kind::other:
-    return "special memory";
-  }
-  return {};
-}
 
 std::string draw_nodes(const topology& what, const style& how) {
   std::string legend = "a cell is a core, its numbers are processors (P#)";
@@ -378,7 +341,7 @@ std::string draw_nodes(const topology& what, const style& how) {
     text += line + "\n";
   }
   for (const std::string& line : report::wrap(legend, how.width)) {
-    text += report::paint(how, tone::faint, line) + "\n";
+    text += paint(how, tone::faint, line) + "\n";
   }
   return text;
 }

@@ -14,7 +14,4 @@ namespace nodewise::cli {
 /// ranges replace the cores. A legend follows. Every line ends with a newline.
 [[nodiscard]] std::string draw_nodes(const topology& what, const report::style& how);
 
-/// "hbm", or "" if the kind is unknown.
-[[nodiscard]] std::string kind_text(memory_kind kind);
-
 } // namespace nodewise::cli

@@ -1,10 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/numactl_text.hpp"
 
-#include <algorithm>
+#include <array>
 #include <string_view>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
 #include "sys/node_memory.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::cli {
 
@@ -13,33 +17,20 @@ namespace {
 /// "physcpubind: 0 1 2 " with numactl's trailing blank.
 template <class Id>
 std::string numbers_line(std::string_view name, const id_set<Id>& numbers) {
-  std::string text = std::string(name) + ": ";
-  for (const Id id : numbers) {
-    text += std::to_string(to_int(id)) + " ";
-  }
-  return text + "\n";
+  const std::string listed = joined(numbers, "", [](Id id) { return fmt::format("{} ", id); });
+  return fmt::format("{}: {}\n", name, listed);
 }
 
 std::string_view mode_word(sys::policy mode) {
-  switch (mode) {
-  case sys::policy::system_default:
-    return "default";
-  case sys::policy::preferred:
-    return "preferred";
-  case sys::policy::bind:
-    return "bind";
-  case sys::policy::bind_and_balance:
+  // By the kernel's numbers.
+  constexpr std::array<std::string_view, 7> words = {
+      "default",        "preferred",          "bind", "interleave", "local",
+      "preferred-many", "weighted-interleave"};
+  if (mode == sys::policy::bind_and_balance) {
     return "bind (balancing)"; // numactl 2.0 prints the number
-  case sys::policy::interleave:
-    return "interleave";
-  case sys::policy::local:
-    return "local";
-  case sys::policy::preferred_many:
-    return "preferred-many";
-  case sys::policy::weighted_interleave:
-    return "weighted-interleave";
   }
-  return "unknown";
+  const auto at = static_cast<std::size_t>(mode);
+  return at < words.size() ? words[at] : "unknown";
 }
 
 bool interleaves(const sys::task_policy& policy) {
@@ -48,23 +39,18 @@ bool interleaves(const sys::task_policy& policy) {
 
 std::string preferred_node(const sys::task_policy& policy) {
   if (interleaves(policy)) {
-    return std::to_string(to_int(policy.next_node)) + " (interleave next)";
+    return fmt::format("{} (interleave next)", policy.next_node);
   }
   if (policy.mode == sys::policy::preferred_many) {
-    return std::to_string(to_int(policy.next_node)) + " (preferred-many)";
+    return fmt::format("{} (preferred-many)", policy.next_node);
   }
-  return policy.nodes.empty() ? "current" : std::to_string(to_int(policy.nodes.first()));
-}
-
-std::string padded(int number, std::size_t width) {
-  const std::string text = std::to_string(number);
-  return std::string(width - std::min(width, text.size()), ' ') + text;
+  return policy.nodes.empty() ? "current" : fmt::format("{}", policy.nodes.first());
 }
 
 /// In MB as numactl counts them; "<not available>" if the kernel does not report it.
 std::string free_memory(node_id node, sys::kernel& kernel) {
   const auto now = sys::read_node_memory(kernel, node);
-  return now ? std::to_string(now->free_bytes >> 20) + " MB" : "<not available>";
+  return now ? fmt::format("{} MB", now->free_bytes >> 20) : "<not available>";
 }
 
 std::string distances_text(const machine& what) {
@@ -73,14 +59,14 @@ std::string distances_text(const machine& what) {
   }
   std::string text = "node distances:\nnode ";
   for (const memory_node& node : what.nodes) {
-    text += padded(to_int(node.id), 3) + " ";
+    text += fmt::format("{:>3} ", node.id);
   }
   for (const memory_node& from : what.nodes) {
-    text += "\n" + padded(to_int(from.id), 3) + ": ";
+    text += fmt::format("\n{:>3}: ", from.id);
     for (const memory_node& to : what.nodes) {
       // A single node's distance is not read: it is always 10.
       const int standard = from.id == to.id ? 10 : 0;
-      text += padded(what.distance(from.id, to.id).value_or(standard), 3) + " ";
+      text += fmt::format("{:>3} ", what.distance(from.id, to.id).value_or(standard));
     }
   }
   return text + "\n";
@@ -90,18 +76,14 @@ std::string distances_text(const machine& what) {
 
 std::string show_text(const topology& here, const cpu_set& affinity,
                       const sys::task_policy& policy) {
-  std::string text = "policy: " + std::string(mode_word(policy.mode)) + "\n";
-  text += "preferred node: " + preferred_node(policy) + "\n";
+  std::string text = fmt::format("policy: {}\npreferred node: {}\n", mode_word(policy.mode),
+                                 preferred_node(policy));
   if (interleaves(policy)) {
     text += numbers_line("interleavemask", policy.nodes);
-    text += "interleavenode: " + std::to_string(to_int(policy.next_node)) + "\n";
+    text += fmt::format("interleavenode: {}\n", policy.next_node);
   }
-  node_set nodes;
-  for (const memory_node& node : here.machine().nodes) {
-    if (node.cpus.intersects(affinity)) {
-      nodes.insert(node.id);
-    }
-  }
+  const node_set nodes = nodes_if(
+      here.machine(), [&](const memory_node& node) { return node.cpus.intersects(affinity); });
   const bool bound =
       policy.mode == sys::policy::bind || policy.mode == sys::policy::bind_and_balance;
   text += numbers_line("physcpubind", affinity);
@@ -113,16 +95,13 @@ std::string show_text(const topology& here, const cpu_set& affinity,
 
 std::string hardware_text(const topology& here, sys::kernel& kernel) {
   const machine& all = here.machine();
-  std::string text = "available: " + std::to_string(all.nodes.size()) + " nodes (" +
-                     all.node_ids().to_string() + ")\n";
+  std::string text =
+      fmt::format("available: {} nodes ({})\n", all.nodes.size(), all.node_ids().to_string());
   for (const memory_node& node : all.nodes) {
-    const std::string name = "node " + std::to_string(to_int(node.id));
-    text += name + " cpus:";
-    for (const cpu_id cpu : node.cpus) {
-      text += " " + std::to_string(to_int(cpu));
-    }
-    text += "\n" + name + " size: " + std::to_string(node.memory_bytes >> 20) + " MB\n";
-    text += name + " free: " + free_memory(node.id, kernel) + "\n";
+    const std::string cpus =
+        joined(node.cpus, "", [](cpu_id cpu) { return fmt::format(" {}", cpu); });
+    text += fmt::format("node {0} cpus:{1}\nnode {0} size: {2} MB\nnode {0} free: {3}\n", node.id,
+                        cpus, node.memory_bytes >> 20, free_memory(node.id, kernel));
   }
   return text + distances_text(all);
 }

@@ -1,11 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
 
 #include "base/hexadecimal.hpp"
-
 #include "cli/pages_view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
-#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 
@@ -14,27 +13,17 @@ namespace {
 using nlohmann::ordered_json;
 using observe::area;
 using observe::page_map;
+using report::json_list;
 
 ordered_json node_json(node_id node) {
   if (to_int(node) >= 0) {
-    return to_int(node);
+    return node;
   }
   return node == observe::absent_page ? "absent" : node == observe::zero_page ? "zero" : "unknown";
 }
 
-ordered_json shares_json(const std::vector<area::share>& shares) {
-  ordered_json all = ordered_json::array();
-  for (const area::share& s : shares) {
-    all.push_back({{"node", to_int(s.node)}, {"pages", s.pages}});
-  }
-  return all;
-}
-
-ordered_json area_json(const area& a, const node_set& nodes, const node_set& active) {
-  ordered_json policies = ordered_json::array();
-  for (const auto& [pages, policy] : a.policies) {
-    policies.push_back({{"pages", pages}, {"policy", policy.empty() ? "unavailable" : policy}});
-  }
+/// [first page, pages, node] for each run, and "huge" if it is in huge pages.
+ordered_json runs_json(const area& a) {
   ordered_json runs = ordered_json::array();
   std::uint64_t first = 0;
   for (const observe::page_run& r : a.runs) {
@@ -45,52 +34,53 @@ ordered_json area_json(const area& a, const node_set& nodes, const node_set& act
     runs.push_back(std::move(run));
     first += r.pages;
   }
+  return runs;
+}
+
+ordered_json area_json(const area& a, const node_set& nodes, const node_set& active) {
   ordered_json one = {{"name", a.name}, {"kind", to_string(a.kind)}};
-  if (!a.mapped.empty()) {
-    one["mapped"] = a.mapped;
-  }
+  report::add_if_any(one, "mapped", a.mapped);
   one["start"] = hexadecimal(a.where.first);
   one["bytes"] = a.where.last - a.where.first;
   one["page_bytes"] = a.page_bytes != 0 ? ordered_json(a.page_bytes) : ordered_json("unavailable");
   one["huge_bytes"] = report::or_unavailable(a.huge_bytes);
-  one["policies"] = std::move(policies);
+  one["policies"] = json_list(a.policies, [](const auto& each) -> ordered_json {
+    const auto& [pages, policy] = each;
+    return {{"pages", pages}, {"policy", policy.empty() ? "unavailable" : policy}};
+  });
   one["pages"] = a.pages;
   one["resident"] = a.resident;
   one["unknown"] = a.unknown;
   one["zero"] = a.zeros;
-  one["per_node"] = shares_json(a.per_node);
+  one["per_node"] = json_list(a.per_node, [](const area::share& s) -> ordered_json {
+    return {{"node", s.node}, {"pages", s.pages}};
+  });
   one["local"] = report::or_unavailable(a.share_on(nodes));
   one["local_to_active"] =
       report::or_unavailable(active.empty() ? std::nullopt : a.share_on(active));
-  one["runs"] = std::move(runs);
+  one["runs"] = runs_json(a);
   return one;
 }
 
-ordered_json threads_json(const std::vector<observe::thread_facts>& threads) {
-  ordered_json all = ordered_json::array();
-  for (const observe::thread_facts& t : threads) {
-    const auto number = [](int value) {
-      return value >= 0 ? ordered_json(value) : ordered_json("unavailable");
-    };
-    all.push_back({{"tid", t.tid},
-                   {"name", t.name},
-                   {"state", std::string(1, t.state)},
-                   {"cpu", number(to_int(t.last_cpu))},
-                   {"node", number(to_int(t.node))},
-                   {"cpus_allowed", t.allowed.to_string()},
-                   {"active", t.active}});
-  }
-  return all;
+ordered_json thread_json(const observe::thread_facts& t) {
+  const auto number = [](auto id) {
+    return to_int(id) >= 0 ? ordered_json(id) : ordered_json("unavailable");
+  };
+  return {{"tid", t.tid},
+          {"name", t.name},
+          {"state", std::string(1, t.state)},
+          {"cpu", number(t.last_cpu)},
+          {"node", number(t.node)},
+          {"cpus_allowed", t.allowed.to_string()},
+          {"active", t.active}};
 }
 
 ordered_json totals_json(const page_map& map) {
   ordered_json all = ordered_json::object();
   for (const observe::memory_totals& t : map.totals) {
-    ordered_json nodes = ordered_json::array();
-    for (const auto& [node, bytes] : t.bytes) {
-      nodes.push_back({{"node", node}, {"bytes", bytes}});
-    }
-    all[std::string(t.category)] = std::move(nodes);
+    all[std::string(t.category)] = json_list(t.bytes, [](const auto& each) -> ordered_json {
+      return {{"node", each.first}, {"bytes", each.second}};
+    });
   }
   return all;
 }
@@ -111,13 +101,9 @@ ordered_json process_json(const page_map& map) {
   one["page_bytes"] = map.page_bytes;
   one["query_seconds"] = map.query_seconds;
   one["notes"] = map.notes;
-  one["threads"] = threads_json(map.threads);
+  one["threads"] = json_list(map.threads, thread_json);
   one["totals"] = totals_json(map);
-  ordered_json areas = ordered_json::array();
-  for (const area& a : map.areas) {
-    areas.push_back(area_json(a, nodes, active));
-  }
-  one["areas"] = std::move(areas);
+  one["areas"] = json_list(map.areas, [&](const area& a) { return area_json(a, nodes, active); });
   return one;
 }
 
@@ -126,16 +112,10 @@ ordered_json process_json(const page_map& map) {
 ordered_json pages_json(const std::vector<pages_sample>& samples, const machine& on,
                         ordered_json settings) {
   ordered_json result = report::envelope("pages", 1, machine_json(on), std::move(settings));
-  ordered_json all = ordered_json::array();
-  for (const pages_sample& sample : samples) {
-    ordered_json processes = ordered_json::array();
-    for (const page_map& map : sample.processes) {
-      processes.push_back(process_json(map));
-    }
+  result["samples"] = json_list(samples, [](const pages_sample& sample) -> ordered_json {
     const std::chrono::duration<double> since = sample.when.time_since_epoch();
-    all.push_back({{"time_s", since.count()}, {"processes", std::move(processes)}});
-  }
-  result["samples"] = std::move(all);
+    return {{"time_s", since.count()}, {"processes", json_list(sample.processes, process_json)}};
+  });
   return result;
 }
 

@@ -41,7 +41,7 @@ inline constexpr std::string_view pages_csv_header =
 /// One row for each process and node; times in seconds since 1970.
 [[nodiscard]] std::string pages_csv(const pages_sample& sample, const machine& on);
 
-/// Bytes in memory by node, summed over all areas.
-[[nodiscard]] std::vector<observe::area::share> shares_of(const observe::page_map& map);
+/// The sum of all areas, as if they were one.
+[[nodiscard]] observe::area sum_of_areas(const observe::page_map& map);
 
 } // namespace nodewise::cli

@@ -76,8 +76,4 @@ bool watch_screen::wait(std::chrono::milliseconds time) const {
   return false;
 }
 
-bool watch_screen::is_ended() noexcept {
-  return sys::ending_signals::came();
-}
-
 } // namespace nodewise::cli

@@ -25,7 +25,6 @@ class watch_screen {
   void draw(const std::string& text) const;
   /// False if the watch must end.
   [[nodiscard]] bool wait(std::chrono::milliseconds time) const;
-  [[nodiscard]] static bool is_ended() noexcept;
 
  private:
   sys::ending_signals signals_;

@@ -6,19 +6,14 @@
 // grammar is small, and the parser reads the same flag table as everything else.
 #include <algorithm>
 
+#include <fmt/core.h>
+
+#include "base/split.hpp"
 #include "cli/invocation.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-std::string quoted(std::string_view word) {
-  return "'" + std::string(word) + "'";
-}
-
-std::string did_you_mean(const std::string& near) {
-  return near.empty() ? std::string{} : "did you mean " + near + "? ";
-}
 
 class reader {
  public:
@@ -26,23 +21,19 @@ class reader {
 
   invocation read() {
     while (!rest_.empty()) {
-      const std::string_view word = rest_.front();
+      const std::string_view word = next();
       if (word == "--" && given_.verb != nullptr) {
-        rest_ = rest_.subspan(1);
         take_the_rest();
       } else if (word.starts_with("--") && word != "--") {
-        rest_ = rest_.subspan(1);
         take_long(word.substr(2));
       } else if (word.size() > 1 && word.starts_with('-') && word != "--") {
-        rest_ = rest_.subspan(1);
         take_letters(word.substr(1));
       } else if (given_.verb == nullptr) {
-        rest_ = rest_.subspan(1);
         take_verb(word);
       } else if (takes_program()) {
+        given_.program.emplace_back(word);
         take_the_rest();
       } else {
-        rest_ = rest_.subspan(1);
         take_operand(word);
       }
     }
@@ -51,6 +42,15 @@ class reader {
   }
 
  private:
+  [[noreturn]] static void refuse(std::string what, const std::string& reason, std::string hint) {
+    throw error(error_kind::usage, std::move(what), reason, std::move(hint));
+  }
+  /// Takes the next word.
+  std::string_view next() {
+    const std::string_view word = rest_.front();
+    rest_ = rest_.subspan(1);
+    return word;
+  }
   [[nodiscard]] bool takes_program() const {
     return given_.verb->takes == operands::program ||
            given_.verb->takes == operands::optional_program;
@@ -58,9 +58,15 @@ class reader {
   [[nodiscard]] std::span<const flag* const> known() const {
     return given_.verb != nullptr ? given_.verb->flags : command_flags();
   }
-  [[nodiscard]] std::string help_command() const {
-    return given_.verb != nullptr ? "nodewise " + std::string(given_.verb->name) + " --help"
-                                  : "nodewise --help";
+  /// "nodewise run"
+  [[nodiscard]] std::string command() const {
+    return given_.verb != nullptr ? fmt::format("nodewise {}", given_.verb->name) : "nodewise";
+  }
+  /// "did you mean --json? `nodewise run --help` lists the options"; `near` may be empty.
+  [[nodiscard]] std::string hint(std::string_view near, std::string_view help_does) const {
+    return fmt::format("{}`{} --help` {}",
+                       near.empty() ? "" : fmt::format("did you mean {}? ", near), command(),
+                       help_does);
   }
 
   void take_verb(std::string_view word) {
@@ -75,8 +81,8 @@ class reader {
         names.insert(names.end(), v.aliases.begin(), v.aliases.end());
       }
     }
-    throw error(error_kind::usage, "the verb " + quoted(word), "there is no such verb",
-                did_you_mean(nearest(word, names)) + "`nodewise --help` lists the verbs");
+    refuse(fmt::format("the verb '{}'", word), "there is no such verb",
+           hint(nearest(word, names), "lists the verbs"));
   }
 
   void take_long(std::string_view word) {
@@ -84,13 +90,10 @@ class reader {
     const std::string_view name = word.substr(0, equals);
     const flag* const found = find_flag(known(), name);
     if (found == nullptr) {
-      refuse_option("--" + std::string(name), name);
+      refuse_option(fmt::format("--{}", name), name);
     }
-    if (equals != std::string_view::npos) {
-      add(*found, word.substr(equals + 1), true);
-    } else {
-      add(*found, "", false);
-    }
+    const bool attached = equals != std::string_view::npos;
+    add(*found, attached ? word.substr(equals + 1) : "", attached);
   }
 
   /// "-qN0": toggles, optionally ending with an option that takes the rest as its value.
@@ -98,7 +101,7 @@ class reader {
     while (!letters.empty()) {
       const flag* const found = find_flag(known(), letters.front());
       if (found == nullptr) {
-        refuse_option("-" + std::string(1, letters.front()), {});
+        refuse_option(fmt::format("-{}", letters.front()), {});
       }
       letters.remove_prefix(1);
       if (found->kind == flag_kind::toggle || found->kind == flag_kind::optional_value) {
@@ -117,67 +120,48 @@ class reader {
   void add(const flag& which, std::string_view value, bool attached) {
     if (which.kind == flag_kind::toggle) {
       if (attached) {
-        throw error(error_kind::usage, option_name(which) + "=" + std::string(value),
-                    option_name(which) + " takes no value",
-                    "leave =" + std::string(value) + " out");
+        refuse(fmt::format("--{}={}", which.name, value),
+               fmt::format("--{} takes no value", which.name), fmt::format("leave ={} out", value));
       }
-      given_.options.push_back({&which, {}});
-      return;
-    }
-    if (!attached && which.kind == flag_kind::optional_value) {
-      given_.options.push_back({&which, {}});
-      return;
-    }
-    if (!attached) {
-      if (rest_.empty() || std::string_view(rest_.front()) == "--") {
-        throw error(error_kind::usage, option_name(which), "its value is missing",
-                    "write " + option_name(which) + " " + std::string(which.value) + "; `" +
-                        help_command() + "` explains it");
+    } else if (attached || which.kind != flag_kind::optional_value) {
+      if (!attached && (rest_.empty() || std::string_view(rest_.front()) == "--")) {
+        refuse(option_name(which), "its value is missing",
+               fmt::format("write --{} {}; {}", which.name, which.value, hint("", "explains it")));
       }
-      value = rest_.front();
-      rest_ = rest_.subspan(1);
+      value = attached ? value : next();
+      check_choice(which, value);
     }
-    check_choice(which, value);
     given_.options.push_back({&which, std::string(value)});
   }
 
   void check_choice(const flag& which, std::string_view value) const {
-    std::vector<std::string_view> names;
-    for (std::string_view left = which.choices; !left.empty();) {
-      const std::size_t bar = std::min(left.find('|'), left.size());
-      names.push_back(left.substr(0, bar));
-      left.remove_prefix(std::min(bar + 1, left.size()));
-    }
-    if (!names.empty() && std::ranges::find(names, value) == names.end()) {
-      throw error(error_kind::usage, option_name(which) + " " + std::string(value),
-                  "it takes one of " + std::string(which.choices),
-                  did_you_mean(nearest(value, names)) + "`" + help_command() + "` explains it");
+    const std::vector<std::string_view> names = split(which.choices, '|');
+    if (!which.choices.empty() && std::ranges::find(names, value) == names.end()) {
+      refuse(fmt::format("--{} {}", which.name, value),
+             fmt::format("it takes one of {}", which.choices),
+             hint(nearest(value, names), "explains it"));
     }
   }
 
   [[noreturn]] void refuse_option(const std::string& shown, std::string_view name) const {
     if (given_.verb == nullptr) {
-      throw error(error_kind::usage, "the option " + shown,
-                  "only --help, --version and --color may "
-                  "come before the verb",
-                  "write the verb first: nodewise VERB " + shown);
+      refuse("the option " + shown, "only --help, --version and --color may come before the verb",
+             "write the verb first: nodewise VERB " + shown);
     }
     std::vector<std::string_view> names;
     for (const flag* const f : known()) {
       names.push_back(f->name);
     }
     const std::string near = name.empty() ? std::string{} : nearest(name, names);
-    throw error(error_kind::usage, "the option " + shown,
-                std::string(given_.verb->name) + " has no such option",
-                did_you_mean(near.empty() ? near : "--" + near) + "`" + help_command() +
-                    "` lists the options");
+    refuse("the option " + shown, fmt::format("{} has no such option", given_.verb->name),
+           hint(near.empty() ? near : "--" + near, "lists the options"));
   }
 
   void take_operand(std::string_view word) {
     const cli::verb& v = *given_.verb;
     if (v.takes == operands::none) {
-      throw error(error_kind::usage, "the word " + quoted(word),
-                  std::string(v.name) + " takes options only", "see `" + help_command() + "`");
+      refuse(fmt::format("the word '{}'", word), fmt::format("{} takes options only", v.name),
+             fmt::format("see `{} --help`", command()));
     }
     if (given_.operands.empty() && !v.actions.empty()) {
       check_action(word);
@@ -191,9 +175,8 @@ class reader {
       names.push_back(a.name);
     }
     if (std::ranges::find(names, word) == names.end()) {
-      throw error(error_kind::usage, std::string(given_.verb->name) + " " + std::string(word),
-                  "there is no such action",
-                  did_you_mean(nearest(word, names)) + "`" + help_command() + "` lists them");
+      refuse(fmt::format("{} {}", given_.verb->name, word), "there is no such action",
+             hint(nearest(word, names), "lists them"));
     }
   }
 
@@ -217,19 +200,17 @@ class reader {
       return;
     }
     if (given_.verb == nullptr) {
-      throw error(error_kind::usage, "nodewise", "the verb is missing",
-                  "`nodewise --help` lists the verbs");
+      refuse("nodewise", "the verb is missing", hint("", "lists the verbs"));
     }
     const cli::verb& v = *given_.verb;
     const bool alone = std::ranges::any_of(
         given_.options, [](const invocation::option& o) { return o.what->stands_alone; });
     if (v.takes == operands::program && given_.program.empty() && !alone) {
-      throw error(error_kind::usage, "nodewise " + std::string(v.name), "the program is missing",
-                  "write nodewise " + std::string(v.name) + " " + std::string(v.usage));
+      refuse(command(), "the program is missing",
+             fmt::format("write nodewise {} {}", v.name, v.usage));
     }
     if (!v.actions.empty() && given_.operands.empty()) {
-      throw error(error_kind::usage, "nodewise " + std::string(v.name), "the action is missing",
-                  "`" + help_command() + "` lists them");
+      refuse(command(), "the action is missing", hint("", "lists the actions"));
     }
   }
 

@@ -24,8 +24,8 @@ paths paths::of_this_process() {
   std::array<char, PATH_MAX> file{};
   const ssize_t length = ::readlink("/proc/self/exe", file.data(), file.size());
   if (length < 0 || static_cast<std::size_t>(length) == file.size()) {
-    throw error(error_kind::system, "the parts of nodewise beside its executable",
-                "/proc/self/exe does not tell where that is", "mount /proc",
+    throw error(error_kind::system, "finding the files of nodewise",
+                "/proc/self/exe does not name the executable", "mount /proc",
                 length < 0 ? errno : ENAMETOOLONG);
   }
   return of_executable({file.data(), static_cast<std::size_t>(length)});

@@ -8,12 +8,13 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "advise/advise.hpp"
 #include "base/printable.hpp"
 #include "cli/model_view.hpp"
-#include "cli/result.hpp"
+#include "cli/profile_sites.hpp"
 #include "cli/terminal.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -26,8 +27,16 @@ namespace {
 using side = profile_site;
 using json = nlohmann::ordered_json;
 
+/// The objects with one name in one program.
+struct compared_site {
+  std::string program;
+  std::string name; ///< "solver.c:41", a symbol
+  std::optional<side> before;
+  std::optional<side> after;
+};
+
 std::string remote_text(const std::optional<side>& of) {
-  return of && of->remote ? report::format_percent(*of->remote) : "-";
+  return report::format_percent(of ? of->remote : std::nullopt, "-");
 }
 
 json side_json(const std::optional<side>& of) {
@@ -36,20 +45,16 @@ json side_json(const std::optional<side>& of) {
 
 /// The model's outcome for a profile's largest program as a whole.
 std::optional<advise::outcome> outcome_of(const profile_result& of) {
-  const profile::program* const largest = profile::largest_program(of.what);
-  if (largest == nullptr) {
-    return std::nullopt;
-  }
-  const auto at = static_cast<std::size_t>(largest - of.what.programs.data());
-  return advise::make_plan(of.what, of.on, at).before;
+  const auto largest = largest_position(of.what);
+  return largest ? std::optional(advise::make_plan(of.what, of.on, *largest).before) : std::nullopt;
 }
 
 std::string total_text(const std::optional<advise::outcome>& of) {
   if (!of || !of->remote) {
     return "unknown";
   }
-  return report::format_percent(*of->remote) + " remote" +
-         (of->seconds ? ", " + format_seconds(*of->seconds) : std::string{});
+  return fmt::format("{} remote{}", report::format_percent(*of->remote),
+                     of->seconds ? ", " + format_seconds(*of->seconds) : "");
 }
 
 /// The reasons why the two profiles are not directly comparable.
@@ -59,18 +64,18 @@ std::vector<std::string> doubts(const profile_result& before, const profile_resu
     return of.what.programs.empty() ? profile::use_source::none : of.what.programs.front().use_from;
   };
   if (source(before) != source(after)) {
-    all.push_back(
-        "uses come from different sources: " + std::string(profile::to_string(source(before))) +
-        ", then " + std::string(profile::to_string(source(after))));
+    all.push_back(fmt::format("uses come from different sources: {}, then {}",
+                              profile::to_string(source(before)),
+                              profile::to_string(source(after))));
   }
   if (source(before) == profile::use_source::none) {
-    all.emplace_back("who used memory was not observed: only pages are compared");
+    all.emplace_back("uses were not observed: only the locations of pages are compared");
   } else if (source(before) == profile::use_source::hinting_faults) {
-    all.emplace_back("uses are samples: differences of a few percent mean nothing");
+    all.emplace_back("uses are samples: differences of a few percent may be chance");
   }
   if (before.on.machine().name != after.on.machine().name) {
-    all.push_back("taken on different machines: " + before.on.machine().name + ", then " +
-                  after.on.machine().name);
+    all.push_back(fmt::format("taken on different machines: {}, then {}", before.on.machine().name,
+                              after.on.machine().name));
   }
   if (before.what.command != after.what.command) {
     all.emplace_back("the commands differ");
@@ -78,8 +83,7 @@ std::vector<std::string> doubts(const profile_result& before, const profile_resu
   return all;
 }
 
-} // namespace
-
+/// Largest first; the objects of a program are matched by allocation site or symbol.
 std::vector<compared_site> compare_sites(const profile::profile& before,
                                          const profile::profile& after) {
   std::map<site_key, side> first = sites_of(before);
@@ -105,6 +109,8 @@ std::vector<compared_site> compare_sites(const profile::profile& before,
   return all;
 }
 
+} // namespace
+
 void compare_profiles(const profile_result& before, const profile_result& after,
                       const invocation& given) {
   const std::vector<compared_site> sites = compare_sites(before.what, after.what);
@@ -114,13 +120,12 @@ void compare_profiles(const profile_result& before, const profile_result& after,
   if (given.has(flags::json)) {
     auto made =
         report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
-    made["sites"] = json::array();
-    for (const compared_site& each : sites) {
-      made["sites"].push_back({{"program", each.program},
-                               {"name", each.name},
-                               {"before", side_json(each.before)},
-                               {"after", side_json(each.after)}});
-    }
+    made["sites"] = report::json_list(sites, [](const compared_site& each) -> json {
+      return {{"program", each.program},
+              {"name", each.name},
+              {"before", side_json(each.before)},
+              {"after", side_json(each.after)}};
+    });
     const auto total = [](const std::optional<advise::outcome>& of) -> json {
       return {{"remote", of ? report::or_unavailable(of->remote) : "unavailable"},
               {"predicted_s", of ? report::or_unavailable(of->seconds) : "unavailable"}};
@@ -132,26 +137,23 @@ void compare_profiles(const profile_result& before, const profile_result& after,
     return;
   }
   const report::style how = style_of(STDOUT_FILENO, given);
-  report::table rows({{"array", report::align::left, true},
-                      {"size", report::align::right},
-                      {"remote", report::align::right},
-                      {"then", report::align::right},
-                      {"pages on", report::align::left, true},
-                      {"then", report::align::left, true}});
+  using report::right, report::breaking;
+  report::table rows({breaking("array"), right("size"), right("remote"), right("then"),
+                      breaking("pages on"), breaking("then")});
   for (const compared_site& each : sites) {
     const side& any = each.before ? *each.before : *each.after;
     rows.add({printable(each.name), report::format_bytes(any.bytes), remote_text(each.before),
               remote_text(each.after), each.before ? nodes_text(*each.before) : "absent",
               each.after ? nodes_text(*each.after) : "absent"});
   }
-  std::string text = rows.to_string(how);
-  text += "\nIn all " + total_text(was) + ", then " + total_text(is);
-  if (was && is && was->seconds && is->seconds && *is->seconds > 0) {
-    text += ": " + short_number(*was->seconds / *is->seconds) + " x as fast, predicted";
-  }
-  text += "\n";
+  const bool timed = was && is && was->seconds && is->seconds && *is->seconds > 0;
+  const std::string gain =
+      timed ? fmt::format(": {}x as fast (predicted)", short_number(*was->seconds / *is->seconds))
+            : "";
+  std::string text = fmt::format("{}\nIn total {}, then {}{}\n", rows.to_string(how),
+                                 total_text(was), total_text(is), gain);
   for (const std::string& each : doubt) {
-    text += "  " + printable(each) + "\n";
+    text += fmt::format("  {}\n", printable(each));
   }
   write_out(text);
 }

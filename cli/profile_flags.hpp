@@ -8,25 +8,20 @@
 namespace nodewise::cli::flags {
 
 inline constexpr flag duration{.name = "duration",
-                               .kind = flag_kind::value,
                                .value = "SECONDS",
-                               .standard = "to its end",
-                               .group = group::looking,
-                               .help = "of a process that runs already: how long to watch it"};
-
+                               .standard = "until the process ends",
+                               .group = group::sampling,
+                               .help = "with -p, observe the process for SECONDS"};
 inline constexpr flag write_plan{.name = "write-plan",
-                                 .kind = flag_kind::value,
                                  .value = "FILE",
-                                 .group = group::advice,
-                                 .help = "write the cure to FILE: nodewise run --plan FILE applies "
-                                         "it to the same program"};
-
-inline constexpr flag prove{.name = "prove",
-                            .group = group::advice,
-                            .help = "run the program again with the plan and count its traffic; "
-                                    "needs --on, where it is the default"};
-inline constexpr flag no_prove{.name = "no-prove",
-                               .group = group::advice,
-                               .help = "with --on: do not run the program again with the plan"};
+                                 .group = group::plan,
+                                 .help = "write the fix as a plan to FILE, for `nodewise run "
+                                         "--plan FILE` with the same program"};
+inline constexpr flag prove{
+    .name = "prove",
+    .group = group::plan,
+    .help = "with --on, run the program again with the plan and count its traffic (the default)"};
+inline constexpr flag no_prove{
+    .name = "no-prove", .group = group::plan, .help = "with --on, do not run the program again"};
 
 } // namespace nodewise::cli::flags

@@ -3,11 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/hexadecimal.hpp"
 #include "cli/profile_ranks.hpp"
 #include "cli/profile_sites.hpp"
 #include "cli/profile_view.hpp"
-#include "plan/plan_json.hpp"
 #include "profile/profile_json.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -17,15 +15,9 @@ namespace nodewise::cli {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-template <class Values, class Write>
-json list(const Values& values, Write write) {
-  json all = json::array();
-  for (const auto& each : values) {
-    all.push_back(write(each));
-  }
-  return all;
-}
+using report::add_if_any;
+using report::json_list;
+using report::or_unavailable;
 
 json gain_json(const advise::gain& worth) {
   using kind = advise::gain::kind;
@@ -36,35 +28,35 @@ json gain_json(const advise::gain& worth) {
                {"ratio", worth.ratio},
                {"low", worth.low},
                {"high", worth.high},
-               {"before_s", report::or_unavailable(worth.before_s)},
-               {"after_s", report::or_unavailable(worth.after_s)},
+               {"before_s", or_unavailable(worth.before_s)},
+               {"after_s", or_unavailable(worth.after_s)},
                {"binds_before", worth.binds_before},
                {"binds_after", worth.binds_after}};
-  if (!worth.note.empty()) {
-    made["note"] = worth.note;
-  }
+  add_if_any(made, "note", worth.note);
   return made;
 }
 
 json objects_json(const std::vector<advise::named_objects>& objects) {
-  return list(objects, [](const advise::named_objects& each) -> json {
+  return json_list(objects, [](const advise::named_objects& each) -> json {
     return {{"program", each.program}, {"ids", each.ids},     {"name", each.name},
             {"bytes", each.bytes},     {"share", each.share}, {"remote", each.remote}};
   });
 }
 
 json places_json(const std::vector<advise::code_share>& places) {
-  return list(places, [](const advise::code_share& each) -> json {
+  return json_list(places, [](const advise::code_share& each) -> json {
     json made = {{"label", profile::label_of(each.where)}, {"share", each.share}};
     if (!each.where.file.empty()) {
       made["file"] = each.where.file;
       made["line"] = each.where.line;
     }
-    if (!each.where.function.empty()) {
-      made["function"] = each.where.function;
-    }
+    add_if_any(made, "function", each.where.function);
     return made;
   });
+}
+
+json cure_json(const advise::cure& what) {
+  return {{"with", what.with}, {"what", what.what}, {"code", what.code}};
 }
 
 json finding_json(const advise::finding& what) {
@@ -75,10 +67,7 @@ json finding_json(const advise::finding& what) {
           {"first_touched", places_json(what.first_touched)},
           {"used", places_json(what.used)},
           {"evidence", what.evidence},
-          {"cures", list(what.cures,
-                         [](const advise::cure& each) -> json {
-                           return {{"with", each.with}, {"what", each.what}, {"code", each.code}};
-                         })},
+          {"cures", json_list(what.cures, cure_json)},
           {"remarks", what.remarks}};
 }
 
@@ -88,45 +77,41 @@ json advice_json(const profile::profile& what, const advise::advice& found,
                  const std::optional<proof>& proven, const machine& on, json settings) {
   json made = report::envelope("advice", 1, machine_json(on), std::move(settings));
   made["command"] = what.command;
-  if (json ranks = ranks_json(what); !ranks.empty()) {
-    made["ranks"] = std::move(ranks);
-  }
-  made["findings"] = list(found.findings, finding_json);
-  made["not_worth"] = list(found.not_worth, [](const advise::dismissal& each) -> json {
+  add_if_any(made, "ranks", ranks_json(what));
+  made["findings"] = json_list(found.findings, finding_json);
+  made["not_worth"] = json_list(found.not_worth, [](const advise::dismissal& each) -> json {
     return {{"pattern", advise::to_string(each.what)},
             {"objects", objects_json(each.objects)},
             {"gain", gain_json(each.worth)},
             {"reason", each.reason}};
   });
-  made["unexamined"] = list(found.not_asked, [](const advise::unexamined& each) -> json {
+  made["unexamined"] = json_list(found.not_asked, [](const advise::unexamined& each) -> json {
     return {{"pattern", advise::to_string(each.what)}, {"missing", each.missing}};
   });
-  made["plans"] = list(found.plans, [&](const advise::proposal& each) -> json {
+  made["plans"] = json_list(found.plans, [&](const advise::proposal& each) -> json {
     json made_plan = {{"program", what.programs[each.program].name},
                       {"entries", each.plan.objects.size()},
                       {"before", outcome_json(each.before)},
                       {"after", outcome_json(each.after)},
                       {"gain", gain_json(each.worth)},
                       {"remarks", each.remarks}};
-    if (each.pays_from) {
-      made_plan["pays_from"] = *each.pays_from;
-    }
+    add_if_any(made_plan, "pays_from", each.pays_from);
     return made_plan;
   });
   if (proven) {
     made["proof"] = proof_json(*proven);
   }
-  made["refused_plans"] = list(found.refused, [&](const advise::proposal& each) -> json {
+  made["refused_plans"] = json_list(found.refused, [&](const advise::proposal& each) -> json {
     return {{"program", what.programs[each.program].name},
             {"gain", gain_json(each.worth)},
             {"reason", each.refused}};
   });
-  made["objects"] = json::array();
-  for (const auto& [key, site] : sites_of(what)) {
+  made["objects"] = json_list(sites_of(what), [](const auto& each) {
+    const auto& [key, site] = each;
     json one = {{"program", key.first}, {"name", key.second}};
     one.update(site_json(site));
-    made["objects"].push_back(std::move(one));
-  }
+    return one;
+  });
   json whole = json::object();
   profile::append(whole, what);
   made["evidence"] = whole["evidence"];

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "attribution/counted.hpp"
@@ -59,9 +60,9 @@ void check_working_directory() {
   launch::remove_leftovers(".", prefix_of_files);
   if (::access(".", W_OK) != 0) {
     throw error(error_kind::usage, "profile --on",
-                "the working directory, through which the virtual machine hands over the profile, "
-                "cannot be written",
-                "go to a directory of your own", errno);
+                "the virtual machine writes the profile into the working directory, which is not "
+                "writable",
+                "change to a writable directory", errno);
   }
 }
 
@@ -77,15 +78,12 @@ std::vector<std::string> quiet_runner(const invocation& given, const machine& on
 
 counted_run run_inside(const invocation& given, const paths& from, const machine& on,
                        const std::string& file) {
-  std::vector<std::string> command = quiet_runner(given, on);
-  command.push_back(from.command());
   std::vector<std::string> inside = given.arguments_without(outside);
   inside.insert(inside.begin() + 1, {"--quiet", "-o", file});
   if (given.has(flags::strict)) {
     inside.insert(inside.begin() + 1, "--strict");
   }
-  command.insert(command.end(), inside.begin(), inside.end());
-  return run_counted(from, std::move(command));
+  return run_counted(from, with_command(quiet_runner(given, on), from, inside));
 }
 
 /// Runs the same program again with a plan. Its output is discarded.
@@ -109,30 +107,26 @@ class plan_run {
     const counted_run run = run_counted(from_, words(file.name()), input_begin_);
     if (run.end.exit_code() != expected_end) {
       return {{},
-              "with the plan the program ended with exit code " +
-                  std::to_string(run.end.exit_code()) + " instead of " +
-                  std::to_string(expected_end)};
+              fmt::format("with the plan, the program ended with exit code {} instead of {}",
+                          run.end.exit_code(), expected_end)};
     }
     const profile::profile seen = attribution::profile_of(run.read(), *program, of.command);
-    const profile::program* const largest = profile::largest_program(seen);
-    if (largest == nullptr) {
+    const auto largest = largest_position(seen);
+    if (!largest) {
       return {{}, "the program was not counted"};
     }
-    const auto at = static_cast<std::size_t>(largest - seen.programs.data());
-    return {advise::outcome_of_run(seen, priced_on, at), ""};
+    return {advise::outcome_of_run(seen, priced_on, *largest), ""};
   }
 
  private:
   [[nodiscard]] std::vector<std::string> words(const std::string& plan) const {
-    std::vector<std::string> command = quiet_runner(given_, on_);
-    std::erase(command, "--tty");
-    command.insert(command.end() - 1, "--discard");
-    command.push_back(from_.command());
+    std::vector<std::string> runner = quiet_runner(given_, on_);
+    std::erase(runner, "--tty");
+    runner.insert(runner.end() - 1, "--discard");
     std::vector<std::string> inside = given_.arguments_without(outside);
     inside.front() = "run";
     inside.insert(inside.begin() + 1, {"--quiet", option_name(flags::plan), plan});
-    command.insert(command.end(), inside.begin(), inside.end());
-    return command;
+    return with_command(std::move(runner), from_, inside);
   }
 
   const invocation& given_;
@@ -154,7 +148,7 @@ run_with_plan prover(const plan_run& by, const profile::profile& of, int expecte
     try {
       return by.count(of, expected_end, plan, priced_on);
     } catch (const error& e) {
-      return counted_outcome{{}, e.asked() + ": " + e.answered()};
+      return counted_outcome{{}, fmt::format("{}: {}", e.asked(), e.answered())};
     }
   };
 }
@@ -162,19 +156,19 @@ run_with_plan prover(const plan_run& by, const profile::profile& of, int expecte
 profile_result counted_profile(const counted_run& run, const std::string& file,
                                const topology& on) {
   if (!std::filesystem::exists(file)) {
-    throw error(error_kind::input, "the profile from the virtual machine", "there is none",
-                "see what was said before; --on-timeout 0 takes the time limit away");
+    throw error(error_kind::input, "the profile from the virtual machine", "it was not written",
+                "see the messages above; --on-timeout 0 removes the time limit");
   }
   profile_result found = read_profile(file);
   if (run.counts.empty() && run.end.wait_status != 0) { // it was ended early
     found.what.seen.missing.emplace_back(
         "the memory traffic: the virtual machine ended before it was written");
-    return {std::move(found.what), on, std::move(found.settings)};
+  } else {
+    attribution::add_counts(found.what, run.read());
+    std::erase_if(found.what.seen.missing, [](const std::string& each) {
+      return each.starts_with("who uses memory later"); // it has been counted now
+    });
   }
-  attribution::add_counts(found.what, run.read());
-  std::erase_if(found.what.seen.missing, [](const std::string& each) {
-    return each.starts_with("who uses memory later"); // it has been counted now
-  });
   return {std::move(found.what), on, std::move(found.settings)};
 }
 
@@ -182,7 +176,7 @@ profile_result counted_profile(const counted_run& run, const std::string& file,
 
 void profile_on_lab(const invocation& given) {
   if (given.program.empty()) {
-    throw error(error_kind::usage, "profile --on", "there is no program to start",
+    throw error(error_kind::usage, "profile --on", "the program is missing",
                 "write nodewise profile --on lab:NAME -- PROGRAM");
   }
   const paths from = paths::of_this_process();
@@ -196,13 +190,13 @@ void profile_on_lab(const invocation& given) {
   const int end = run.end.exit_code();
   const bool early = end == exit_code::time_limit || end > exit_code::signal_base;
   if (early && !file.exists() && !given.has(flags::quiet)) {
-    write_error(report::warning_text("nothing was seen: it ended before there was a profile",
+    write_error(report::warning_text("the program ended before a profile was written",
                                      style_of(STDERR_FILENO, given)));
   }
   if (early ? file.exists() : !run.lab_failed()) {
     const profile_result found = counted_profile(run, file.name(), on);
-    tell_profile(found, given, STDERR_FILENO,
-                 early ? run_with_plan{} : prover(again, found.what, end, given));
+    report_profile(found, given, STDERR_FILENO,
+                   early ? run_with_plan{} : prover(again, found.what, end, given));
   }
   file.remove(); // since the next line does not return
   sys::end_as(run.end);

@@ -2,9 +2,9 @@
 #include "cli/profile_memory.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "base/parse_number.hpp"
 #include "sys/node_memory.hpp"
 
 namespace nodewise::cli {
@@ -13,12 +13,11 @@ std::uint64_t read_migrated_pages(sys::kernel& from) {
   constexpr std::string_view label = "\nnuma_pages_migrated ";
   const auto text = from.read_file("/proc/vmstat");
   const std::size_t at = text ? text.value.find(label) : std::string::npos;
-  std::uint64_t pages = 0;
-  if (at != std::string::npos) {
-    const char* const digits = text.value.data() + at + label.size();
-    (void)std::from_chars(digits, text.value.data() + text.value.size(), pages);
+  if (at == std::string::npos) {
+    return 0;
   }
-  return pages;
+  std::string_view digits = std::string_view(text.value).substr(at + label.size());
+  return take_number<std::uint64_t>(digits).value_or(0);
 }
 
 std::vector<profile::node_memory> read_node_memory(const machine& on, sys::kernel& from) {

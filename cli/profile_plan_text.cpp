@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/counted.hpp"
+#include "base/joined.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "cli/model_view.hpp"
@@ -22,34 +25,30 @@ using report::tone;
 class outcomes_table {
  public:
   void add(std::string name, const advise::outcome& what) {
-    rows_.push_back({std::move(name), what});
+    rows_.emplace_back(std::move(name), what);
   }
 
   [[nodiscard]] std::string text(const report::style& how) const {
-    const bool timed = has(&advise::outcome::seconds);
-    const bool whole = has(&advise::outcome::whole_remote);
-    const bool whole_timed = whole && has(&advise::outcome::whole_seconds);
-    std::vector<report::column> columns = {{""}, {"in use: remote", align::right}};
-    if (timed) {
-      columns.push_back({"model time", align::right});
+    using advise::outcome;
+    std::vector<std::pair<figure, const char*>> figures = {{&outcome::remote, "in use: remote"}};
+    if (has(&outcome::seconds)) {
+      figures.emplace_back(&outcome::seconds, "model time");
     }
-    if (whole) {
-      columns.push_back({"whole run: remote", align::right});
+    if (has(&outcome::whole_remote)) {
+      figures.emplace_back(&outcome::whole_remote, "whole run: remote");
+      if (has(&outcome::whole_seconds)) {
+        figures.emplace_back(&outcome::whole_seconds, "model time");
+      }
     }
-    if (whole_timed) {
-      columns.push_back({"model time", align::right});
+    std::vector<report::column> columns = {{""}};
+    for (const auto& [which, title] : figures) {
+      columns.push_back({title, align::right});
     }
     report::table shown(std::move(columns), 2);
-    for (const row& each : rows_) {
-      std::vector<report::cell> cells = {each.name, share_text(each.what.remote)};
-      if (timed) {
-        cells.emplace_back(time_text(each.what.seconds));
-      }
-      if (whole) {
-        cells.emplace_back(share_text(each.what.whole_remote));
-      }
-      if (whole_timed) {
-        cells.emplace_back(time_text(each.what.whole_seconds));
+    for (const auto& [name, what] : rows_) {
+      std::vector<report::cell> cells = {name};
+      for (const auto& [which, title] : figures) {
+        cells.emplace_back(text_of(what, which));
       }
       shown.add(std::move(cells));
     }
@@ -57,23 +56,20 @@ class outcomes_table {
   }
 
  private:
-  struct row {
-    std::string name;
-    advise::outcome what;
-  };
+  using figure = std::optional<double> advise::outcome::*;
 
-  [[nodiscard]] bool has(std::optional<double> advise::outcome::* figure) const {
+  [[nodiscard]] bool has(figure which) const {
     return std::ranges::any_of(rows_,
-                               [&](const row& each) { return (each.what.*figure).has_value(); });
+                               [&](const auto& each) { return (each.second.*which).has_value(); });
   }
-  static std::string share_text(const std::optional<double>& share) {
-    return share ? report::format_percent(*share) : "unavailable";
-  }
-  static std::string time_text(const std::optional<double>& seconds) {
-    return seconds ? format_seconds(*seconds) : "unavailable";
+  static std::string text_of(const advise::outcome& of, figure which) {
+    const bool is_time =
+        which == &advise::outcome::seconds || which == &advise::outcome::whole_seconds;
+    return is_time && of.*which ? format_seconds(*(of.*which))
+                                : report::format_percent(of.*which, "unavailable");
   }
 
-  std::vector<row> rows_;
+  std::vector<std::pair<std::string, advise::outcome>> rows_;
 };
 
 std::string what_it_does(const advise::proposal& what) {
@@ -82,49 +78,44 @@ std::string what_it_does(const advise::proposal& what) {
     parts.push_back(counted(what.plan.objects.size(), "array") + " placed");
   }
   if (what.plan.bind != bind_policy::none) {
-    parts.push_back("threads bound " + std::string(to_string(what.plan.bind)));
+    parts.push_back(fmt::format("threads bound {}", to_string(what.plan.bind)));
   }
-  std::string text;
-  for (const std::string& each : parts) {
-    text += (text.empty() ? "" : ", ") + each;
-  }
-  return text.empty() ? "nothing placed, nothing bound" : text;
+  return parts.empty() ? "nothing placed, nothing bound" : joined(parts, ", ");
 }
 
 std::string sentence(const std::string& text, const report::style& how) {
-  const std::size_t width = how.terminal ? how.width : text.size() + 2;
-  return "  " + report::wrap_indented(printable(text), width, 2) + "\n";
+  return fmt::format("  {}\n", report::wrap_on_terminal(printable(text), how, 2));
 }
 
 /// The verdict of the counted runs on the plan.
 std::string verdict_text(const proof& proven, const report::style& how) {
   for (const proof::candidate& each : proven.tried) {
     if (!each.result.counted) {
-      return sentence("Not counted with " + each.name + ": " + each.result.problem, how);
+      return sentence(
+          fmt::format("The run with {} was not counted: {}", each.name, each.result.problem), how);
+    }
+  }
+  std::vector<std::string> differing;
+  for (const proof::candidate& each : proven.tried) {
+    if (!each.is_repeatable()) {
+      differing.push_back(each.name);
     }
   }
   std::string text;
-  std::string differing;
-  for (const proof::candidate& each : proven.tried) {
-    if (!each.is_repeatable()) {
-      differing += (differing.empty() ? "" : " and ") + each.name;
-    }
-  }
   if (!differing.empty()) {
-    text = sentence("Threads used other parts of the arrays when the program ran again with " +
-                        differing + ", so that another run would differ again: it is not chosen.",
+    text = sentence(fmt::format("Not chosen: {}. Threads then used other parts of the arrays "
+                                "than before, and would use others in the next run.",
+                                joined(differing, " and ")),
                     how);
   }
-  if (!proven.best) {
-    return proven.tried.empty()
-               ? text
-               : text + sentence("Nothing that was counted is better than the plain run.", how);
+  if (!proven.best && !proven.tried.empty()) {
+    text += sentence("No counted run is better than the plain run.", how);
+  } else if (proven.best && proven.tried[*proven.best].name != "plan") {
+    text += sentence(fmt::format("The best counted run is {}: that is the plan.",
+                                 proven.tried[*proven.best].name),
+                     how);
   }
-  const proof::candidate& best = proven.tried[*proven.best];
-  return best.name == "plan"
-             ? text
-             : text + sentence("The best that was counted is " + best.name + ": that is the plan.",
-                               how);
+  return text;
 }
 
 } // namespace
@@ -132,8 +123,9 @@ std::string verdict_text(const proof& proven, const report::style& how) {
 std::string plan_text(const profile::profile& of, const advise::proposal& what,
                       const std::optional<proof>& proven, bool verbose, const report::style& how) {
   const profile::program& program = of.programs[what.program];
-  std::string text = report::paint(how, tone::strong, "Plan for " + printable(program.name)) +
-                     ": " + what_it_does(what) + "\n";
+  const std::string title = "Plan for " + printable(program.name);
+  std::string text =
+      fmt::format("{}: {}\n", report::paint(how, tone::strong, title), what_it_does(what));
   outcomes_table rows;
   const bool is_counted = program.use_from == profile::use_source::traffic_count;
   rows.add(is_counted ? "plain run, counted" : "plain run, sampled", what.before);
@@ -154,9 +146,9 @@ std::string plan_text(const profile::profile& of, const advise::proposal& what,
     text += verdict_text(*proven, how);
   }
   if (what.pays_from) {
-    text += sentence("It makes the initialisation slower: it pays if the program does what was "
-                     "counted in use at least " +
-                         short_number(*what.pays_from) + " times.",
+    text += sentence(fmt::format("It slows down the initialisation: it pays off if the program "
+                                 "repeats what was counted in use at least {} times.",
+                                 short_number(*what.pays_from)),
                      how);
   }
   for (const std::string& each : what.remarks) {
@@ -168,13 +160,9 @@ std::string plan_text(const profile::profile& of, const advise::proposal& what,
 
 std::string plan_command_text(const profile::profile& of, std::string_view file,
                               std::string_view options) {
-  std::string text = "  nodewise run --plan " + shell_word(file) + " ";
-  text += options.empty() ? "" : std::string(options) + " ";
-  text += "--";
-  for (const std::string& word : of.command) {
-    text += " " + shell_word(word);
-  }
-  return printable(text) + "\n";
+  return printable(fmt::format("  nodewise run --plan {} {}{}-- {}", shell_word(file), options,
+                               options.empty() ? "" : " ", joined(of.command, " ", shell_word))) +
+         "\n";
 }
 
 } // namespace nodewise::cli

@@ -122,8 +122,7 @@ nlohmann::ordered_json outcome_json(const advise::outcome& what) {
 }
 
 nlohmann::ordered_json proof_json(const proof& what) {
-  nlohmann::ordered_json tried = nlohmann::ordered_json::array();
-  for (const proof::candidate& each : what.tried) {
+  const auto candidate_json = [](const proof::candidate& each) {
     nlohmann::ordered_json one = {{"name", each.name}, {"predicted", outcome_json(each.predicted)}};
     if (each.result.counted) {
       one["counted"] = outcome_json(*each.result.counted);
@@ -131,9 +130,10 @@ nlohmann::ordered_json proof_json(const proof& what) {
     } else {
       one["problem"] = each.result.problem;
     }
-    tried.push_back(std::move(one));
-  }
-  return {{"tried", std::move(tried)}, {"best", what.best ? what.tried[*what.best].name : "none"}};
+    return one;
+  };
+  return {{"tried", report::json_list(what.tried, candidate_json)},
+          {"best", what.best ? what.tried[*what.best].name : "none"}};
 }
 
 } // namespace nodewise::cli

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/id_set.hpp>
 
+#include "base/joined.hpp"
 #include "cli/profile_sites.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -50,23 +52,15 @@ profiled_rank profiled(const profile::program& which) {
   return made;
 }
 
-std::string nodes_list(const std::vector<node_id>& nodes) {
-  std::string text;
-  for (const node_id node : nodes) {
-    text += (text.empty() ? "" : ",") + std::to_string(to_int(node));
-  }
-  return text.empty() ? "unknown" : text;
-}
-
 /// The first two ranks that may run on the same processors.
 std::string shared_processors(const std::vector<profiled_rank>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       const cpu_set both = cpu_set::parse(all[i].processors) & cpu_set::parse(all[k].processors);
       if (!both.empty()) {
-        return "ranks " + std::to_string(all[i].rank) + " and " + std::to_string(all[k].rank) +
-               " may run on the same processors, " + both.to_string() +
-               ": give profile and run --ranks-per node, or have the launcher bind them";
+        return fmt::format("ranks {} and {} may run on the same processors, {}: give --ranks-per "
+                           "node to profile and to run, or have the launcher bind them",
+                           all[i].rank, all[k].rank, both.to_string());
       }
     }
   }
@@ -87,44 +81,33 @@ std::vector<profiled_rank> ranks_of(const profile::profile& of) {
 }
 
 std::string ranks_text(const profile::profile& of, const report::style& how) {
-  using report::align;
+  using report::right;
   const std::vector<profiled_rank> all = ranks_of(of);
   if (all.empty()) {
     return {};
   }
-  report::table shown({{"rank", align::right},
-                       {"processors"},
-                       {"nodes"},
-                       {"threads", align::right},
-                       {"local", align::right}},
-                      2);
+  report::table shown({right("rank"), "processors", "nodes", right("threads"), right("local")}, 2);
   for (const profiled_rank& each : all) {
     shown.add({std::to_string(each.rank), each.processors.empty() ? "unknown" : each.processors,
-               nodes_list(each.nodes), std::to_string(each.threads),
+               each.nodes.empty() ? "unknown" : joined(each.nodes, ","),
+               std::to_string(each.threads),
                each.remote ? report::format_percent(1 - *each.remote) : "unavailable"});
   }
   std::string text = shown.to_string(how);
   if (const std::string shared = shared_processors(all); !shared.empty()) {
-    const std::size_t width = how.terminal ? how.width : shared.size() + 2;
-    text += "  " + report::wrap_indented(shared, width, 2) + "\n";
+    text += fmt::format("  {}\n", report::wrap_on_terminal(shared, how, 2));
   }
   return text + "\n";
 }
 
 nlohmann::ordered_json ranks_json(const profile::profile& of) {
-  nlohmann::ordered_json made = nlohmann::ordered_json::array();
-  for (const profiled_rank& each : ranks_of(of)) {
-    nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
-    for (const node_id node : each.nodes) {
-      nodes.push_back(to_int(node));
-    }
-    made.push_back({{"rank", each.rank},
-                    {"processors", each.processors},
-                    {"nodes", std::move(nodes)},
-                    {"threads", each.threads},
-                    {"remote", report::or_unavailable(each.remote)}});
-  }
-  return made;
+  return report::json_list(ranks_of(of), [](const profiled_rank& each) -> nlohmann::ordered_json {
+    return {{"rank", each.rank},
+            {"processors", each.processors},
+            {"nodes", each.nodes},
+            {"threads", each.threads},
+            {"remote", report::or_unavailable(each.remote)}};
+  });
 }
 
 } // namespace nodewise::cli

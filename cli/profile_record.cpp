@@ -1,21 +1,21 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/profile_record.hpp"
 
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include "attribution/assemble.hpp"
 #include "base/local_rank.hpp"
 #include "cli/profile_flags.hpp"
 #include "cli/profile_memory.hpp"
+#include "cli/profile_result.hpp"
 #include "cli/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "launch/agent_report.hpp"
@@ -35,32 +35,20 @@ const char* environment_value(const char* name) {
   return std::getenv(name);
 }
 
-std::string sentence_of(const error& what) {
-  return what.asked() + ": " + what.answered() + "; " + what.hint();
-}
-
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-/// Reports what cannot be observed on this system, whatever is sampled.
-void tell_missing(profile::evidence& seen, const doctor::settings& found) {
-  if (!found.balances()) {
-    seen.missing.emplace_back(
-        "who uses memory later was not sampled: kernel.numa_balancing is off; switch it on (sysctl "
-        "kernel.numa_balancing=1), or run the program in the lab, which counts it");
-  }
-}
-
 /// Reports where the agent could not bind pages.
-void report_unbound(profile::evidence& seen, const launch::run_report& told) {
-  for (const launch::process_report& each : told.processes) {
+void report_unbound(profile::evidence& seen, const launch::run_report& reported) {
+  for (const launch::process_report& each : reported.processes) {
     if (each.numa_pinner && each.numa_pinner->refused_errno != 0) {
-      seen.missing.push_back("where its pages were first: the kernel may have moved what it "
-                             "sampled accesses of, since they could not be bound in " +
-                             each.program + ": " + errno_text(each.numa_pinner->refused_errno) +
-                             "; binding them needs Linux 5.12, mbind, move_pages and close_range");
+      seen.missing.push_back(fmt::format(
+          "where pages were at first: the kernel may have moved pages whose accesses it sampled, "
+          "since they could not be bound in {}: {}; binding them needs Linux 5.12, mbind, "
+          "move_pages and close_range",
+          each.program, errno_text(each.numa_pinner->refused_errno)));
       return;
     }
   }
@@ -78,12 +66,12 @@ struct state_before {
         migrated(read_migrated_pages(sys::real_kernel())) {}
 };
 
-profile::profile assembled(const observe::recording& recorded, const launch::run_report& told,
+profile::profile assembled(const observe::recording& recorded, const launch::run_report& reported,
                            const topology& here, const state_before& was,
                            const observe::page_map* mapped = nullptr) {
-  report::progress shown("putting page faults together", recorded.log.samples());
+  report::progress shown("combining page faults", recorded.log.samples());
   const attribution::heard all{recorded,
-                               told,
+                               reported,
                                here.machine(),
                                sys::real_kernel().base_page_bytes(),
                                was.found.balances(),
@@ -92,58 +80,47 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
                                [&](std::uint64_t samples) { shown.done(samples); }};
   profile::profile made = attribution::assemble(all, sys::real_kernel().thp_bytes());
   made.memory = was.memory;
-  tell_missing(made.seen, was.found);
-  report_unbound(made.seen, told);
+  if (!was.found.balances()) {
+    made.seen.missing.emplace_back(
+        "who uses memory later was not sampled: kernel.numa_balancing is off; turn it on (sysctl "
+        "kernel.numa_balancing=1), or run the program in the lab, which counts it");
+  }
+  report_unbound(made.seen, reported);
   return made;
 }
 
 /// Under an MPI launcher, the program with the most memory is the rank, whatever started it.
 void note_rank(profile::profile& what, const cpu_set& processors) {
   const auto rank = find_local_rank(environment_value);
-  const profile::program* const largest = profile::largest_program(what);
-  if (rank && largest != nullptr) {
-    profile::program& found =
-        what.programs[static_cast<std::size_t>(largest - what.programs.data())];
+  const auto largest = largest_position(what);
+  if (rank && largest) {
+    profile::program& found = what.programs[*largest];
     found.rank = rank->number;
     found.processors = processors.to_string();
   }
 }
 
-void add_notes(const launch::run_report& told, std::vector<std::string>& warnings) {
-  for (const launch::process_report& each : told.processes) {
+std::vector<std::string> warnings_of(const launch::run_report& reported) {
+  std::vector<std::string> warnings;
+  for (const launch::process_report& each : reported.processes) {
     if (each.foreign_malloc) {
-      warnings.push_back(each.program + " brings its own malloc: its arrays have no names");
+      warnings.push_back(
+          fmt::format("{} overrides malloc: its arrays have no names", each.program));
     }
   }
-  for (std::string& loss :
-       launch::losses_of(told, "profile a shorter run or fewer processes at a time")) {
-    warnings.push_back(std::move(loss));
-  }
+  const auto losses =
+      launch::losses_of(reported, "profile a shorter run or fewer processes at a time");
+  warnings.insert(warnings.end(), losses.begin(), losses.end());
+  return warnings;
 }
 
 /// An empty recording that states why nothing could be sampled.
 observe::recording unsampled(const error& why) {
   observe::recording nothing;
   nothing.begin_ns = nothing.end_ns = now_ns();
-  nothing.abilities.missing.push_back(sentence_of(why));
+  nothing.abilities.missing.push_back(
+      fmt::format("{}: {}; {}", why.asked(), why.answered(), why.hint()));
   return nothing;
-}
-
-/// Empty: until the process ends.
-std::optional<std::chrono::milliseconds> duration_of(const invocation& given) {
-  const auto text = given.text(flags::duration);
-  if (!text) {
-    return std::nullopt;
-  }
-  constexpr double most = 1e6;
-  double seconds = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (failed != std::errc{} || end != text->data() + text->size() || !(seconds > 0) ||
-      seconds > most) {
-    throw error(error_kind::usage, option_name(flags::duration) + " " + std::string(*text),
-                "it takes seconds, such as 0.5 or 10", "give a number up to a million");
-  }
-  return std::chrono::milliseconds{std::lround(seconds * 1000)};
 }
 
 /// If the kernel refuses to sample, the program runs with the agent's records alone. With
@@ -165,10 +142,31 @@ observe::recording record(const std::function<void()>& become, bool or_nothing,
   }
 }
 
+/// Options that regularly read how full the nodes are, and call `others`.
+observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
+                                      const topology& here, std::function<void()> others) {
+  observe::recording_options how;
+  how.faults.whole_machine = launch::is_in_lab(environment_value);
+  how.now_and_then = [&memory, &here, others = std::move(others)] {
+    look_again(memory, here.machine(), sys::real_kernel());
+    others();
+  };
+  return how;
+}
+
 /// If the kernel refuses to sample, records only the process's memory and says so; under --strict,
 /// throws.
-observe::recording watch(int pid, std::optional<std::chrono::milliseconds> duration,
-                         const invocation& given, const observe::recording_options& how) {
+observe::recording watch(int pid, const invocation& given,
+                         std::vector<profile::node_memory>& memory, const topology& here) {
+  using std::chrono::milliseconds;
+  const auto duration = given.time(flags::duration, milliseconds{1});
+  const auto begin = std::chrono::steady_clock::now();
+  report::progress line(fmt::format("watching process {}", pid),
+                        static_cast<std::uint64_t>(duration ? duration->count() : 0));
+  const observe::recording_options how = looking_at(memory, here, [&] {
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    line.done(static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(passed).count()));
+  });
   const sys::ending_signals ending;
   try {
     return observe::record_process(pid, duration, [] { return sys::ending_signals::came(); }, how);
@@ -183,57 +181,19 @@ observe::recording watch(int pid, std::optional<std::chrono::milliseconds> durat
   }
 }
 
-/// Options that regularly read how full the nodes are, and call `others`.
-observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
-                                      const topology& here, std::function<void()> others) {
-  observe::recording_options how;
-  how.faults.whole_machine = launch::is_in_lab(environment_value);
-  how.now_and_then = [&memory, &here, others = std::move(others)] {
-    look_again(memory, here.machine(), sys::real_kernel());
-    others();
-  };
-  return how;
-}
-
 /// After two seconds, says once that the program is being profiled. It does not redraw a line,
 /// since the program writes to the same terminal.
-class profiling_note {
- public:
-  profiling_note(const launch::plan& what, const invocation& given)
-      : text_("nodewise: profiling " + what.command.front() +
-              "; Ctrl-C ends it and shows what was seen\n"),
-        said_(given.has(flags::quiet) || ::isatty(STDERR_FILENO) == 0) {}
-
-  void operator()() {
-    if (!said_ && std::chrono::steady_clock::now() - begin_ > report::progress::quiet_time) {
-      said_ = true;
-      write_error(text_);
+std::function<void()> profiling_note(const launch::plan& what, const invocation& given) {
+  const auto begin = std::chrono::steady_clock::now();
+  const bool silent = given.has(flags::quiet) || ::isatty(STDERR_FILENO) == 0;
+  return [&what, begin, done = silent]() mutable {
+    if (!done && std::chrono::steady_clock::now() - begin > report::progress::quiet_time) {
+      done = true;
+      write_error(fmt::format("nodewise: profiling {}; Ctrl-C ends it and shows what was seen\n",
+                              what.command.front()));
     }
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::string text_;
-  bool said_;
-};
-
-/// For a process that was already running: how long it has been watched, and for how long in all.
-class watching_line {
- public:
-  watching_line(int pid, std::optional<std::chrono::milliseconds> duration)
-      : shown_("watching process " + std::to_string(pid),
-               static_cast<std::uint64_t>(duration ? duration->count() : 0)) {}
-
-  void operator()() {
-    const auto passed = std::chrono::steady_clock::now() - begin_;
-    shown_.done(static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(passed).count()));
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  report::progress shown_;
-};
+  };
+}
 
 } // namespace
 
@@ -242,21 +202,20 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
   state_before was(here);
   recorded_profile made;
   const launch::report_file report(launch::report_file::for_trace);
-  profiling_note note(what, given);
   const observe::recording recorded = record(
       [&] {
         launch::apply(what, report.name(), sys::real_kernel());
         launch::become(what);
       },
-      given.has(flags::strict), looking_at(was.memory, here, std::ref(note)));
-  const launch::run_report told = report.read();
+      given.has(flags::strict), looking_at(was.memory, here, profiling_note(what, given)));
+  const launch::run_report reported = report.read();
   made.end = recorded.end;
-  add_notes(told, made.warnings);
-  made.what = assembled(recorded, told, here, was);
-  if (recorded.abilities.first_touches && told.processes.empty() && made.end.started) {
+  made.warnings = warnings_of(reported);
+  made.what = assembled(recorded, reported, here, was);
+  if (recorded.abilities.first_touches && reported.processes.empty() && made.end.started) {
     made.what.seen.missing.emplace_back(
-        "its arrays: no agent was loaded, as in a statically linked program or one that changes "
-        "its user; link it dynamically");
+        "its arrays: the agent was not loaded, as in a statically linked program or one that "
+        "changes its user; link it dynamically");
   }
   made.what.command = what.command;
   note_rank(made.what, what.affinity.value_or(here.allowed_cpus()));
@@ -265,15 +224,11 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
 
 recorded_profile record_process(int pid, const topology& here, const invocation& given) {
   state_before was(here);
-  const auto duration = duration_of(given);
   recorded_profile made;
   observe::observer eye(sys::real_kernel(), here.machine());
   const auto process = sys::real_process(pid);
   observe::page_map mapped = eye.look(*process, {});
-  const observe::recording recorded = [&] {
-    watching_line line(pid, duration);
-    return watch(pid, duration, given, looking_at(was.memory, here, std::ref(line)));
-  }();
+  const observe::recording recorded = watch(pid, given, was.memory, here);
   bool latest = false;
   if (!recorded.ended) {
     try {
@@ -284,12 +239,12 @@ recorded_profile record_process(int pid, const topology& here, const invocation&
   }
   made.what = assembled(recorded, {}, here, was, &mapped);
   made.what.seen.missing.emplace_back(
-      "who asked for memory: objects have the names that the memory map has; start the program "
-      "under nodewise profile to see its arrays");
+      "who allocated memory: objects have the names of the memory map; start the program under "
+      "nodewise profile to see its arrays");
   if (!latest) {
     made.what.seen.missing.emplace_back(
-        "where pages were at its end: it ended while it was watched, and they are told as they "
-        "were at the beginning");
+        "where pages were at its end: it ended while it was watched, and their locations are those "
+        "at the beginning");
   }
   return made;
 }

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -47,11 +48,8 @@ std::optional<advise::proposal> best_plan(const profile_result& found, const adv
   if (!advice.plans.empty()) {
     return advice.plans.front();
   }
-  const profile::program* const largest = profile::largest_program(found.what);
-  return largest == nullptr
-             ? std::nullopt
-             : std::optional(advise::make_plan(
-                   found.what, on, static_cast<std::size_t>(largest - found.what.programs.data())));
+  const auto largest = largest_position(found.what);
+  return largest ? std::optional(advise::make_plan(found.what, on, *largest)) : std::nullopt;
 }
 
 /// The plan to write to the file: this plan, or a candidate that was counted to be better.
@@ -75,14 +73,14 @@ void write_plan(const profile_result& found, const std::optional<advise::proposa
   if (!file) {
     return;
   }
-  const std::string asked = option_name(flags::write_plan) + " " + std::string(*file);
+  const std::string asked = fmt::format("--write-plan {}", *file);
   if (!plan) {
-    throw error(error_kind::input, asked, "nothing was seen of any program",
-                "profile it with the agent");
+    throw error(error_kind::input, asked, "no program was observed",
+                "start the program under nodewise profile");
   }
   if (!plan->disagreement.empty()) {
-    throw error(error_kind::usage, asked, "one plan cannot be for all ranks: " + plan->disagreement,
-                "make a plan of each rank's file by itself");
+    throw error(error_kind::usage, asked, "one plan does not fit all ranks: " + plan->disagreement,
+                "write a plan from each rank's file separately");
   }
   auto document = report::envelope("plan", 1, machine_json(found.on.machine()), *found.settings);
   plans::append(document, plan_to_write(*plan, proven));
@@ -95,21 +93,20 @@ std::string next_step(const profile_result& found, const advise::proposal& plan,
   const auto file = given.text(flags::write_plan);
   const plans::plan_file written = plan_to_write(plan, proven);
   if (written.objects.empty() && !plan.rebinds) {
-    return file ? "The plan in " + printable(*file) +
-                      " places no array: nothing was found that helps.\n"
-                : std::string{};
+    return file ? fmt::format("The plan in {} places no array: no better placement was found.\n",
+                              printable(*file))
+                : "";
   }
   if (!file) {
     return "--write-plan FILE writes the plan, which nodewise run --plan FILE applies.\n";
   }
   const auto on = given.text(flags::on);
   return "Apply it to the same program:\n" +
-         plan_command_text(found.what, *file,
-                           on ? option_name(flags::on) + " " + std::string(*on) : std::string{});
+         plan_command_text(found.what, *file, on ? fmt::format("--on {}", *on) : "");
 }
 
-void tell_advice(const profile_result& seen, const invocation& given, int text_to,
-                 const run_with_plan& run) {
+void report_advice(const profile_result& seen, const invocation& given, int text_to,
+                   const run_with_plan& run) {
   const bool as_json = given.has(flags::json);
   const bool as_text = !as_json && !given.has(flags::quiet);
   const bool verbose = given.has(flags::verbose);
@@ -123,11 +120,11 @@ void tell_advice(const profile_result& seen, const invocation& given, int text_t
   const topology on = priced_on(found, given);
   const advise::advice advice = advise::advise(found.what, on);
   const report::style how = style_of(text_to, given);
-  const auto tell = [&](const std::string& text) {
+  const auto print = [&](const std::string& text) {
     text_to == STDERR_FILENO ? write_error(text) : write_out(text);
   };
   if (as_text) {
-    tell(advice_text(found.what, advice, on.machine(), verbose, how));
+    print(advice_text(found.what, advice, on.machine(), verbose, how));
   }
   const std::optional<advise::proposal> plan = best_plan(found, advice, on);
   std::optional<proof> proven;
@@ -140,14 +137,14 @@ void tell_advice(const profile_result& seen, const invocation& given, int text_t
         report::json_text(advice_json(found.what, advice, proven, on.machine(), *found.settings)));
   }
   if (as_text && plan && (changes_anything(*plan) || (proven && !proven->tried.empty()))) {
-    tell("\n" + plan_text(found.what, *plan, proven, verbose, how));
+    print("\n" + plan_text(found.what, *plan, proven, verbose, how));
   }
   for (std::size_t i = 1; as_text && i < advice.plans.size(); ++i) {
-    tell("\n" + plan_text(found.what, advice.plans[i], std::nullopt, verbose, how));
+    print("\n" + plan_text(found.what, advice.plans[i], std::nullopt, verbose, how));
   }
   write_plan(found, plan, proven, given);
   if (as_text && plan) {
-    tell(next_step(found, *plan, proven, given));
+    print(next_step(found, *plan, proven, given));
   }
 }
 
@@ -163,6 +160,12 @@ machine with_memory_of(const machine& first, machine of) {
 }
 
 } // namespace
+
+std::optional<std::size_t> largest_position(const profile::profile& of) {
+  const profile::program* const largest = profile::largest_program(of);
+  return largest == nullptr ? std::nullopt
+                            : std::optional(static_cast<std::size_t>(largest - of.programs.data()));
+}
 
 profile_result read_profile(const std::string& file) {
   const auto document = read_json_file(file);
@@ -181,10 +184,11 @@ profile_result read_ranks(const std::vector<std::string>& files) {
     profile_result next = read_profile(files[i]);
     const std::string& name = next.on.machine().name;
     if (machine_json(with_memory_of(all.on.machine(), next.on.machine())) != machine) {
-      throw error(error_kind::usage, files.front() + " and " + files[i],
+      throw error(error_kind::usage, fmt::format("{} and {}", files.front(), files[i]),
                   name == all.on.machine().name
-                      ? "they saw different parts of " + name + ", or it has changed"
-                      : "they are of different machines: " + all.on.machine().name + " and " + name,
+                      ? fmt::format("they describe different parts of {}, or it has changed", name)
+                      : fmt::format("they are from different machines: {} and {}",
+                                    all.on.machine().name, name),
                   "give the files of one run on one host");
     }
     parts.push_back({files[i], std::move(next.what)});
@@ -194,16 +198,14 @@ profile_result read_ranks(const std::vector<std::string>& files) {
 }
 
 void check_profile_output(const invocation& given) {
-  if (const auto file = given.text(flags::output)) {
-    check_file(flags::output, *file);
-  }
+  check_output(given);
   if (const auto file = given.text(flags::write_plan)) {
     check_file(flags::write_plan, *file);
   }
 }
 
-void tell_profile(const profile_result& found, const invocation& given, int text_to,
-                  const run_with_plan& run) {
+void report_profile(const profile_result& found, const invocation& given, int text_to,
+                    const run_with_plan& run) {
   std::exception_ptr unwritten; // thrown at the end, so that the advice is not lost
   if (const auto file = given.text(flags::output)) {
     try {
@@ -214,7 +216,7 @@ void tell_profile(const profile_result& found, const invocation& given, int text
       unwritten = std::current_exception();
     }
   }
-  tell_advice(found, given, text_to, run);
+  report_advice(found, given, text_to, run);
   if (unwritten) {
     std::rethrow_exception(unwritten);
   }

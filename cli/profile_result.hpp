@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct profile_result {
   std::shared_ptr<const nlohmann::ordered_json> settings; ///< never null
 };
 
+/// The position of the program with the most memory; nothing if no program was seen.
+[[nodiscard]] std::optional<std::size_t> largest_position(const profile::profile& of);
+
 /// A file that `profile -o` wrote. Throws `error` (input) naming what is wrong with it.
 [[nodiscard]] profile_result read_profile(const std::string& file);
 
@@ -40,8 +44,8 @@ using run_with_plan =
 
 /// Writes the requested files and reports the advice, as JSON on standard output or as text on
 /// `text_to`. With `run`, it verifies the plan by running the program again.
-void tell_profile(const profile_result& found, const invocation& given, int text_to,
-                  const run_with_plan& run = {});
+void report_profile(const profile_result& found, const invocation& given, int text_to,
+                    const run_with_plan& run = {});
 
 /// Profiles and counts traffic in a virtual machine. Ends as the program does.
 [[noreturn]] void profile_on_lab(const invocation& given);

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
+#include "base/joined.hpp"
 #include "base/printable.hpp"
 #include "profile/names.hpp"
 #include "report/envelope.hpp"
@@ -17,7 +20,7 @@ namespace {
 
 /// Accumulates the sums of one site over its objects.
 struct sums {
-  profile_site told;
+  profile_site site;
   std::map<node_id, double> pages;
   std::map<std::string, std::uint64_t> touched_at; ///< pages by line
   std::set<profile::thread_index> touched_by;
@@ -25,9 +28,9 @@ struct sums {
   double located = 0;
 
   void add(const profile::object& what, const profile::program& in) {
-    ++told.objects;
-    told.resident += what.resident;
-    told.bytes += what.bytes;
+    ++site.objects;
+    site.resident += what.resident;
+    site.bytes += what.bytes;
     for (const profile::resident_run& run : what.where) {
       if (run.node != unknown_node) {
         pages[run.node] += static_cast<double>(run.count);
@@ -63,7 +66,7 @@ struct sums {
                 const profile::program& in) {
     for (const profile::use& each : run.by) {
       const node_id home = in.threads[each.by].home();
-      told.used += each.amount * part;
+      site.used += each.amount * part;
       if (home != unknown_node && node != unknown_node) {
         located += each.amount * part;
         remote += home == node ? 0 : each.amount * part;
@@ -77,17 +80,17 @@ struct sums {
       all += count;
     }
     for (const auto& [node, count] : pages) {
-      told.on_node.emplace_back(node, count / all);
+      site.on_node.emplace_back(node, count / all);
     }
     using line = std::pair<const std::string, std::uint64_t>;
     const auto most = std::ranges::max_element(touched_at, {}, &line::second);
-    told.touched_at = most == touched_at.end() ? "" : most->first;
-    told.touching_lines = touched_at.size();
-    told.touching_threads = touched_by.size();
+    site.touched_at = most == touched_at.end() ? "" : most->first;
+    site.touching_lines = touched_at.size();
+    site.touching_threads = touched_by.size();
     if (located > 0) {
-      told.remote = remote / located;
+      site.remote = remote / located;
     }
-    return std::move(told);
+    return std::move(site);
   }
 };
 
@@ -109,22 +112,19 @@ std::map<site_key, profile_site> sites_of(const profile::profile& of) {
 }
 
 std::string nodes_text(const profile_site& of) {
-  std::string text;
-  for (const auto& [node, share] : of.on_node) {
-    text += (text.empty() ? "N" : ", N") + std::to_string(to_int(node)) + " " +
-            report::format_percent(share);
-  }
+  const std::string text = joined(of.on_node, ", ", [](const auto& each) {
+    return fmt::format("N{} {}", each.first, report::format_percent(each.second));
+  });
   return text.empty() ? "-" : text;
 }
 
 nlohmann::ordered_json site_json(const profile_site& of) {
-  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
-  for (const auto& [node, share] : of.on_node) {
-    nodes.push_back({{"node", to_int(node)}, {"share", share}});
-  }
+  const auto share_json = [](const auto& each) -> nlohmann::ordered_json {
+    return {{"node", each.first}, {"share", each.second}};
+  };
   return {{"objects", of.objects},
           {"bytes", of.bytes},
-          {"nodes", std::move(nodes)},
+          {"nodes", report::json_list(of.on_node, share_json)},
           {"remote", report::or_unavailable(of.remote)},
           {"used", of.used},
           {"touched_at", of.touched_at},
@@ -132,36 +132,27 @@ nlohmann::ordered_json site_json(const profile_site& of) {
 }
 
 std::string sites_text(const profile::profile& of, const report::style& how) {
-  const std::map<site_key, profile_site> all = sites_of(of);
-  std::vector<const std::pair<const site_key, profile_site>*> largest;
-  for (const auto& each : all) {
-    largest.push_back(&each);
-  }
-  std::ranges::sort(largest, [](const auto* a, const auto* b) {
-    return std::pair(b->second.resident, a->first) < std::pair(a->second.resident, b->first);
+  const std::map<site_key, profile_site> all = sites_of(of); // ascending by name
+  std::vector<std::pair<site_key, profile_site>> largest(all.begin(), all.end());
+  std::ranges::sort(largest, [](const auto& a, const auto& b) {
+    return std::pair(b.second.resident, a.first) < std::pair(a.second.resident, b.first);
   });
-  report::table rows({{"memory", report::align::left, true},
-                      {"size", report::align::right},
-                      {"pages on", report::align::left, true},
-                      {"touched first at", report::align::left, true},
-                      {"by"}},
+  report::table rows({report::breaking("memory"), report::right("size"),
+                      report::breaking("pages on"), report::breaking("first touched at"), "by"},
                      2);
   constexpr std::size_t most = 8;
   constexpr std::uint64_t small = 100; // sites below 1/100 of the largest are left out
   for (std::size_t i = 0; i < std::min(most, largest.size()); ++i) {
-    const auto& [key, site] = *largest[i];
-    if (site.resident < largest.front()->second.resident / small) {
+    const auto& [key, site] = largest[i];
+    if (site.resident < largest.front().second.resident / small) {
       break;
     }
     const std::string others =
-        site.touching_lines > 1 ? " +" + std::to_string(site.touching_lines - 1) : "";
-    const std::string objects = site.objects > 1 ? " x" + std::to_string(site.objects) : "";
-    const std::string threads = site.touching_threads == 1
-                                    ? "1 thread"
-                                    : std::to_string(site.touching_threads) + " threads";
+        site.touching_lines > 1 ? fmt::format(" +{}", site.touching_lines - 1) : "";
+    const std::string objects = site.objects > 1 ? fmt::format(" x{}", site.objects) : "";
     rows.add({printable(key.second) + objects, report::format_bytes(site.bytes), nodes_text(site),
               site.touched_at.empty() ? "-" : printable(site.touched_at) + others,
-              site.touching_threads == 0 ? "-" : threads});
+              site.touching_threads == 0 ? "-" : counted(site.touching_threads, "thread")});
   }
   return rows.empty() ? "" : rows.to_string(how);
 }

@@ -21,13 +21,6 @@ namespace nodewise::cli {
 /// arrays, rejected candidates, what was not examined, and the cost of profiling.
 [[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
                                       const machine& on, bool verbose, const report::style& how);
-/// The parts of `advice_text`.
-[[nodiscard]] std::string finding_text(const advise::finding& what, std::size_t number,
-                                       bool verbose, const report::style& how);
-[[nodiscard]] std::string evidence_text(const profile::profile& what, const report::style& how);
-/// "up to 2.00 x as fast (predicted)".
-[[nodiscard]] std::string gain_text(const advise::gain& worth, bool verbose);
-
 /// `nodewise/advice/1`.
 [[nodiscard]] nlohmann::ordered_json
 advice_json(const profile::profile& what, const advise::advice& found,

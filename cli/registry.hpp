@@ -4,6 +4,7 @@
 // tables; what a verb does is in verbs/.
 #pragma once
 
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ struct verb {
 };
 
 [[nodiscard]] std::span<const verb> all_verbs() noexcept;
+/// The verbs that help, manual and completions list.
+[[nodiscard]] inline auto shown_verbs() {
+  return std::views::filter(all_verbs(), [](const verb& each) { return !each.hidden; });
+}
 /// The flags that may come without a verb: --help, --version, --color.
 [[nodiscard]] std::span<const flag* const> command_flags() noexcept;
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/local_rank.hpp"
@@ -30,17 +31,9 @@ bool is_replaceable(const std::string& name) {
   return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
-/// Writes the text and closes the file.
-int write_all(int file, std::string_view text) {
-  int failed = 0;
-  while (failed == 0 && !text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      failed = errno;
-    }
-  }
+/// Writes the text and closes the file. Returns 0 or errno.
+int write_and_close(int file, std::string_view text) {
+  const int failed = write_all(file, text);
   return ::close(file) == 0 || failed != 0 ? failed : errno;
 }
 
@@ -48,7 +41,7 @@ constexpr mode_t for_all = 0666; // minus the umask
 
 int write_file(const std::string& name, std::string_view text) {
   const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_all);
-  return file < 0 ? errno : write_all(file, text);
+  return file < 0 ? errno : write_and_close(file, text);
 }
 
 /// Opens a new file beside `name` with an unpredictable name: in a world-writable directory, a
@@ -59,7 +52,7 @@ int open_beside(const std::string& name, std::string& unfinished) {
   int file = -1;
   for (int attempt = 0; file < 0 && attempt < most_attempts; ++attempt) {
     const std::uint64_t number = std::uint64_t{random()} << 32 | random();
-    unfinished = name + ".unfinished-" + std::to_string(number);
+    unfinished = fmt::format("{}.unfinished-{}", name, number);
     file =
         ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_all);
     if (file < 0 && errno != EEXIST) {
@@ -79,6 +72,12 @@ struct output_file {
   bool replaceable;
 };
 
+[[noreturn]] void refuse_file(const flag& which, const output_file& file, int errno_value) {
+  throw error(error_kind::system, fmt::format("--{}: the file '{}'", which.name, file.name),
+              "it cannot be written", "check that the directory exists and is writable",
+              errno_value);
+}
+
 } // namespace
 
 int replace_file(const std::string& name, std::string_view text) {
@@ -87,7 +86,7 @@ int replace_file(const std::string& name, std::string_view text) {
   if (file < 0) {
     return errno;
   }
-  int failed = write_all(file, text);
+  int failed = write_and_close(file, text);
   if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
     failed = errno;
   }
@@ -136,16 +135,14 @@ void check_file(const flag& which, std::string_view pattern) {
   if (rank && rank->count.value_or(1) > 1 && file.replaceable &&
       pattern.find("%r") == std::string_view::npos &&
       pattern.find("%p") == std::string_view::npos) {
-    throw error(error_kind::usage, option_name(which) + " " + std::string(pattern),
-                "the " + std::to_string(*rank->count) + " ranks of this host would write one file",
+    throw error(error_kind::usage, fmt::format("--{} {}", which.name, pattern),
+                fmt::format("the {} ranks of this host would write the same file", *rank->count),
                 "put %r (the local rank) into the name: run-%r.json");
   }
   const std::size_t slash = file.name.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.name.substr(0, slash + 1);
   if (::access(file.replaceable ? folder.c_str() : file.name.c_str(), W_OK) != 0) {
-    throw error(error_kind::system, option_name(which) + ": the file '" + file.name + "'",
-                "it cannot be written",
-                "check that the directory exists and that it can be written to", errno);
+    refuse_file(which, file, errno);
   }
 }
 
@@ -153,9 +150,7 @@ void write_to_file(const flag& which, std::string_view pattern, std::string_view
   const output_file file(pattern);
   const int failed = file.replaceable ? replace_file(file.name, text) : write_file(file.name, text);
   if (failed != 0) {
-    throw error(error_kind::system, option_name(which) + ": the file '" + file.name + "'",
-                "it was not written",
-                "check that the directory exists and that it can be written to", failed);
+    refuse_file(which, file, failed);
   }
 }
 

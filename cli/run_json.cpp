@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <utility>
 
 #include <sys/wait.h>
@@ -18,62 +19,35 @@ using launch::object_report;
 using launch::process_report;
 using launch::thread_report;
 using nlohmann::ordered_json;
+using report::add_if_any;
+using report::json_list;
+using report::or_unavailable;
 
-std::string_view name_of(object_report::kind kind) {
-  switch (kind) {
-  case object_report::kind::map:
-    return "map";
-  case object_report::kind::static_array:
-    return "static";
-  case object_report::kind::group:
-    return "group";
-  case object_report::kind::region:
-    return "region";
-  case object_report::kind::heap:
-    break;
-  }
-  return "heap";
-}
+/// In the order of `object_report::kind`.
+constexpr std::array kind_names = {"heap", "map", "static", "group", "region"};
 
-ordered_json strip_json(const object_report& object) {
+ordered_json json_of(const object_report::cell& cell) {
   using content = object_report::cell::content;
-  ordered_json strip = ordered_json::array();
-  for (const object_report::cell& cell : object.strip) {
-    if (cell.what == content::node) {
-      strip.push_back(to_int(cell.node));
-    } else {
-      strip.push_back(cell.what == content::empty   ? "not resident"
-                      : cell.what == content::mixed ? "mixed"
-                                                    : "unknown");
-    }
+  if (cell.what == content::node) {
+    return cell.node;
   }
-  return strip;
+  return cell.what == content::empty   ? "not resident"
+         : cell.what == content::mixed ? "mixed"
+                                       : "unknown";
 }
 
 /// Adds the fields that only some objects have.
 void add_particulars(ordered_json& into, const run_result& result, const object_report& object) {
-  if (object.refused_errno != 0 || object.map_limited) {
-    into["not_placed"] = object.map_limited ? "map limit" : errno_text(object.refused_errno);
-  } else if (object.many_threads) {
-    into["not_placed"] = "several threads allocate it";
-  } else if (object.no_threads && !object.unasked) {
-    into["not_placed"] = "no thread was started after it";
-  }
+  add_if_any(into, "not_placed", why_not_placed(object));
   if (object.what == object_report::kind::group) {
     into["blocks"] = object.blocks;
   }
-  if (object.rule) {
-    into["rule"] = *object.rule;
-  }
-  if (const auto entry = result.entry_of(object)) {
-    into["entry"] = *entry;
-  }
+  add_if_any(into, "rule", object.rule);
+  add_if_any(into, "entry", result.entry_of(object));
   if (object.coarser || object.interleaved) {
     into["map_limit"] = object.coarser ? "coarser granules" : "interleaved";
   }
-  if (!object.name.empty()) {
-    into["name"] = object.name;
-  }
+  add_if_any(into, "name", object.name);
   if (!object.caller_module.empty()) {
     into["caller"] = {{"module", object.caller_module}, {"offset", object.caller_offset}};
     into["site"] = site_of(result, object);
@@ -82,24 +56,24 @@ void add_particulars(ordered_json& into, const run_result& result, const object_
 
 ordered_json json_of(const run_result& result, const process_report& process,
                      const object_report& object) {
-  ordered_json shares = ordered_json::array();
-  for (const object_report::share& share : object.shares) {
-    shares.push_back({{"node", to_int(share.node)}, {"pages", share.pages}});
-  }
+  const auto share_json = [](const object_report::share& share) -> ordered_json {
+    return {{"node", share.node}, {"pages", share.pages}};
+  };
+  const auto cell_json = [](const object_report::cell& cell) { return json_of(cell); };
   ordered_json made = {{"sequence", object.sequence},
-                       {"kind", name_of(object.what)},
+                       {"kind", kind_names.at(static_cast<std::size_t>(object.what))},
                        {"bytes", object.bytes},
                        {"pages", object.pages},
                        {"resident", object.resident},
                        {"unknown", object.unknown},
-                       {"per_node", std::move(shares)},
-                       {"local", report::or_unavailable(result.local_share(process, object))},
-                       {"as_asked", report::or_unavailable(result.share_as_asked(object))},
+                       {"per_node", json_list(object.shares, share_json)},
+                       {"local", or_unavailable(result.local_share(process, object))},
+                       {"as_asked", or_unavailable(result.share_as_asked(object))},
                        {"granule_bytes", object.granule_bytes},
                        {"extents", object.extents},
                        {"placed", object.placed},
                        {"huge_pages_off", object.base_pages},
-                       {"strip", strip_json(object)},
+                       {"strip", json_list(object.strip, cell_json)},
                        {"live_at_end", object.live_at_end},
                        {"resized", object.resized},
                        {"resolution", object.reduced ? "reduced" : "page"}};
@@ -111,12 +85,8 @@ ordered_json json_of(const thread_report& thread) {
   ordered_json made = {{"tid", thread.tid},       {"name", thread.name},
                        {"cpus", thread.cpus},     {"main", thread.main},
                        {"pinned", thread.pinned}, {"own_affinity", thread.own_affinity}};
-  if (thread.ordinal) {
-    made["ordinal"] = *thread.ordinal;
-  }
-  if (!thread.start.empty()) {
-    made["start_module"] = thread.start;
-  }
+  add_if_any(made, "ordinal", thread.ordinal);
+  add_if_any(made, "start_module", thread.start);
   return made;
 }
 
@@ -138,18 +108,13 @@ ordered_json json_of(const run_result& result, const process_report& process) {
   ordered_json made = {{"pid", process.pid}, {"program", process.program}};
   made["page_bytes"] =
       process.page_bytes == 0 ? ordered_json("unavailable") : ordered_json(process.page_bytes);
-  if (!process.allocator.empty()) {
-    made["allocator"] = process.allocator;
-  }
+  add_if_any(made, "allocator", process.allocator);
   made["totals"] = process.totals ? json_of(*process.totals) : ordered_json("unavailable");
-  made["objects"] = ordered_json::array();
-  for (const object_report& object : process.objects) {
-    made["objects"].push_back(json_of(result, process, object));
-  }
-  made["threads"] = ordered_json::array();
-  for (const thread_report& thread : process.threads) {
-    made["threads"].push_back(json_of(thread));
-  }
+  made["objects"] = json_list(process.objects, [&](const object_report& object) {
+    return json_of(result, process, object);
+  });
+  made["threads"] =
+      json_list(process.threads, [](const thread_report& thread) { return json_of(thread); });
   return made;
 }
 
@@ -157,16 +122,15 @@ ordered_json json_of(const run_result& result, const process_report& process) {
 ordered_json measured_json(const launch::agent_orders& asked) {
   ordered_json made = ordered_json::array();
   const auto add = [&](const launch::agent_placement& where, std::optional<std::size_t> rule) {
-    if (!where.weights) {
+    if (where.measured_in.empty()) {
       return;
     }
-    ordered_json one = {{"file", where.weights->file}, {"per_node", ordered_json::array()}};
-    for (const plans::memory_weight& each : where.weights->weights) {
-      one["per_node"].push_back({{"node", to_int(each.node)}, {"weight", each.weight}});
-    }
-    if (rule) {
-      one["rule"] = *rule;
-    }
+    const auto weight_json = [](const placements::owner_run& run) -> ordered_json {
+      return {{"node", run.owner}, {"weight", run.parts}};
+    };
+    ordered_json one = {{"file", where.measured_in},
+                        {"per_node", json_list(where.what.owners, weight_json)}};
+    add_if_any(one, "rule", rule);
     made.push_back(std::move(one));
   };
   if (asked.standard) {
@@ -182,12 +146,10 @@ ordered_json memory_json(const run_result& result) {
   const launch::plan& asked = result.asked;
   ordered_json memory = {{"placement", result.placement()}};
   if (asked.agent && asked.agent->standard) {
-    const launch::agent_placement& standard = *asked.agent->standard;
-    const bool blocked = standard.mode == launch::memory_mode::blocked;
-    memory["owners"] = ordered_json::array();
-    for (const node_id node : blocked ? asked.agent->owners : standard.owners) {
-      memory["owners"].push_back(to_int(node));
-    }
+    const placements::placement& standard = asked.agent->standard->what;
+    memory["owners"] = json_list(standard.how == placements::kind::blocked
+                                     ? asked.agent->owners
+                                     : placements::owners_of(standard.owners));
     if (standard.granule_bytes != 0) {
       memory["granule_bytes"] = standard.granule_bytes;
     }
@@ -197,14 +159,9 @@ ordered_json memory_json(const run_result& result) {
   if (asked.agent) {
     memory["threshold_bytes"] = asked.agent->threshold_bytes;
     if (!asked.agent->rules.empty()) {
-      memory["rules"] = ordered_json::array();
-      for (const launch::agent_rule& rule : asked.agent->rules) {
-        memory["rules"].push_back(rule.text);
-      }
+      memory["rules"] = json_list(asked.agent->rules, &launch::agent_rule::text);
     }
-    if (ordered_json measured = measured_json(*asked.agent); !measured.empty()) {
-      memory["measured_weights"] = std::move(measured);
-    }
+    add_if_any(memory, "measured_weights", measured_json(*asked.agent));
   }
   return memory;
 }
@@ -216,15 +173,13 @@ ordered_json asked_json(const run_result& result) {
     made["cpus"] = asked.affinity->to_string();
   }
   if (asked.layout) {
-    ordered_json threads = ordered_json::array();
-    for (const thread_place& thread : asked.layout->threads()) {
-      threads.push_back(
-          {{"cpus", thread.place.to_string()},
-           {"node", thread.node == unknown_node ? ordered_json("unavailable")
-                                                : ordered_json(to_int(thread.node))}});
-    }
     made["bind"] = to_string(asked.layout->policy());
-    made["threads"] = std::move(threads);
+    made["threads"] =
+        json_list(asked.layout->threads(), [](const thread_place& thread) -> ordered_json {
+          const bool known = thread.node != unknown_node;
+          return {{"cpus", thread.place.to_string()},
+                  {"node", known ? ordered_json(thread.node) : ordered_json("unavailable")}};
+        });
   }
   return made;
 }
@@ -247,10 +202,9 @@ ordered_json run_json(const run_result& result) {
   if (result.asked.planned) {
     made["plan"] = plan_json(result, *result.asked.planned);
   }
-  made["processes"] = ordered_json::array();
-  for (const process_report& process : result.found.report.processes) {
-    made["processes"].push_back(json_of(result, process));
-  }
+  made["processes"] = json_list(result.found.report.processes, [&](const process_report& process) {
+    return json_of(result, process);
+  });
   return made;
 }
 

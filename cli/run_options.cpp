@@ -6,6 +6,9 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
+#include "base/counted.hpp"
 #include "cli/paths.hpp"
 
 namespace nodewise::cli {
@@ -17,6 +20,11 @@ using launch::run_options;
 [[noreturn]] void refuse(const std::string& asked, const std::string& answered,
                          const std::string& hint) {
   throw error(error_kind::usage, asked, answered, hint);
+}
+
+[[noreturn]] void refuse_both(const flag& one, const flag& other, const std::string& answered) {
+  refuse(fmt::format("{} and {}", option_name(one), option_name(other)), answered,
+         "leave one of them out");
 }
 
 /// numactl applies -N and -C in order, so the last one counts.
@@ -55,8 +63,7 @@ void read_pin(run_options& options, const invocation& given) {
   }
   for (const flag* const other : {&flags::bind, &flags::smt, &flags::ranks_per}) {
     if (given.has(*other)) {
-      refuse(option_name(flags::pin) + " and " + option_name(*other),
-             "the list alone says where threads run", "leave one of both out");
+      refuse_both(flags::pin, *other, "the list alone decides where threads run");
     }
   }
   options.pin = {std::string(*list), option_name(flags::pin)};
@@ -67,19 +74,27 @@ void read_pin(run_options& options, const invocation& given) {
 constexpr long long max_threads = 1 << 13;
 
 [[noreturn]] void refuse_threads(long long asked) {
-  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  refuse(option_name(flags::threads) + " " + std::to_string(asked),
-         "at most " + std::to_string(max_threads) +
-             " can be given places: the kernel limits a variable, here OMP_PLACES, to 128 KiB",
-         "give " + std::to_string(max_threads) + " or less; this machine has " +
-             std::to_string(online) + (online == 1 ? " processor" : " processors"));
+  const auto online = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  refuse(fmt::format("{} {}", option_name(flags::threads), asked),
+         fmt::format("at most {} can be given places: the kernel limits a variable, here "
+                     "OMP_PLACES, to 128 KiB",
+                     max_threads),
+         fmt::format("give {} or less; this machine has {}", max_threads,
+                     counted(online, "processor")));
+}
+
+/// For options that need bound threads; a plan may bind them.
+void require_binding(const run_options& options, const flag& which, std::string_view value) {
+  if (!options.pin && options.bind == bind_policy::none && !options.plan) {
+    refuse(fmt::format("{} {}", option_name(which), value),
+           "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
+  }
 }
 
 void read_threads(run_options& options, const invocation& given) {
   const auto bind = given.text(flags::bind);
   options.bind = parse_bind_policy(bind.value_or("none")).value_or(bind_policy::none);
   read_pin(options, given);
-  const bool bound = options.pin || options.bind != bind_policy::none;
   if (const auto threads = given.number(flags::threads, 1)) {
     if (*threads > max_threads) {
       refuse_threads(*threads);
@@ -87,25 +102,20 @@ void read_threads(run_options& options, const invocation& given) {
     options.threads = static_cast<std::size_t>(*threads);
   }
   if (const auto main = given.text(flags::main_thread)) {
-    if (*main == "works" && !bound && !options.plan) {
-      refuse(option_name(flags::main_thread) + " works",
-             "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
-    }
     options.main_works = *main == "works";
+    if (options.main_works) {
+      require_binding(options, flags::main_thread, *main);
+    }
   }
   if (const auto kind = given.text(flags::places)) {
-    if (!bound && !options.plan) {
-      refuse(option_name(flags::places) + " " + std::string(*kind),
-             "without --bind or --pin no thread is bound", "add --bind close or --bind spread");
-    }
+    require_binding(options, flags::places, *kind);
     options.places = place_kind_of(*kind);
   }
   if (const auto smt = given.text(flags::smt)) {
-    if (*smt == "on" && !bound && !options.plan) {
-      refuse(option_name(flags::smt) + " on", "without --bind it means nothing",
-             "add --bind close or --bind spread");
-    }
     options.smt = *smt == "on" ? smt_use::on : smt_use::off;
+    if (options.smt == smt_use::on) {
+      require_binding(options, flags::smt, *smt);
+    }
   }
   if (const auto part = given.text(flags::ranks_per)) {
     options.ranks_per = rank_part_of(*part);
@@ -116,8 +126,7 @@ void read_plan_choice(run_options& options, const invocation& given) {
   const auto required = given.text(flags::plan);
   const auto optional = given.text(flags::plan_optional);
   if (required && optional) {
-    refuse(option_name(flags::plan) + " and " + option_name(flags::plan_optional),
-           "a program is run by one plan", "leave one of both out");
+    refuse_both(flags::plan, flags::plan_optional, "a program is run with one plan");
   }
   if (const auto file = required ? required : optional) {
     options.plan = launch::plan_choice{std::string(*file),
@@ -134,7 +143,7 @@ void read_threshold(run_options& options, const invocation& given) {
   if (const auto threshold = given.bytes(flags::threshold)) {
     constexpr std::size_t least = 4096; // no system has smaller pages, and placement is by page
     if (*threshold < least) {
-      refuse("--threshold " + std::string(given.text(flags::threshold).value_or("")),
+      refuse(fmt::format("--threshold {}", given.text(flags::threshold).value_or("")),
              "memory is placed by pages, and no page is smaller than 4 KiB", "give 4K or more");
     }
     options.threshold_bytes = *threshold;

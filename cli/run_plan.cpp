@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -76,15 +77,13 @@ plan_sum sum_of(const run_result& result, const launch::planned_file& plan,
 
 std::string headline(const launch::planned_file& plan, const plan_sum& sums) {
   if (!plan.problem.empty()) {
-    return ": not followed, " + printable(plan.problem) + "\n";
+    return fmt::format(": not applied, {}\n", printable(plan.problem));
   }
-  std::size_t fitting = 0;
-  for (const entry_sum& sum : sums.entries) {
-    fitting += sum.objects != 0 ? 1U : 0U;
-  }
+  const auto matching =
+      std::ranges::count_if(sums.entries, [](const entry_sum& sum) { return sum.objects != 0; });
   const std::size_t all = plan.entries.size();
-  return ": " + std::to_string(fitting) + " of " + std::to_string(all) +
-         (all == 1 ? " entry fits objects\n" : " entries fit objects\n");
+  return fmt::format(": {} of {} {} objects\n", matching, all,
+                     all == 1 ? "entry matches" : "entries match");
 }
 
 } // namespace
@@ -100,38 +99,31 @@ std::string plan_text(const run_result& result, const report::style& how) {
   }
   const launch::planned_file& plan = *result.asked.planned;
   const plan_sum sums = sum_of(result, plan, result.asked.agent->rules);
-  report::table rows({{"entry"},
-                      {"placement"},
-                      {"objects", report::align::right},
-                      {"size", report::align::right},
-                      {"as asked", report::align::right},
-                      {"", report::align::left, true}},
+  report::table rows({"entry", "placement", report::right("objects"), report::right("size"),
+                      report::right("as asked"), report::breaking("")},
                      2);
   for (std::size_t i = 0; i < plan.entries.size(); ++i) {
     const launch::planned_file::entry& entry = plan.entries[i];
     const entry_sum& sum = sums.entries[i];
     const auto share = sum.share();
-    const std::string missing = !entry.left_out.empty() ? "left out: " + printable(entry.left_out)
-                                : sum.objects == 0      ? "no object fits it"
+    const std::string missing = !entry.left_out.empty() ? "skipped: " + printable(entry.left_out)
+                                : sum.objects == 0      ? "no object matches it"
                                                         : "";
-    rows.add({std::to_string(i + 1) + " " + printable(entry.label),
+    rows.add({fmt::format("{} {}", i + 1, printable(entry.label)),
               entry.placement,
               std::to_string(sum.objects),
               sum.objects == 0 ? "-" : report::format_bytes(sum.bytes),
-              {share ? report::format_percent(*share) : "-",
-               share && *share < 1 ? tone::bad : tone::plain},
+              {report::format_percent(share, "-"), share && *share < 1 ? tone::bad : tone::plain},
               {missing, tone::warning}});
   }
   std::string text = report::paint(how, tone::strong, printable(plan.name)) + headline(plan, sums);
   text += plan.entries.empty() ? std::string{} : rows.to_string(how);
-  return text + "  objects that no entry names: " + std::to_string(sums.unnamed) + "\n";
+  return fmt::format("{}  objects that match no entry: {}\n", text, sums.unnamed);
 }
 
 ordered_json plan_json(const run_result& result, const launch::planned_file& plan) {
   ordered_json made = {{"file", plan.name}};
-  if (!plan.problem.empty()) {
-    made["problem"] = plan.problem;
-  }
+  report::add_if_any(made, "problem", plan.problem);
   if (!result.asked.agent) {
     return made;
   }
@@ -143,9 +135,7 @@ ordered_json plan_json(const run_result& result, const launch::planned_file& pla
         {"label", plan.entries[i].label}, {"placement", plan.entries[i].placement},
         {"objects", sum.objects},         {"bytes", sum.bytes},
         {"located_pages", sum.located},   {"as_asked", report::or_unavailable(sum.share())}};
-    if (!plan.entries[i].left_out.empty()) {
-      entry["left_out"] = plan.entries[i].left_out;
-    }
+    report::add_if_any(entry, "left_out", plan.entries[i].left_out);
     made["entries"].push_back(std::move(entry));
   }
   made["unnamed_objects"] = sums.unnamed;

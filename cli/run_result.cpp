@@ -9,9 +9,9 @@ namespace nodewise::cli {
 
 namespace {
 
-using launch::memory_mode;
 using launch::object_report;
 using launch::process_report;
+using placements::kind;
 
 /// The placement that the agent was given for an object; nullptr if none.
 const launch::agent_placement* placement_of(const launch::plan& asked,
@@ -42,14 +42,14 @@ bool has_target(const launch::plan& asked, const object_report& object) {
   if (where == nullptr) {
     return process_nodes(asked) != nullptr;
   }
-  return !object.interleaved && where->mode != memory_mode::interleave &&
-         where->mode != memory_mode::local && where->mode != memory_mode::inherited;
+  const kind how = where->what.how;
+  return !object.interleaved && how != kind::interleave && how != kind::local && how != kind::none;
 }
 
 /// Whether blocks or parts were assigned to threads by number.
 bool needs_team(const launch::plan& asked) {
   const auto is_by_thread = [](const launch::agent_placement& where) {
-    return where.mode == memory_mode::blocked || where.mode == memory_mode::map;
+    return where.what.how == kind::blocked || where.what.how == kind::map;
   };
   return (asked.agent->standard && is_by_thread(*asked.agent->standard)) ||
          std::ranges::any_of(asked.agent->rules, [&](const launch::agent_rule& rule) {
@@ -57,22 +57,11 @@ bool needs_team(const launch::plan& asked) {
          });
 }
 
-std::string_view name_of(const launch::agent_placement& where) {
-  switch (where.mode) {
-  case memory_mode::blocked:
-    return "blocked";
-  case memory_mode::cyclic: // granule 0: turns made from weights
-    return where.granule_bytes == 0 ? "weighted" : "cyclic";
-  default:
-    return "inherited";
-  }
-}
-
 } // namespace
 
 std::string_view run_result::placement() const {
   if (asked.agent && asked.agent->standard) {
-    return name_of(*asked.agent->standard);
+    return placements::word_of(asked.agent->standard->what.how);
   }
   switch (asked.memory ? asked.memory->mode : sys::policy::system_default) {
   case sys::policy::bind:
@@ -120,7 +109,7 @@ std::optional<double> run_result::local_share(const process_report& process,
     return std::nullopt;
   }
   const launch::agent_placement* const where = placement_of(asked, object);
-  const bool counted = where == nullptr || where->mode == memory_mode::blocked;
+  const bool counted = where == nullptr || where->what.how == kind::blocked;
   return has_owners() && counted && !object.resized ? object.locality() : std::nullopt;
 }
 

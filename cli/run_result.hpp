@@ -47,11 +47,8 @@ struct run_result {
 
 /// As text: each process with its large objects, where their pages were, and its threads.
 [[nodiscard]] std::string run_text(const run_result& result, const report::style& how);
-/// The part of `run_text` about threads.
-[[nodiscard]] std::string threads_text(const run_result& result,
-                                       const launch::process_report& process);
-/// A short reason why an object is misplaced or placed in another way; may be empty.
-[[nodiscard]] std::string note_of(const run_result& result, const launch::object_report& object);
+/// Why the agent did not place an object; empty if it did, or was not to.
+[[nodiscard]] std::string why_not_placed(const launch::object_report& object);
 /// "solver.c:41", or module and offset; "" for a static array.
 [[nodiscard]] std::string site_of(const run_result& result, const launch::object_report& object);
 

@@ -1,13 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/sites.hpp"
 
-#include <charconv>
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
+#include "cli/measured_costs.hpp"
 #include "launch/plan.hpp"
 #include "plan/plan_json.hpp"
 #include "symbols/build_id.hpp"
@@ -23,13 +28,11 @@ namespace {
 /// The line number after the last colon of "file.c:12".
 std::optional<int> line_of(const std::string& site, std::string& file) {
   const std::size_t colon = site.rfind(':');
-  int line = 0;
   if (colon == std::string::npos || colon == 0) {
     return std::nullopt;
   }
-  const char* const end = site.data() + site.size();
-  const auto [stop, code] = std::from_chars(site.data() + colon + 1, end, line);
-  if (code != std::errc{} || stop != end || line < 1) {
+  const auto line = parse_number<int>(std::string_view(site).substr(colon + 1));
+  if (line.value_or(0) < 1) {
     return std::nullopt;
   }
   file = site.substr(0, colon);
@@ -63,16 +66,26 @@ class site_reader {
   std::shared_ptr<symbols::module> module_; ///< shared, since std::function must be copyable
 };
 
-} // namespace
-
-topology machine_for(const launch::run_options& options) {
-  for (const auto& list :
-       {&options.cpu_nodes, &options.cpus, &options.pin, &options.memory.nodes}) {
-    if (*list && (*list)->text.find('[') != std::string::npos) { // "numa[hbm]"
-      return topology::system();
+/// Asks the program's loader, which lists the libraries without running the program.
+std::map<std::string, std::string> libraries_of(const std::string& program_file) {
+  std::map<std::string, std::string> by_name;
+  const std::string loader = symbols::interpreter(program_file);
+  const auto text =
+      loader.empty() ? std::nullopt : sys::output_of({loader, "--list", program_file});
+  std::istringstream lines(text.value_or(""));
+  // "\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)"
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find("=> /");
+    const std::size_t last = line.rfind(" (0x");
+    if (first != std::string::npos && last != std::string::npos && last > first + 3) {
+      const std::string path = line.substr(first + 3, last - first - 3);
+      std::error_code unknown;
+      const std::string file = std::filesystem::canonical(path, unknown).string();
+      by_name.emplace(last_part(path), path);
+      by_name.emplace(last_part(unknown ? path : file), path);
     }
   }
-  return topology::from_sysfs("/", launch::detail_for(options));
+  return by_name;
 }
 
 void read_plan(launch::run_options& options) {
@@ -86,40 +99,31 @@ void read_plan(launch::run_options& options) {
       throw;
     }
     options.plan->problem = e.answered();
-    options.notes.push_back(e.asked() + ": " + e.answered() +
-                            "; the program runs without the plan (" + e.hint() + ")");
+    options.notes.push_back(fmt::format("{}: {}; the program runs without the plan ({})", e.asked(),
+                                        e.answered(), e.hint()));
   }
 }
 
-launch::build_id_reader make_build_id_reader() {
-  return symbols::build_id;
-}
+} // namespace
 
-launch::library_finder make_library_finder() {
-  return [](const std::string& program_file) {
-    std::map<std::string, std::string> by_name;
-    const std::string loader = symbols::interpreter(program_file);
-    const auto text =
-        loader.empty() ? std::nullopt : sys::output_of({loader, "--list", program_file});
-    std::istringstream lines(text.value_or(""));
-    // "\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)"
-    for (std::string line; std::getline(lines, line);) {
-      const std::size_t first = line.find("=> /");
-      const std::size_t last = line.rfind(" (0x");
-      if (first != std::string::npos && last != std::string::npos && last > first + 3) {
-        const std::string path = line.substr(first + 3, last - first - 3);
-        std::error_code unknown;
-        const std::string file = std::filesystem::canonical(path, unknown).string();
-        by_name.emplace(last_part(path), path);
-        by_name.emplace(last_part(unknown ? path : file), path);
-      }
-    }
-    return by_name;
+topology machine_for(const launch::run_options& options) {
+  const auto needs_hwloc = [](std::string_view text) { // "numa[hbm]"
+    return text.find('[') != std::string_view::npos;
   };
+  const bool any =
+      std::ranges::any_of(std::array{&options.cpu_nodes, &options.cpus, &options.pin},
+                          [&](const auto* list) { return *list && needs_hwloc((*list)->text); });
+  return any || needs_hwloc(options.memory.words)
+             ? topology::system()
+             : topology::from_sysfs("/", launch::detail_for(options));
 }
 
-launch::site_finder make_site_finder() {
-  return site_reader{};
+void complete(launch::run_options& options) {
+  options.find_site = site_reader{};
+  options.build_id = symbols::build_id;
+  options.libraries = libraries_of;
+  options.weigh = make_weight_source();
+  read_plan(options);
 }
 
 site_namer make_site_namer(const std::string& program_file) {

@@ -21,15 +21,11 @@ using site_namer = std::function<std::string(const launch::object_report&)>;
 /// The machine as these options need it: only hwloc knows the kinds of memory.
 [[nodiscard]] topology machine_for(const launch::run_options& options);
 
-/// Reads the file of --plan or --plan-optional, if given, into the options. Throws `error` (input)
-/// if the file is missing or broken; for --plan-optional that becomes a note unless --strict is
-/// given.
-void read_plan(launch::run_options& options);
+/// Adds what must be read from files: line tables, libraries, measured weights, and the file of
+/// --plan or --plan-optional. Throws `error` (input) if that file is missing or broken; for
+/// --plan-optional that becomes a note unless --strict is given.
+void complete(launch::run_options& options);
 
-[[nodiscard]] launch::site_finder make_site_finder();
-[[nodiscard]] launch::build_id_reader make_build_id_reader();
-/// Asks the program's loader, which lists the libraries without running the program.
-[[nodiscard]] launch::library_finder make_library_finder();
 /// Makes the namer for the program in this file.
 [[nodiscard]] site_namer make_site_namer(const std::string& program_file);
 

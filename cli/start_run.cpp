@@ -26,7 +26,7 @@ void show(const launch::plan& what, const topology& here) {
   if (!affinity || !policy) {
     throw error(error_kind::system, option_name(flags::show),
                 affinity ? "get_mempolicy was refused" : "sched_getaffinity was refused",
-                "a container's seccomp filter forbids it: run it with a profile that permits it",
+                "a container's seccomp filter forbids it: use a profile that permits it",
                 affinity ? policy.errno_value : affinity.errno_value);
   }
   write_out(show_text(here, affinity.value, policy.value));
@@ -62,7 +62,7 @@ void warn(const std::vector<std::string>& warnings, const invocation& given) {
 int start_run(const invocation& given, const run_parts& parts) {
   if (given.has(flags::on_counts) && !given.has(flags::on)) {
     throw error(error_kind::usage, "--on-counts without --on",
-                "memory traffic is counted in virtual machines only",
+                "memory traffic is only counted in virtual machines",
                 "add for example --on lab:4x2");
   }
   if (given.has(flags::hardware)) {
@@ -84,7 +84,7 @@ int start_run(const invocation& given, const run_parts& parts) {
   }
   if (what.supervised) {
     if (!parts.supervise) {
-      throw std::logic_error("a supervised run in an executable that supervises none");
+      throw std::logic_error("this executable cannot supervise a run");
     }
     parts.supervise(what, here, given);
   }

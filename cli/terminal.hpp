@@ -11,6 +11,9 @@ namespace nodewise::cli {
 /// The style for a descriptor, as --color asks.
 [[nodiscard]] report::style style_of(int descriptor, const invocation& given);
 
+/// Writes all of it to a file descriptor. Returns 0 or errno.
+[[nodiscard]] int write_all(int descriptor, std::string_view text) noexcept;
+
 /// Writes all of it to standard output. On a terminal, control characters other than newlines, tabs
 /// and colours become escapes (`printable`). Throws `error` (system) if the text cannot be written:
 /// an undelivered result is not success.

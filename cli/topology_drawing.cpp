@@ -3,17 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/counted.hpp"
+#include "base/joined.hpp"
 #include "base/printable.hpp"
+#include "base/split.hpp"
 #include "cli/node_boxes.hpp"
+#include "report/table.hpp"
 #include "report/wrap.hpp"
+#include "topology/part_sets.hpp"
 #include "topology/withheld.hpp"
 
 namespace nodewise::cli {
@@ -31,23 +36,33 @@ std::string paragraph(const style& how, std::string_view label, std::string_view
   const std::size_t room = how.width > indent + 20 ? how.width - indent : 20;
   std::string all;
   for (const std::string& line : report::wrap(text, room)) {
-    const std::string head =
-        all.empty() ? report::pad_right(label, indent) : std::string(indent, ' ');
-    all += paint(how, tone::strong, head) + paint(how, look, line) + "\n";
+    const std::string head = report::pad_right(all.empty() ? label : "", indent);
+    all += fmt::format("{}{}\n", paint(how, tone::strong, head), paint(how, look, line));
+  }
+  return all;
+}
+
+/// Paragraphs with one label, after an empty line.
+std::string paragraphs(const style& how, std::string_view label,
+                       const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    all += all.empty() ? "\n" + paragraph(how, label, printable(text), tone::faint)
+                       : paragraph(how, "", printable(text), tone::faint);
   }
   return all;
 }
 
 /// The name of a table and a remark beside it, or below it if it does not fit.
 std::string heading(const style& how, const std::string& name, const std::string& remark) {
+  const std::string first = paint(how, tone::strong, name);
   if (name.size() + 2 + report::display_width(remark) <= how.width) {
-    return paint(how, tone::strong, name) + "  " + paint(how, tone::faint, remark) + "\n";
+    return fmt::format("{}  {}\n", first, paint(how, tone::faint, remark));
   }
-  std::string text = paint(how, tone::strong, name) + "\n";
-  for (const std::string& line : report::wrap(remark, how.width)) {
-    text += paint(how, tone::faint, line) + "\n";
-  }
-  return text;
+  return fmt::format("{}\n{}\n", first,
+                     joined(report::wrap(remark, how.width), "\n", [&](const std::string& line) {
+                       return paint(how, tone::faint, line);
+                     }));
 }
 
 // The head.
@@ -57,24 +72,29 @@ std::string totals(const machine& all) {
   for (const memory_node& node : all.nodes) {
     bytes += node.memory_bytes;
   }
-  std::string text = counted(all.nodes.size(), "node");
-  if (!all.packages.empty()) {
-    text += ", " + counted(all.packages.size(), "package");
+  const std::pair<std::size_t, const char*> counts[] = {{all.nodes.size(), "node"},
+                                                        {all.packages.size(), "package"},
+                                                        {all.cores.size(), "core"},
+                                                        {all.cpus().size(), "hardware thread"}};
+  std::vector<std::string> parts;
+  for (const auto& [count, what] : counts) {
+    if (count != 0) {
+      parts.push_back(counted(count, what));
+    }
   }
-  if (!all.cores.empty()) {
-    text += ", " + counted(all.cores.size(), "core");
+  if (bytes != 0) {
+    parts.push_back(report::format_bytes(bytes));
   }
-  text += ", " + counted(all.cpus().size(), "hardware thread");
-  return bytes == 0 ? text : text + ", " + report::format_bytes(bytes);
+  return joined(parts, ", ");
 }
 
 template <class Id>
 std::string share_text(const char* what, const id_set<Id>& allowed, const id_set<Id>& all) {
   if (allowed == all) {
-    return std::string("all ") + what;
+    return fmt::format("all {}", what);
   }
-  return std::to_string(allowed.size()) + " of " + std::to_string(all.size()) + " " + what + " (" +
-         (allowed.empty() ? "none" : "P#" + allowed.to_string()) + ")";
+  return fmt::format("{} of {} {} ({})", allowed.size(), all.size(), what,
+                     allowed.empty() ? "none" : "P#" + allowed.to_string());
 }
 
 std::string head(const topology& what, const style& how) {
@@ -88,40 +108,28 @@ std::string head(const topology& what, const style& how) {
   const cpu_set cpus = all.cpus();
   const node_set usable = what.memory_nodes();
   const node_set nodes = usable | withheld_nodes(what); // all nodes with memory
-  const bool everything = what.allowed_cpus() == cpus && usable == nodes;
-  const std::string allowed = share_text("threads", what.allowed_cpus(), cpus) + ", memory of " +
-                              share_text("nodes", usable, nodes);
-  return text + paragraph(how, "allowed", everything ? "everything" : allowed,
-                          everything ? tone::good : tone::warning);
+  if (what.allowed_cpus() == cpus && usable == nodes) {
+    return text + paragraph(how, "allowed", "everything", tone::good);
+  }
+  const std::string allowed =
+      fmt::format("{}, memory of {}", share_text("threads", what.allowed_cpus(), cpus),
+                  share_text("nodes", usable, nodes));
+  return text + paragraph(how, "allowed", allowed, tone::warning);
 }
 
 // Caches.
 
-template <class Parts>
-std::set<std::string> sets_of(const Parts& parts) {
-  std::set<std::string> sets;
-  for (const auto& part : parts) {
-    if (!part.cpus.empty()) {
-      sets.insert(part.cpus.to_string());
-    }
-  }
-  return sets;
-}
-
 /// What shares one of these caches: "core", "node", "package", or "4 threads".
 std::string sharer(const machine& all, const std::vector<cache>& alike) {
-  const auto sets = sets_of(alike);
-  const auto is_part_of = [&sets](const std::set<std::string>& parts) {
-    return std::includes(parts.begin(), parts.end(), sets.begin(), sets.end());
-  };
-  if (is_part_of(sets_of(all.cores))) {
-    return "core";
-  }
-  if (is_part_of(sets_of(all.packages))) {
-    return "package";
-  }
-  if (is_part_of(sets_of(all.nodes))) {
-    return "node";
+  const std::pair<const char*, std::vector<cpu_set>> kinds[] = {{"core", sets_of(all.cores)},
+                                                                {"package", sets_of(all.packages)},
+                                                                {"node", sets_of(all.nodes)}};
+  for (const auto& [name, parts] : kinds) {
+    if (std::ranges::all_of(sets_of(alike), [&parts = parts](const cpu_set& each) {
+          return std::ranges::find(parts, each) != parts.end();
+        })) {
+      return name;
+    }
   }
   return counted(alike.front().cpus.size(), "thread");
 }
@@ -141,8 +149,8 @@ std::string caches_text(const machine& all) {
     if (!text.empty()) {
       text += of == last_sharer ? ", " : " / " + last_sharer + ", ";
     }
-    text += "L" + std::to_string(-level) + letters[static_cast<std::size_t>(kind)];
-    text += bytes == 0 ? "" : " " + report::format_bytes(bytes);
+    text += fmt::format("L{}{}{}{}", -level, letters.at(static_cast<std::size_t>(kind)),
+                        bytes == 0 ? "" : " ", bytes == 0 ? "" : report::format_bytes(bytes));
     last_sharer = of;
   }
   return text + " / " + last_sharer;
@@ -150,18 +158,13 @@ std::string caches_text(const machine& all) {
 
 // Figures between nodes.
 
-struct figure {
-  std::string text;
-  tone what = tone::plain;
-};
-
 /// Rows and columns are nodes; the width limits how many columns are side by side.
 class node_matrix {
  public:
-  void set(node_id from, node_id to, figure entry) {
+  void set(node_id from, node_id to, report::cell entry) {
     width_ = std::max({width_, entry.text.size(), name(from).size(), name(to).size()});
     columns_.insert(to);
-    rows_[from][to] = std::move(entry);
+    rows_[from].insert_or_assign(to, std::move(entry));
   }
 
   [[nodiscard]] std::string to_string(const style& how) const {
@@ -177,7 +180,7 @@ class node_matrix {
   }
 
  private:
-  static std::string name(node_id node) { return std::to_string(to_int(node)); }
+  static std::string name(node_id node) { return fmt::format("{}", node); }
   [[nodiscard]] std::string node_name(const style& how, node_id node) const {
     return report::paint_node(how, to_int(node), report::pad_left(name(node), width_));
   }
@@ -192,7 +195,8 @@ class node_matrix {
       text += node_name(how, row);
       for (const node_id column : columns) {
         const auto at = entries.find(column);
-        const figure entry = at == entries.end() ? figure{how.unicode ? "·" : "."} : at->second;
+        const report::cell none = how.unicode ? "·" : ".";
+        const report::cell& entry = at == entries.end() ? none : at->second;
         text += " " + paint(how, entry.what, report::pad_left(entry.text, width_));
       }
       text += "\n";
@@ -200,7 +204,7 @@ class node_matrix {
     return text;
   }
 
-  std::map<node_id, std::map<node_id, figure>> rows_;
+  std::map<node_id, std::map<node_id, report::cell>> rows_;
   std::set<node_id> columns_;
   std::size_t width_ = 1;
 };
@@ -217,7 +221,7 @@ tone grade(double value, double best, double worst) {
 std::string distances_text(const machine& all, const style& how) {
   int longest = 0;
   for (const auto& row : all.distances) {
-    longest = std::max(longest, *std::max_element(row.begin(), row.end()));
+    longest = std::max(longest, std::ranges::max(row));
   }
   node_matrix matrix;
   for (std::size_t i = 0; i < all.nodes.size(); ++i) {
@@ -227,41 +231,31 @@ std::string distances_text(const machine& all, const style& how) {
                  {std::to_string(value), grade(value, all.distances[i][i], longest)});
     }
   }
-  return heading(how, "distances", "the firmware's, row to column: an order, not a cost") +
+  return heading(how, "distances", "from the firmware, row to column: an order, not a cost") +
          matrix.to_string(how);
-}
-
-std::string cell_text(double value) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                 std::chars_format::general, 4);
-  return {buffer.data(), end.ptr};
 }
 
 std::string one_parameter(const std::vector<parameter>& figures, const style& how) {
   const bool more_is_better = figures.front().name.find("bandwidth") != std::string::npos;
-  const auto [least, most] =
-      std::minmax_element(figures.begin(), figures.end(),
-                          [](const parameter& a, const parameter& b) { return a.value < b.value; });
+  const auto [least, most] = std::ranges::minmax_element(figures, {}, &parameter::value);
   const double best = more_is_better ? most->value : least->value;
   const double worst = more_is_better ? least->value : most->value;
   node_matrix matrix;
   for (const parameter& each : figures) {
-    matrix.set(each.from, each.to, {cell_text(each.value), grade(each.value, best, worst)});
+    matrix.set(each.from, each.to,
+               {fmt::format("{:.4g}", each.value), grade(each.value, best, worst)});
   }
   const parameter& first = figures.front();
-  std::string name = first.name;
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return heading(how, name + " (" + first.unit + ")",
-                 "from row to column; " +
-                     (first.source.empty() ? "no source given" : first.source)) +
+  const std::string name = joined(split(first.name, '_'), " ");
+  const std::string source = first.source.empty() ? "no source given" : first.source;
+  return heading(how, fmt::format("{} ({})", name, first.unit), "from row to column; " + source) +
          matrix.to_string(how);
 }
 
 std::string parameters_text(const machine& all, const style& how) {
   std::vector<std::vector<parameter>> kinds;
   for (const parameter& each : all.parameters) {
-    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) {
+    const auto same = std::ranges::find_if(kinds, [&](const auto& kind) {
       return std::tie(kind.front().name, kind.front().unit, kind.front().source) ==
              std::tie(each.name, each.unit, each.source);
     });
@@ -287,41 +281,41 @@ std::string devices_text(const machine& all, const style& how) {
   }
   std::string text = paint(how, tone::strong, "devices") + "\n";
   for (const auto& [nodes, kinds] : places) {
-    std::string list;
-    for (const auto& [kind, names] : kinds) {
-      list.append(list.empty() ? "" : "; ").append(names).append(" (").append(kind).append(")");
-    }
+    const std::string list = joined(kinds, "; ", [](const auto& each) {
+      return fmt::format("{} ({})", each.second, each.first);
+    });
     const bool is_one = nodes.find_first_of(",-") == std::string::npos;
-    text +=
-        paragraph(how, nodes.empty() ? "somewhere" : (is_one ? "node " : "nodes ") + nodes, list);
+    text += paragraph(
+        how, nodes.empty() ? "no node" : fmt::format("node{} {}", is_one ? "" : "s", nodes), list);
   }
   return text;
 }
 
 /// The texts come from an untrusted file: escapes control sequences for the terminal.
 machine with_printable_texts(machine of) {
-  for (std::string* const text : {&of.name, &of.title, &of.source}) {
-    *text = printable(*text);
-  }
+  std::vector<std::string*> texts = {&of.name, &of.title, &of.source};
   for (std::string& note : of.notes) {
-    note = printable(note);
+    texts.push_back(&note);
   }
   for (parameter& each : of.parameters) {
-    for (std::string* const text : {&each.name, &each.unit, &each.source}) {
-      *text = printable(*text);
-    }
+    texts.insert(texts.end(), {&each.name, &each.unit, &each.source});
   }
   for (device& each : of.devices) {
-    for (std::string* const text : {&each.name, &each.kind, &each.bus}) {
-      *text = printable(*text);
-    }
+    texts.insert(texts.end(), {&each.name, &each.kind, &each.bus});
+  }
+  for (std::string* const text : texts) {
+    *text = printable(*text);
   }
   return of;
 }
 
-std::string drawn(const topology& what, const style& how, const std::vector<std::string>& costs) {
-  const machine& all = what.machine();
-  std::string text = head(what, how) + "\n" + draw_nodes(what, how);
+} // namespace
+
+std::string draw(const topology& what, const style& how, const std::vector<std::string>& costs) {
+  const topology shown(with_printable_texts(what.machine()), what.allowed_cpus(),
+                       what.allowed_nodes());
+  const machine& all = shown.machine();
+  std::string text = head(shown, how) + "\n" + draw_nodes(shown, how);
   if (!all.caches.empty()) {
     text += "\n" + paragraph(how, "caches", caches_text(all));
   }
@@ -329,27 +323,14 @@ std::string drawn(const topology& what, const style& how, const std::vector<std:
     text += "\n" + distances_text(all, how);
   }
   text += parameters_text(all, how);
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    text += (i == 0 ? "\n" : "") +
-            paragraph(how, i == 0 ? "costs" : "", printable(costs[i]), tone::faint);
-  }
+  text += paragraphs(how, "costs", costs);
   if (!all.devices.empty()) {
     text += "\n" + devices_text(all, how);
   }
   if (!all.source.empty()) {
-    text += "\n" + paragraph(how, "source", all.source, tone::faint);
+    text += paragraphs(how, "source", {all.source});
   }
-  for (std::size_t i = 0; i < all.notes.size(); ++i) {
-    text += (i == 0 ? "\n" : "") + paragraph(how, i == 0 ? "notes" : "", all.notes[i], tone::faint);
-  }
-  return text;
-}
-
-} // namespace
-
-std::string draw(const topology& what, const style& how, const std::vector<std::string>& costs) {
-  return drawn({with_printable_texts(what.machine()), what.allowed_cpus(), what.allowed_nodes()},
-               how, costs);
+  return text + paragraphs(how, "notes", all.notes);
 }
 
 } // namespace nodewise::cli

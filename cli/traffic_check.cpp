@@ -2,14 +2,13 @@
 #include "cli/traffic_check.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/parse_real.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/envelope.hpp"
 #include "report/style.hpp"
@@ -27,14 +26,10 @@ constexpr std::uint64_t least_lines_to_judge = 1024;
 constexpr std::string_view all_traffic = "all traffic";
 constexpr std::string_view of_memories = "imbalance of the memories";
 
-/// Converts the whole text to a decimal number; nullopt if it is not one.
+/// A decimal number without an exponent.
 std::optional<double> decimal(std::string_view text) {
-  double value = 0;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, code] = std::from_chars(begin, end, value, std::chars_format::fixed);
-  const bool whole = code == std::errc{} && stop == end && std::isfinite(value);
-  return whole ? std::optional(value) : std::nullopt;
+  const auto value = parse_real(text, std::chars_format::fixed);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 double read_share(std::string_view text) {
@@ -47,8 +42,8 @@ double read_share(std::string_view text) {
   const auto value = decimal(digits);
   const double share = value.value_or(-1) / (percent ? 100 : 1);
   if (!(share >= 0 && share <= 1)) {
-    throw error(error_kind::usage, option_name(flags::min_local) + " " + std::string(text),
-                "it is no share", "write a number from 0 to 1 or a percentage: 0.95, 95%");
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::min_local), text),
+                "it is not a share", "write a number from 0 to 1 or a percentage: 0.95, 95%");
   }
   return share;
 }
@@ -56,9 +51,9 @@ double read_share(std::string_view text) {
 double read_imbalance(std::string_view text) {
   const double ratio = decimal(text).value_or(0);
   if (!(ratio >= 1)) {
-    throw error(error_kind::usage, option_name(flags::max_imbalance) + " " + std::string(text),
-                "no memory can have less than the mean",
-                "write a number from 1 (all alike) to the number of memories: 1.5");
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::max_imbalance), text),
+                "an imbalance is at least 1",
+                "write a number from 1 (all equal) to the number of memories: 1.5");
   }
   return ratio;
 }
@@ -86,19 +81,10 @@ std::string when_text(const traffic_limits& asked) {
       names.insert(site.name.label);
     }
   }
-  std::string list;
-  std::size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown++ < most) {
-      list += (list.empty() ? "" : ", ") + name;
-    }
-  }
-  if (names.size() > most) {
-    list += " and " + std::to_string(names.size() - most) + " more";
-  }
-  throw error(
-      error_kind::usage, option_name(flags::object) + " " + asked, "the program had no such array",
-      names.empty() ? "it had none that is known; leave --object out" : "these are known: " + list);
+  throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::object), asked),
+              "the program has no such array",
+              names.empty() ? "no array is known; leave --object out"
+                            : "these are known: " + listed({names.begin(), names.end()}, most));
 }
 
 /// The phase that is judged; if both are, the worse one.
@@ -145,7 +131,7 @@ traffic_limits read_traffic_limits(const invocation& given) {
     asked.max_imbalance = read_imbalance(*text);
   }
   if (!asked.min_local && !asked.max_imbalance) {
-    throw error(error_kind::usage, "nodewise lab check", "nothing is to be checked",
+    throw error(error_kind::usage, "nodewise lab check", "there is nothing to check",
                 "give --min-local 0.95, --max-imbalance 1.5 or both");
   }
   const std::string_view when = given.text(flags::phase).value_or("use");
@@ -157,7 +143,7 @@ traffic_limits read_traffic_limits(const invocation& given) {
   }
   if (!asked.objects.empty() && !asked.min_local) {
     throw error(error_kind::usage, option_name(flags::object) + " without --min-local",
-                "imbalance is of whole memories, not of objects", "add --min-local 0.95");
+                "the imbalance is of whole memories, not of objects", "add --min-local 0.95");
   }
   return asked;
 }
@@ -211,34 +197,30 @@ std::string traffic_verdict::text(const traffic_limits& asked) const {
     if (each.passed != good) {
       continue; // a failure lists only the failed findings
     }
-    text += text.empty() ? "" : "; ";
-    text += each.what + " " + when_text(asked) + ": ";
-    const bool is_ratio = each.what == of_memories;
-    const std::string limit = is_ratio ? "at most " + two_decimals(each.limit)
-                                       : "at least " + report::format_percent(each.limit);
+    text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", each.what, when_text(asked));
     if (!each.found) {
-      text += "nothing was counted, or too little to judge (" +
-              std::to_string(least_lines_to_judge) + " lines), so nothing is shown";
+      text += fmt::format("nothing was counted, or too little to judge (fewer than {} lines)",
+                          least_lines_to_judge);
+    } else if (each.what == of_memories) {
+      text += fmt::format("{:.2f} (at most {:.2f} required)", *each.found, each.limit);
     } else {
-      text +=
-          (is_ratio ? two_decimals(*each.found) : report::format_percent(*each.found) + " local") +
-          " (" + limit + " asked)";
+      text += fmt::format("{} local (at least {} required)", report::format_percent(*each.found),
+                          report::format_percent(each.limit));
     }
   }
   return (good ? "passed: " : "failed: ") + text;
 }
 
 nlohmann::ordered_json traffic_verdict::json(const traffic_limits& asked) const {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const finding& each : findings) {
-    all.push_back({{"what", each.what},
-                   {"found", report::or_unavailable(each.found)},
-                   {each.what == of_memories ? "at_most" : "at_least", each.limit},
-                   {"passed", each.passed}});
-  }
+  const auto finding_json = [](const finding& each) -> nlohmann::ordered_json {
+    return {{"what", each.what},
+            {"found", report::or_unavailable(each.found)},
+            {each.what == of_memories ? "at_most" : "at_least", each.limit},
+            {"passed", each.passed}};
+  };
   return {{"passed", passed()},
           {"phase", asked.when ? traffic::to_string(*asked.when) : "all"},
-          {"findings", std::move(all)}};
+          {"findings", report::json_list(findings, finding_json)}};
 }
 
 } // namespace nodewise::cli

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/table.hpp"
 
@@ -21,7 +24,7 @@ using report::tone;
 constexpr std::size_t most_rows = 8;
 
 std::string node_name(node_id node) {
-  return node == unknown_node ? "N?" : "N" + std::to_string(to_int(node));
+  return node == unknown_node ? "N?" : fmt::format("N{}", node);
 }
 
 std::string percent(double ratio, bool is_short) {
@@ -65,8 +68,9 @@ std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
   });
   std::string text;
   for (std::size_t i = 0; i < std::min(most_rows, ways.size()); ++i) {
-    text += "  from " + node_name(ways[i].from) + " to the memory of " + node_name(ways[i].to) +
-            ": " + report::format_percent(static_cast<double>(ways[i].lines) / total) + "\n";
+    text += fmt::format("  from {} to the memory of {}: {}\n", node_name(ways[i].from),
+                        node_name(ways[i].to),
+                        report::format_percent(static_cast<double>(ways[i].lines) / total));
   }
   return text;
 }
@@ -89,33 +93,28 @@ std::string pages_text(const traffic::site& of) {
     });
     const double spread = static_cast<double>(nodes.front().first - nodes.back().first);
     if (spread <= 0.01 * static_cast<double>(all)) {
-      return std::to_string(nodes.size()) + " nodes alike";
+      return fmt::format("{} nodes alike", nodes.size());
     }
+    nodes.resize(most_nodes - 1);
   }
-  std::string text;
-  for (std::size_t i = 0; i < (are_many ? most_nodes - 1 : nodes.size()); ++i) {
-    text += (text.empty() ? "" : ", ") + node_name(nodes[i].second) + " " +
-            report::format_percent(static_cast<double>(nodes[i].first) / static_cast<double>(all));
-  }
-  return text.empty() ? "-" : text + (are_many ? ", ..." : "");
+  const auto share = [&](const std::pair<std::uint64_t, node_id>& each) {
+    return fmt::format(
+        "{} {}", node_name(each.second),
+        report::format_percent(static_cast<double>(each.first) / static_cast<double>(all)));
+  };
+  return nodes.empty() ? "-" : joined(nodes, ", ", share) + (are_many ? ", ..." : "");
 }
 
 report::cell share_cell(const traffic::locality& where) {
   const auto share = where.share();
-  return {share ? report::format_percent(*share) : "-",
-          share && *share < 1 ? tone::warning : tone::plain};
-}
-
-std::string heading(const report::style& how, const std::string& text) {
-  return "\n" + report::paint(how, tone::strong, text) + "\n";
+  return {report::format_percent(share, "-"), share && *share < 1 ? tone::warning : tone::plain};
 }
 
 } // namespace
 
 std::string label_of(const traffic::named_site& site) {
-  return site.what.objects > 1
-             ? site.name.label + " (" + std::to_string(site.what.objects) + " objects)"
-             : site.name.label;
+  return site.what.objects > 1 ? fmt::format("{} ({} objects)", site.name.label, site.what.objects)
+                               : site.name.label;
 }
 
 std::uint64_t least_worth_a_row(const traffic::summary& what) {
@@ -128,7 +127,7 @@ std::string traffic_matrix_text(const traffic::summary& what, const report::styl
   const traffic::node_matrix matrix = traffic::node_by_node(what.all, what.judged);
   const auto total = static_cast<double>(matrix.total());
   const std::string head =
-      heading(how, "Lines in " + phase_name(what.judged) + ", in percent of all");
+      part_title(fmt::format("Lines in {}, in percent of all", phase_name(what.judged)), how);
   if (total == 0) {
     return {};
   }
@@ -181,9 +180,9 @@ std::string traffic_objects_text(const traffic::summary& what, const report::sty
   if (rows.empty()) {
     return {};
   }
-  return heading(how, "Objects in " + phase_name(what.judged) + ", most remote lines first") +
-         rows.to_string(how) +
-         (more != 0 ? "  and " + std::to_string(more) + " more\n" : std::string{});
+  return part_title(fmt::format("Objects in {}, most remote lines first", phase_name(what.judged)),
+                    how) +
+         rows.to_string(how) + (more != 0 ? fmt::format("  and {} more\n", more) : "");
 }
 
 std::string traffic_lines_text(const traffic::summary& what, const report::style& how) {
@@ -205,7 +204,9 @@ std::string traffic_lines_text(const traffic::summary& what, const report::style
   if (rows.empty()) {
     return {};
   }
-  return heading(how, "Source lines in " + phase_name(what.judged) + ", most remote fills first") +
+  return part_title(
+             fmt::format("Source lines in {}, most remote fills first", phase_name(what.judged)),
+             how) +
          rows.to_string(how);
 }
 

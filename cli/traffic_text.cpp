@@ -1,10 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
+#include <span>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/last_part.hpp"
 #include "cli/traffic_view.hpp"
 #include "report/bar.hpp"
 #include "report/table.hpp"
@@ -18,60 +22,45 @@ using report::align;
 using report::tone;
 using traffic::phase;
 
-std::string title(const report::style& how, const std::string& text) {
-  return "\n" + report::paint(how, tone::strong, text) + "\n";
-}
-
 /// "solver[412]".
 std::string program_text(const traffic::program& of) {
-  return of.name.substr(of.name.rfind('/') + 1) + "[" + std::to_string(traffic::pid_of(of.pid)) +
-         "]";
+  return fmt::format("{}[{}]", last_part(of.name), traffic::pid_of(of.pid));
 }
 
 std::string programs_text(const traffic::counts& of) {
-  constexpr std::size_t most = 3;
-  std::string text;
-  std::size_t shown = 0;
-  std::size_t known = 0;
+  std::vector<std::string> names;
   for (const traffic::program& p : of.programs) {
-    if (p.pid == 0) {
-      continue;
-    }
-    ++known;
-    if (shown < most) {
-      text += (text.empty() ? "" : ", ") + program_text(p);
-      ++shown;
+    if (p.pid != 0) {
+      names.push_back(program_text(p));
     }
   }
-  if (known > shown) {
-    text += " and " + std::to_string(known - shown) + " more";
-  }
-  return text.empty() ? "programs without a name" : text;
+  return names.empty() ? "programs without a name" : listed(names, 3);
 }
 
 std::string share_text(const report::style& how, const traffic::counts& of, phase when) {
   const auto share = traffic::totals(of, when).where.share();
-  return phase_name(when) + ": " +
-         (share ? report::paint(how, *share < 1 ? tone::warning : tone::good,
-                                report::format_percent(*share) + " local")
-                : "no traffic");
+  return fmt::format("{}: {}", phase_name(when),
+                     share ? report::paint(how, *share < 1 ? tone::warning : tone::good,
+                                           report::format_percent(*share) + " local")
+                           : "no traffic");
 }
 
 /// Marks the count of a killed program, so that it is not taken for a whole run.
 std::string killed_text(const traffic::counts& of, const report::style& how) {
   const bool any = std::ranges::any_of(
       of.programs, [&](const traffic::program& each) { return of.was_killed(each); });
-  return any ? ", " + report::paint(how, tone::bad, "killed: counted up to there") : std::string{};
+  return any ? ", " + report::paint(how, tone::bad, "killed: counted until then") : "";
 }
 
 /// The verdict, which comes first.
 std::string headline(const traffic::summary& what, const report::style& how) {
-  return report::paint(how, tone::strong, "Memory traffic") + " of " + programs_text(what.all) +
-         killed_text(what.all, how) + "\n  " + share_text(how, what.all, phase::use) + ", " +
-         share_text(how, what.all, phase::initialisation) + "\n" +
-         (what.judged == phase::use
-              ? std::string{}
-              : "  There was no use phase to speak of: what follows is initialisation.\n");
+  return fmt::format("{} of {}{}\n  {}, {}\n{}", report::paint(how, tone::strong, "Memory traffic"),
+                     programs_text(what.all), killed_text(what.all, how),
+                     share_text(how, what.all, phase::use),
+                     share_text(how, what.all, phase::initialisation),
+                     what.judged == phase::use
+                         ? ""
+                         : "  There was almost no use phase: what follows is initialisation.\n");
 }
 
 /// Lines and bytes of both phases, by destination.
@@ -126,11 +115,9 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
   if (rows.empty()) {
     return {};
   }
-  std::string text = title(how, "Cache lines that processors write in turn") + rows.to_string(how);
-  if (what.shared.size() > shown) {
-    text += "  and " + std::to_string(what.shared.size() - shown) + " more\n";
-  }
-  return text;
+  const std::size_t more = what.shared.size() - shown;
+  return part_title("Cache lines that processors write in turn", how) + rows.to_string(how) +
+         (more != 0 ? fmt::format("  and {} more\n", more) : "");
 }
 
 std::string regions_text(const traffic::summary& what, const report::style& how) {
@@ -147,27 +134,29 @@ std::string regions_text(const traffic::summary& what, const report::style& how)
                       {"remote lines", align::right}},
                      2);
   for (const auto& [name, where] : by_name) {
-    const auto share = where.share();
-    rows.add({name, share ? report::format_percent(*share) : "-", std::to_string(where.local),
+    rows.add({name, report::format_percent(where.share(), "-"), std::to_string(where.local),
               std::to_string(where.remote + where.unknown)});
   }
-  return title(how, "Marked regions") + rows.to_string(how);
+  return part_title("Marked regions", how) + rows.to_string(how);
 }
 
 std::string omissions_text(const traffic::summary& what, const report::style& how) {
-  std::string text = title(how, "Not counted");
-  for (const std::string& each : not_counted(what.all)) {
-    text += "  " + report::wrap_indented(each, how.width, 2) + "\n";
-  }
-  return text;
+  return part_title("Not counted", how) +
+         joined(not_counted(what.all), "", [&](const std::string& each) {
+           return fmt::format("  {}\n", report::wrap_indented(each, how.width, 2));
+         });
 }
 
 } // namespace
 
-std::string two_decimals(double value) {
-  std::array<char, 48> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
+std::string part_title(std::string_view text, const report::style& how) {
+  return fmt::format("\n{}\n", report::paint(how, tone::strong, text));
+}
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+  const std::size_t shown = std::min(most, names.size());
+  const std::string text = joined(std::span(names).first(shown), ", ");
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
 std::string traffic_loads_text(const traffic::summary& what, const report::style& how) {
@@ -183,18 +172,17 @@ std::string traffic_loads_text(const traffic::summary& what, const report::style
     sum += load.lines;
   }
   std::vector<report::share> shares;
-  shares.reserve(loads.size());
   for (const traffic::memory_load& load : loads) {
-    shares.push_back({"node " + std::to_string(to_int(load.node)),
+    shares.push_back({fmt::format("node {}", load.node),
                       static_cast<double>(load.lines) / static_cast<double>(sum), load.node,
                       report::format_bytes(load.lines * what.all.line_bytes)});
   }
-  return title(how, "Load of the memories in " + phase_name(what.judged)) +
-         (shares.size() <= most_bars ? report::share_bars(how, shares, 2) : std::string{}) +
-         "  imbalance (busiest over mean): " + two_decimals(*ratio) +
-         (whole && what.judged == phase::use ? ", with initialisation " + two_decimals(*whole)
-                                             : "") +
-         "\n";
+  return fmt::format(
+      "{}{}  imbalance (busiest over mean): {:.2f}{}\n",
+      part_title(fmt::format("Load of the memories in {}", phase_name(what.judged)), how),
+      shares.size() <= most_bars ? report::share_bars(how, shares, 2) : "", *ratio,
+      whole && what.judged == phase::use ? fmt::format(", with initialisation {:.2f}", *whole)
+                                         : "");
 }
 
 std::string phase_name(traffic::phase when) {
@@ -209,7 +197,7 @@ std::vector<std::string> not_counted(const traffic::counts& of) {
   }
   for (const traffic::program& p : of.programs) {
     if (of.was_killed(p)) {
-      all.push_back(program_text(p) + " was killed: what it had last may be without names");
+      all.push_back(program_text(p) + " was killed: its last memory may have no names");
     }
   }
   return all;
@@ -218,8 +206,9 @@ std::vector<std::string> not_counted(const traffic::counts& of) {
 std::string traffic_text(const traffic::summary& what, const report::style& how,
                          const std::string& more) {
   if (traffic::totals(what.all, what.judged).where.total() == 0) {
-    return report::paint(how, tone::strong, "Memory traffic") + " of " + programs_text(what.all) +
-           ": no line was read from memory\n" + omissions_text(what, how);
+    return fmt::format("{} of {}: no line was read from memory\n{}",
+                       report::paint(how, tone::strong, "Memory traffic"), programs_text(what.all),
+                       omissions_text(what, how));
   }
   return headline(what, how) + totals_text(what, how) + traffic_matrix_text(what, how) +
          traffic_loads_text(what, how) + traffic_objects_text(what, how) +

@@ -3,8 +3,10 @@
 // Shows and writes a count of memory traffic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -34,8 +36,10 @@ namespace nodewise::cli {
 
 /// The fewest lines that get a row in text output: more than a thousandth of the judged phase.
 [[nodiscard]] std::uint64_t least_worth_a_row(const traffic::summary& what);
-/// "1.05", formatted as by `printf`.
-[[nodiscard]] std::string two_decimals(double value);
+/// A line with the title of a part, after an empty line.
+[[nodiscard]] std::string part_title(std::string_view text, const report::style& how);
+/// "a, b and 3 more": at most `most` names.
+[[nodiscard]] std::string listed(const std::vector<std::string>& names, std::size_t most);
 /// "use" or "initialisation", for text output.
 [[nodiscard]] std::string phase_name(traffic::phase when);
 /// "triad.c:12", "triad.c:12 (50 objects)".

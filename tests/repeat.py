@@ -27,10 +27,10 @@ RESULTS = ROOT / "tests/repeated_results.json"
 WAITING = (
     "agent_descriptors", "agent_promises", "agent_reused", "agent_threads", "agent_undisturbed", "agent_trace",
     "cli_completion", "cli_measure", "cli_pages", "cli_profile", "cli_profile_progress", "cli_run",
-    "lab.agent_arrays", "lab.command", "lab.doctor Changed", "lab.examples_traffic Others", "lab.host",
-    "lab.library", "lab.library_examples", "lab.measure Matrices", "lab.migration", "lab.profile_ended",
+    "lab.agent_arrays", "lab.command", "lab.doctor Changed", "lab.drop_cache", "lab.examples_traffic Others",
+    "lab.host", "lab.library", "lab.library_examples", "lab.measure Matrices", "lab.migration", "lab.profile_ended",
     "lab.profile_held", "lab.profile_kernels", "lab.profile_patterns", "lab.programs", "lab.recorder",
-    "lab.streams", "lab.sweep", "unit.agent", "unit.library", "unit.locked_rings", "unit.openmp",
+    "lab.streams", "unit.agent", "unit.library", "unit.locked_rings", "unit.openmp",
     "unit.openmp_thread_limit", "unit.system", "unit.tbb", "unit.teams_on_machines", "unit.tool",
 )  # fmt: skip
 

@@ -1,15 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/joined.hpp"
+#include "base/parse_number.hpp"
 #include "base/printable.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lab_runner.hpp"
@@ -34,33 +36,26 @@ using doctor::verdict;
 using nlohmann::ordered_json;
 using report::tone;
 
+// Of the verdicts, in the order of their values.
+constexpr std::array<std::string_view, 4> verdict_names = {"good", "warning", "bad", "unavailable"};
+constexpr std::array verdict_tones = {tone::good, tone::warning, tone::bad, tone::faint};
+
 std::string_view name_of(verdict what) {
-  switch (what) {
-  case verdict::good:
-    return "good";
-  case verdict::warning:
-    return "warning";
-  case verdict::bad:
-    return "bad";
-  case verdict::unavailable:
-    break;
-  }
-  return "unavailable";
+  return verdict_names[static_cast<std::size_t>(what)];
 }
 
-tone tone_of(verdict what) {
-  switch (what) {
-  case verdict::good:
-    return tone::good;
-  case verdict::warning:
-    return tone::warning;
-  case verdict::bad:
-    return tone::bad;
-  case verdict::unavailable:
-    break;
-  }
-  return tone::faint;
-}
+struct section {
+  const char* key; ///< in the result
+  const char* title;
+  std::vector<doctor::finding> doctor::examination::* findings;
+};
+constexpr std::array<section, 5> sections = {{
+    {"calls", "System calls", &doctor::examination::calls},
+    {"findings", "Settings", &doctor::examination::settings},
+    {"state", "State", &doctor::examination::state},
+    {"environment", "Environment", &doctor::examination::environment},
+    {"lab", "Lab", &doctor::examination::lab},
+}};
 
 ordered_json json_of(const std::vector<doctor::finding>& findings) {
   ordered_json all = ordered_json::array();
@@ -86,17 +81,23 @@ verdict worst(const doctor::examination& of) {
   return verdict::good;
 }
 
-ordered_json result_of(const doctor::examination& found, const std::optional<machine>& here,
-                       ordered_json settings) {
-  ordered_json result = report::envelope(
-      "doctor", 1, here ? machine_json(*here) : ordered_json("unavailable"), std::move(settings));
+/// An examination, and the same as a JSON result.
+struct examined {
+  doctor::examination found;
+  ordered_json result;
+};
+
+/// `settings`: of this kernel.
+examined with_result(doctor::examination found, const std::optional<machine>& here,
+                     sys::kernel& settings) {
+  ordered_json result =
+      report::envelope("doctor", 1, here ? machine_json(*here) : ordered_json("unavailable"),
+                       settings_json(settings));
   result["verdict"] = name_of(worst(found));
-  result["calls"] = json_of(found.calls);
-  result["findings"] = json_of(found.settings);
-  result["state"] = json_of(found.state);
-  result["environment"] = json_of(found.environment);
-  result["lab"] = json_of(found.lab);
-  return result;
+  for (const section& each : sections) {
+    result[each.key] = json_of(found.*each.findings);
+  }
+  return {std::move(found), std::move(result)};
 }
 
 /// Several calls are often refused for one reason: each cure appears once, after their names.
@@ -117,23 +118,21 @@ std::string cures(const std::vector<doctor::finding>& findings, const report::st
   std::string text;
   for (const auto& [cure, names] : names_of_cure) {
     constexpr std::size_t indent = 4;
-    const std::string line = printable(std::string(names).append(": ").append(cure));
-    text.append("  ").append(report::paint(how, tone::accent, how.unicode ? "→" : ">")).append(" ");
-    text.append(how.terminal ? report::wrap_indented(line, how.width, indent) : line).append("\n");
+    const std::string line = printable(fmt::format("{}: {}", names, cure));
+    text += fmt::format("  {} {}\n", report::paint(how, tone::accent, how.unicode ? "→" : ">"),
+                        how.terminal ? report::wrap_indented(line, how.width, indent) : line);
   }
   return text;
 }
 
-std::string section(std::string_view title, const std::vector<doctor::finding>& findings,
-                    const report::style& how) {
+std::string text_of(const section& which, const doctor::examination& of, const report::style& how) {
   report::table rows({{""}, {""}, {"", report::align::left, true}}, 2);
-  for (const doctor::finding& f : findings) {
-    rows.add({{std::string(name_of(f.verdict)), tone_of(f.verdict)},
-              printable(f.name),
-              printable(f.found)});
+  for (const doctor::finding& f : of.*which.findings) {
+    const tone look = verdict_tones[static_cast<std::size_t>(f.verdict)];
+    rows.add({{std::string(name_of(f.verdict)), look}, printable(f.name), printable(f.found)});
   }
-  return report::paint(how, tone::strong, title) + "\n" + rows.to_string(how) +
-         cures(findings, how);
+  return fmt::format("{}\n{}{}\n", report::paint(how, tone::strong, which.title),
+                     rows.to_string(how), cures(of.*which.findings, how));
 }
 
 /// Whether the examination tried the calls.
@@ -145,21 +144,16 @@ bool has_tried(const doctor::examination& found) {
 
 std::string summary(const doctor::examination& found, const report::style& how) {
   const bool tried = has_tried(found);
-  switch (worst(found)) {
-  case verdict::bad:
-    return report::paint(how, tone::bad, "A call that nodewise needs is refused.") + "\n";
-  case verdict::warning:
-    return report::paint(how, tone::warning,
-                         tried ? "Everything needed is permitted; see the warnings."
-                               : "See the warnings; no call was tried.") +
-           "\n";
-  default:
-    return report::paint(how, tone::good,
-                         tried
-                             ? "Everything needed is permitted."
-                             : "Nothing is in the way, as far as can be seen; no call was tried.") +
-           "\n";
+  const verdict of_all = worst(found);
+  const char* text =
+      tried ? "Everything needed is permitted." : "No problem was found; no call was tried.";
+  if (of_all == verdict::bad) {
+    text = "A call that nodewise needs is refused.";
+  } else if (of_all == verdict::warning) {
+    text = tried ? "Everything needed is permitted; see the warnings."
+                 : "See the warnings; no call was tried.";
   }
+  return report::paint(how, verdict_tones[static_cast<std::size_t>(of_all)], text) + "\n";
 }
 
 /// Adds the machine with its measured costs, if they can be read and match it; otherwise records
@@ -172,12 +166,10 @@ void set_machine(doctor::surroundings& around, const machine& here) {
       around.here = measured::with_costs(here, known.found->what);
       return;
     }
-    for (const std::string& each : known.remarks) {
-      around.unused.why += (around.unused.why.empty() ? "" : "; ") + each;
-    }
+    around.unused.why = joined(known.remarks, "; ");
     around.unused.cure = known.remarks.empty() ? "" : "nodewise measure";
   } catch (const error& e) {
-    around.unused = {e.asked() + ": " + e.answered(), e.hint()};
+    around.unused = {fmt::format("{}: {}", e.asked(), e.answered()), e.hint()};
   }
 }
 
@@ -203,47 +195,35 @@ doctor::surroundings surroundings_of_the_command() {
 
 /// Reads one number that may be a process ID.
 int read_pid(std::string_view typed) {
-  int pid = 0;
-  const auto [end, code] = std::from_chars(typed.data(), typed.data() + typed.size(), pid);
-  if (code != std::errc{} || end != typed.data() + typed.size() || pid <= 0) {
-    throw error(error_kind::usage, option_name(flags::process) + " " + std::string(typed),
-                "'" + std::string(typed) + "' is not the number of a process",
-                "`ps -e` lists the processes there are");
+  const int pid = parse_number<int>(typed).value_or(0);
+  if (pid <= 0) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::process), typed),
+                fmt::format("'{}' is not a process number", typed), "`ps -e` lists the processes");
   }
   return pid;
 }
 
-/// An examination, and the same as a JSON result.
-struct told {
-  doctor::examination found;
-  ordered_json result;
-};
-
-told examine_here() {
+examined examine_here() {
   const doctor::surroundings around = surroundings_of_the_command();
-  doctor::examination found = nodewise::doctor::examine(around);
-  ordered_json result = result_of(found, around.here, settings_json(sys::real_kernel()));
-  return {std::move(found), std::move(result)};
+  return with_result(nodewise::doctor::examine(around), around.here, sys::real_kernel());
 }
 
-told examine_pid(int pid) {
+examined examine_pid(int pid) {
   doctor::surroundings around;
   around.kernel = &sys::real_kernel();
   find_machine(around);
   const auto process = sys::real_process(pid);
-  doctor::examination found = nodewise::doctor::examine_process(around, *process);
-  ordered_json result = result_of(found, around.here, settings_json(sys::real_kernel()));
-  return {std::move(found), std::move(result)};
+  return with_result(nodewise::doctor::examine_process(around, *process), around.here,
+                     sys::real_kernel());
 }
 
 std::vector<doctor::finding> findings_in(const json_field& document, const char* key) {
-  constexpr std::array<std::string_view, 4> verdicts = {"good", "warning", "bad", "unavailable"};
   std::vector<doctor::finding> all;
   for (const json_field& each : document.at(key).elements()) {
     each.allow_only({"name", "verdict", "found", "errno", "cure"});
     doctor::finding one;
     one.name = each.at("name").text();
-    one.verdict = static_cast<verdict>(each.at("verdict").one_of(verdicts));
+    one.verdict = static_cast<verdict>(each.at("verdict").one_of(verdict_names));
     one.found = each.at("found").text();
     if (const auto number = each.find("errno")) {
       one.errno_value = number->small_number(1, max_id);
@@ -257,7 +237,7 @@ std::vector<doctor::finding> findings_in(const json_field& document, const char*
 }
 
 /// Reads what doctor wrote with --json or -o; nothing for a file of another kind.
-std::optional<told> read_examination(const std::string& file) {
+std::optional<examined> read_examination(const std::string& file) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none) || !file_begins_with(file, '{')) {
     return std::nullopt;
@@ -269,34 +249,33 @@ std::optional<told> read_examination(const std::string& file) {
     return std::nullopt;
   }
   check_schema(field, "nodewise/doctor/1");
-  doctor::examination found{findings_in(field, "calls"), findings_in(field, "findings"),
-                            findings_in(field, "state"), findings_in(field, "environment"),
-                            findings_in(field, "lab")};
-  return told{std::move(found), std::move(document)};
+  doctor::examination found;
+  for (const section& each : sections) {
+    found.*each.findings = findings_in(field, each.key);
+  }
+  return examined{std::move(found), std::move(document)};
 }
 
-told examine_file(const std::string& file) {
+examined examine_file(const std::string& file) {
   if (auto written = read_examination(file)) {
     return *std::move(written);
   }
   const topology what =
       for_option(flags::input, [&] { return read_machine(file, paths::of_this_process()); });
   doctor::recorded_kernel kernel(what);
-  doctor::examination found = nodewise::doctor::examine_recorded(what);
-  ordered_json result = result_of(found, what.machine(), settings_json(kernel));
-  return {std::move(found), std::move(result)};
+  return with_result(nodewise::doctor::examine_recorded(what), what.machine(), kernel);
 }
 
-told examine_asked(const invocation& given) {
+examined examine_what_is_given(const invocation& given) {
   const auto pids = given.texts(flags::process);
   const auto file = given.text(flags::input);
   if (pids.size() > 1) {
-    throw error(error_kind::usage, std::to_string(pids.size()) + " processes",
-                "one is examined at a time", "give --process once");
+    throw error(error_kind::usage, fmt::format("--process {} times", pids.size()),
+                "only one process can be examined", "use --process once");
   }
   if (!pids.empty() && file) {
     throw error(error_kind::usage, "--process with --input", "a file has no processes",
-                "leave one of both out");
+                "omit one of them");
   }
   if (!pids.empty()) {
     return examine_pid(read_pid(pids.front()));
@@ -314,16 +293,17 @@ int exit_code_for(const doctor::examination& found, bool strict) {
 } // namespace
 
 int doctor(const invocation& given) {
-  const auto [found, result] = examine_asked(given);
+  const auto [found, result] = examine_what_is_given(given);
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }
   if (!given.has(flags::json) && !given.has(flags::quiet)) {
     const report::style how = style_of(STDOUT_FILENO, given);
-    write_out(section("System calls", found.calls, how) + "\n" +
-              section("Settings", found.settings, how) + "\n" + section("State", found.state, how) +
-              "\n" + section("Environment", found.environment, how) + "\n" +
-              section("Lab", found.lab, how) + "\n" + summary(found, how));
+    std::string text;
+    for (const section& each : sections) {
+      text += text_of(each, found, how);
+    }
+    write_out(text + summary(found, how));
   }
   return exit_code_for(found, given.has(flags::strict));
 }

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include "cli/completion.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/manual.hpp"
@@ -24,11 +26,11 @@ const verb& verb_named(const std::string& name) {
 }
 
 void write_page(const std::string& directory, std::string_view page, const std::string& text) {
-  const std::string file = directory + "/" + std::string(page) + ".1";
+  const std::string file = fmt::format("{}/{}.1", directory, page);
   std::ofstream out(file, std::ios::trunc);
   out << text << std::flush;
   if (!out) {
-    throw error(error_kind::system, "the manual page " + file, "it was not written",
+    throw error(error_kind::system, "writing the manual page " + file, "the file was not written",
                 "check that the directory exists", errno);
   }
 }
@@ -46,10 +48,8 @@ int internal(const invocation& given) {
   const std::vector<std::string>& words = given.operands;
   if (words.size() == 2 && words[0] == "man-pages") {
     write_page(words[1], "nodewise", command_manual());
-    for (const verb& v : all_verbs()) {
-      if (!v.hidden) {
-        write_page(words[1], "nodewise-" + std::string(v.name), verb_manual(v));
-      }
+    for (const verb& v : shown_verbs()) {
+      write_page(words[1], fmt::format("nodewise-{}", v.name), verb_manual(v));
     }
     return exit_code::ok;
   }
@@ -61,7 +61,7 @@ int internal(const invocation& given) {
     write_out(completion_script(words[1]));
     return exit_code::ok;
   }
-  throw error(error_kind::usage, "nodewise internal", "this is no word of it",
+  throw error(error_kind::usage, "nodewise internal", "invalid arguments",
               "write nodewise internal man [VERB] | man-pages DIRECTORY | completion SHELL");
 }
 

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/version.hpp>
@@ -15,8 +16,8 @@
 #include "cli/terminal.hpp"
 #include "cli/topology_drawing.hpp"
 #include "cli/verbs.hpp"
+#include "report/envelope.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
@@ -25,35 +26,30 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The one word that must follow the action.
-const std::string& machine_word(const invocation& given) {
+/// The machine that the one word after the action names.
+topology named_machine(const invocation& given, const paths& from) {
   if (given.operands.size() != 2) {
     const std::string action = "nodewise lab " + given.operands.front();
     throw error(error_kind::usage, action,
                 given.operands.size() < 2 ? "the machine is missing" : "it takes one machine",
-                "write " + action + " 4x2; `nodewise lab list` names the machines");
+                fmt::format("write {} 4x2; `nodewise lab list` lists the machines", action));
   }
-  return given.operands[1];
-}
-
-topology named_machine(const invocation& given, const paths& from) {
-  std::string_view name = machine_word(given);
+  std::string_view name = given.operands[1];
   name.remove_prefix(name.starts_with("lab:") ? 4 : 0);
   return read_lab_machine(name, from);
 }
 
 ordered_json list_json(const paths& from) {
-  ordered_json machines = ordered_json::array();
-  for (const std::string& name : lab_machine_names(from)) {
+  const auto machine_entry = [&](const std::string& name) -> ordered_json {
     const topology read = read_lab_machine(name, from);
-    machines.push_back({{"name", name},
-                        {"nodes", read.machine().nodes.size()},
-                        {"cpus", read.machine().cpus().size()},
-                        {"title", read.machine().title}});
-  }
+    return {{"name", name},
+            {"nodes", read.machine().nodes.size()},
+            {"cpus", read.machine().cpus().size()},
+            {"title", read.machine().title}};
+  };
   return {{"schema", "nodewise/lab-machines/1"},
           {"nodewise", NODEWISE_VERSION},
-          {"machines", std::move(machines)}};
+          {"machines", report::json_list(lab_machine_names(from), machine_entry)}};
 }
 
 int list(const invocation& given, const paths& from) {
@@ -61,9 +57,8 @@ int list(const invocation& given, const paths& from) {
     write_result(list_json(from), given);
     return exit_code::ok;
   }
-  using report::align;
   report::table rows(
-      {{"name"}, {"nodes", align::right}, {"cpus", align::right}, {"title", align::left, true}});
+      {"name", report::right("nodes"), report::right("cpus"), report::breaking("title")});
   for (const std::string& name : lab_machine_names(from)) {
     try {
       const topology read = read_lab_machine(name, from);
@@ -76,7 +71,7 @@ int list(const invocation& given, const paths& from) {
     }
   }
   write_out(rows.to_string(style_of(STDOUT_FILENO, given)) +
-            "\nAny NODESxCORES[xTHREADS] is a machine, too: lab:4x2, lab:2x8x2.\n");
+            "\nNODESxCORES[xTHREADS] names a machine, too: lab:4x2, lab:2x8x2.\n");
   return exit_code::ok;
 }
 
@@ -92,10 +87,10 @@ int describe(const invocation& given, const paths& from) {
 
 [[noreturn]] void shell(const invocation& given, const paths& from) {
   const char* const own = std::getenv("SHELL");
-  std::vector<std::string> command = {
-      "run", "--machine", machine_file_for_runner(named_machine(given, from).machine())};
+  std::vector<std::string> command = {"run", "--machine",
+                                      machine_file_for_runner(named_machine(given, from).machine()),
+                                      "--timeout", "0"}; // the default; a later option overrides it
   const std::vector<std::string> options = runner_options(given);
-  command.insert(command.end(), {"--timeout", "0"}); // the default; a later option overrides it
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"--tty", "--", own != nullptr ? own : "/bin/sh"});
   start_runner(from, std::move(command));
@@ -115,7 +110,7 @@ int describe(const invocation& given, const paths& from) {
 [[noreturn]] void cache(const invocation& given, const paths& from) {
   if (given.operands.size() < 2 || (given.operands[1] != "list" && given.operands[1] != "remove")) {
     throw error(
-        error_kind::usage, "nodewise lab cache", "what to do with it is missing",
+        error_kind::usage, "nodewise lab cache", "it takes list or remove",
         "write nodewise lab cache list, nodewise lab cache remove KEY, or nodewise lab cache "
         "remove --all");
   }
@@ -130,13 +125,13 @@ int describe(const invocation& given, const paths& from) {
 }
 
 /// Refuses options of `check` elsewhere, so that a check that is not made does not seem passed.
-void require_check(const invocation& given) {
+void refuse_check_options(const invocation& given) {
   const auto refuse = [&](const flag* only) {
     if (given.has(*only)) {
       throw error(error_kind::usage,
-                  option_name(*only) + " with `lab " + given.operands.front() + "`",
-                  "only `lab check` takes it",
-                  "write nodewise lab check " + option_name(*only) + " ... -- PROGRAM");
+                  fmt::format("--{} with `lab {}`", only->name, given.operands.front()),
+                  "only `lab check` accepts it",
+                  fmt::format("write nodewise lab check --{} ... -- PROGRAM", only->name));
     }
   };
   for (const flag* const only :
@@ -158,7 +153,7 @@ int lab(const invocation& given) {
   if (action == "check") {
     return lab_check(given);
   }
-  require_check(given);
+  refuse_check_options(given);
   if (action == "list") {
     return list(given, from);
   }

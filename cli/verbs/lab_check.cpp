@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_codes.hpp"
@@ -33,7 +34,7 @@ void require_complete(const invocation& given) {
     refuse("the machine is missing", "add for example --on lab:4x2");
   }
   if (given.program.empty()) {
-    refuse("the program is missing", "write it behind --");
+    refuse("the program is missing", "write it after --");
   }
 }
 
@@ -55,17 +56,17 @@ std::vector<std::string> run_inside(const invocation& given) {
 }
 
 /// Prints the verdict on standard output, or on standard error if JSON goes to standard output.
-void tell(const traffic_verdict& verdict, const traffic_limits& asked, const invocation& given) {
+void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
+                   const invocation& given) {
   const bool json_out = given.has(flags::json) && !given.has(flags::output);
   const int stream = json_out ? STDERR_FILENO : STDOUT_FILENO;
   if (verdict.passed() && given.has(flags::quiet)) {
     return;
   }
   const report::style how = style_of(stream, given);
-  std::string text = std::string(check_command) + ": " +
-                     report::paint(how, verdict.passed() ? report::tone::good : report::tone::bad,
-                                   verdict.text(asked)) +
-                     "\n";
+  const auto look = verdict.passed() ? report::tone::good : report::tone::bad;
+  std::string text =
+      fmt::format("{}: {}\n", check_command, report::paint(how, look, verdict.text(asked)));
   if (!verdict.passed() && asked.max_imbalance) {
     text += traffic_loads_text(verdict.offending, how);
   }
@@ -73,21 +74,16 @@ void tell(const traffic_verdict& verdict, const traffic_limits& asked, const inv
     text +=
         traffic_objects_text(verdict.offending, how) + traffic_lines_text(verdict.offending, how);
   }
-  if (json_out) {
-    write_error(text);
-  } else {
-    write_out(text);
-  }
+  json_out ? write_error(text) : write_out(text);
 }
 
-/// A failed command is not judged, whatever was counted before.
-[[noreturn]] void end_unjudged(const counted_run& run, const invocation& given) {
+/// A failed command is not checked, whatever was counted before.
+[[noreturn]] void end_unchecked(const counted_run& run, const invocation& given) {
   if (!run.lab_failed()) {
     write_error(report::error_text(
-        error(error_kind::input, std::string(check_command) + ": " + given.program.front(),
-              "it failed with status " + std::to_string(run.end.exit_code()) +
-                  ", and was not judged",
-              "let it end with status 0"),
+        error(error_kind::input, fmt::format("{}: {}", check_command, given.program.front()),
+              fmt::format("it failed with status {} and was not checked", run.end.exit_code()),
+              "the program must end with status 0"),
         style_of(STDERR_FILENO, given)));
   }
   launch::end_as(run.end);
@@ -102,13 +98,10 @@ int lab_check(const invocation& given) {
   const topology machine = machine_of_on(given, from);
   check_output(given);
   check_plan_for_lab(given);
-  std::vector<std::string> command = runner_words(given, machine.machine());
-  command.push_back(from.command());
-  const std::vector<std::string> inside = run_inside(given);
-  command.insert(command.end(), inside.begin(), inside.end());
-  const counted_run run = run_counted(from, std::move(command));
+  const counted_run run = run_counted(
+      from, with_command(runner_words(given, machine.machine()), from, run_inside(given)));
   if (run.end.wait_status != 0) {
-    end_unjudged(run, given);
+    end_unchecked(run, given);
   }
   const traffic::summary found = traffic::summarise(run.read());
   const traffic_verdict verdict = judge_traffic(found, asked);
@@ -117,7 +110,7 @@ int lab_check(const invocation& given) {
     result["check"] = verdict.json(asked);
     write_result(result, given);
   }
-  tell(verdict, asked, given);
+  print_verdict(verdict, asked, given);
   return verdict.passed() ? exit_code::ok : exit_code::check_failed;
 }
 

@@ -23,7 +23,6 @@
 #include "cli/verbs.hpp"
 #include "measure/measurement_json.hpp"
 #include "measure/session.hpp"
-#include "report/envelope.hpp"
 #include "report/error_text.hpp"
 #include "report/progress.hpp"
 #include "sys/signals.hpp"
@@ -88,17 +87,15 @@ measured measure_now(const invocation& given) {
   const measure::bench with{.kernel = &kernel, .several_memories = several > 1, .stopped = [] {
                               return sys::ending_signals::came();
                             }};
+  const sys::ending_signals ending;
+  std::optional<report::progress> shown;
   if (!given.has(flags::quiet)) {
     for (const std::string& each : plan.warnings) {
       write_error(report::warning_text(each, style_of(STDERR_FILENO, given)));
     }
-  }
-  const sys::ending_signals ending;
-  std::string set = std::move(plan.set);
-  std::optional<report::progress> shown;
-  if (!given.has(flags::quiet)) {
     shown.emplace("measuring", progress_steps);
   }
+  std::string set = std::move(plan.set);
   measurement found =
       measure::measure_points(on, std::move(plan.points), with, {.time = plan.time_per_point},
                               [&](double share, const measure::point&) {
@@ -119,19 +116,17 @@ int exit_code_for(const measurement& what, bool measured_now, bool strict) {
   if (measured_now && !what.is_complete()) {
     return exit_code::signal_base + SIGINT;
   }
-  const bool wrong = std::ranges::any_of(what.records, [](const measure::record& each) {
-    return each.found.wrong || !each.is_known();
+  const bool failed = std::ranges::any_of(what.records, [&](const measure::record& each) {
+    return each.found.wrong || (strict && !each.is_known());
   });
-  const bool computed_wrong = std::ranges::any_of(
-      what.records, [](const measure::record& each) { return each.found.wrong; });
-  return computed_wrong || (strict && wrong) ? exit_code::check_failed : exit_code::ok;
+  return failed ? exit_code::check_failed : exit_code::ok;
 }
 
 /// Comes after all else, so that nothing is lost if weights are refused.
 int end_with_weights(const measured& now, const std::string& file, const invocation& given,
                      int code) {
   try {
-    const std::string lines = tell_weights(now.what, now.on, file, given);
+    const std::string lines = weight_lines(now.what, now.on, file, given);
     const bool json_is_printed = given.has(flags::json) && !given.has(flags::output);
     if (!given.has(flags::quiet) && !json_is_printed) {
       write_out(lines);

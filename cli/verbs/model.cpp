@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -19,8 +20,6 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr std::string_view model_command = "nodewise model";
-
 // The options that only one of the two kinds of question has.
 constexpr std::array<const flag*, 15> of_loops = {
     &flags::elements,    &flags::element_bytes, &flags::loop_shape,     &flags::random_access,
@@ -34,7 +33,8 @@ void require_none(const std::array<const flag*, N>& others, const invocation& gi
                   const char* with, const char* answered, const char* hint) {
   for (const flag* const each : others) {
     if (given.has(*each)) {
-      throw error(error_kind::usage, option_name(*each) + " with " + with, answered, hint);
+      throw error(error_kind::usage, fmt::format("{} with {}", option_name(*each), with), answered,
+                  hint);
     }
   }
 }
@@ -42,8 +42,8 @@ void require_none(const std::array<const flag*, N>& others, const invocation& gi
 void require_one_question(const invocation& given) {
   const bool is_loop = given.has(flags::kernel);
   if (is_loop ? !given.operands.empty() : given.operands.size() != 1) {
-    throw error(error_kind::usage, std::string(model_command),
-                is_loop                  ? "a traffic file and --kernel ask two questions"
+    throw error(error_kind::usage, "nodewise model",
+                is_loop                  ? "a traffic file and --kernel exclude each other"
                 : given.operands.empty() ? "there is nothing to predict"
                                          : "it takes one traffic file",
                 "name one file that `nodewise run --on lab:NAME --on-counts FILE` wrote, or give "
@@ -51,7 +51,7 @@ void require_one_question(const invocation& given) {
   }
   if (is_loop) {
     require_none(of_traffic, given, "--kernel", "it chooses from a traffic file",
-                 "leave one of both out");
+                 "leave one of them out");
   } else {
     require_none(of_loops, given, "a traffic file", "it describes a loop",
                  "leave it out, or describe a loop by --kernel");
@@ -79,7 +79,7 @@ topology read_input(const invocation& given) {
       given);
 }
 
-void tell(const nlohmann::ordered_json& result, const std::string& text, const invocation& given) {
+void show(const nlohmann::ordered_json& result, const std::string& text, const invocation& given) {
   if (given.has(flags::json) || given.has(flags::output)) {
     write_result(result, given);
   }
@@ -88,7 +88,7 @@ void tell(const nlohmann::ordered_json& result, const std::string& text, const i
   }
 }
 
-void tell_sweep(const loop_sweep& sweep, const topology& where, const model::machine_costs& on,
+void show_sweep(const loop_sweep& sweep, const topology& where, const model::machine_costs& on,
                 const invocation& given) {
   std::vector<answered_point> points;
   model_question asked;
@@ -102,15 +102,15 @@ void tell_sweep(const loop_sweep& sweep, const topology& where, const model::mac
   auto result = model_json(asked, where.machine(), on, limit_of(given));
   result["swept"] = sweep.what;
   result["points"] = points_json(points, on);
-  tell(result, model_sweep_text(asked, sweep.what, points, on, style_of(STDOUT_FILENO, given)),
+  show(result, model_sweep_text(asked, sweep.what, points, on, style_of(STDOUT_FILENO, given)),
        given);
 }
 
-void tell_one(const model_question& asked, const model_answer& answer, const topology& where,
+void show_one(const model_question& asked, const model_answer& answer, const topology& where,
               const model::machine_costs& on, const invocation& given) {
   auto result = model_json(asked, where.machine(), on, limit_of(given));
   result["predicted"] = answer_json(answer, on);
-  tell(result, model_text(asked, answer, on, style_of(STDOUT_FILENO, given)), given);
+  show(result, model_text(asked, answer, on, style_of(STDOUT_FILENO, given)), given);
 }
 
 void model_loop(const invocation& given) {
@@ -119,11 +119,11 @@ void model_loop(const invocation& given) {
   const topology where = read_input(given);
   const model::machine_costs on = model::costs_of(where.machine(), limit_of(given));
   if (sweep) {
-    tell_sweep(*sweep, where, on, given);
+    show_sweep(*sweep, where, on, given);
     return;
   }
   const placed_loop loop = place_loop(described, where, on);
-  tell_one(question_of(described, where.machine(), loop), answer_loop(on, loop), where, on, given);
+  show_one(question_of(described, where.machine(), loop), answer_loop(on, loop), where, on, given);
 }
 
 traffic_choice choice_of(const invocation& given, traffic::phase judged) {
@@ -159,7 +159,7 @@ void model_traffic(const invocation& given) {
   const traffic_choice which = choice_of(given, found.judged);
   const model::machine_costs on = model::costs_of(where.machine(), limit_of(given));
   const priced_traffic what = price_of_counts(found.all, which, on);
-  tell_one(question_of(file, which, where.machine(), what, how), answer_traffic(on, what, how),
+  show_one(question_of(file, which, where.machine(), what, how), answer_traffic(on, what, how),
            where, on, given);
 }
 

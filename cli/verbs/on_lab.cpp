@@ -2,6 +2,8 @@
 #include <array>
 #include <filesystem>
 
+#include <fmt/core.h>
+
 #include "cli/exit_codes.hpp"
 #include "cli/lab_count.hpp"
 #include "cli/lab_runner.hpp"
@@ -25,8 +27,8 @@ void require_output_here(const invocation& given) {
   const auto here = std::filesystem::current_path();
   const auto file = (here / *name).lexically_normal().lexically_relative(here);
   if (file.empty() || *file.begin() == "..") {
-    throw error(error_kind::usage, "--output " + std::string(*name) + " with --on",
-                "only files in the working directory come back from a virtual machine",
+    throw error(error_kind::usage, fmt::format("--output {} with --on", *name),
+                "a virtual machine shares only the working directory",
                 "name a file in the working directory");
   }
 }
@@ -44,7 +46,7 @@ bool counts_traffic(const invocation& given) {
   if (given.has(flags::on_no_count)) {
     if (given.has(flags::on_counts)) {
       throw error(error_kind::usage, "--on-counts with --on-no-count", "nothing would be counted",
-                  "leave one of the two out");
+                  "leave one of them out");
     }
     return false;
   }
@@ -66,17 +68,15 @@ int on_lab(const invocation& given) {
     check_traffic_output(given);
   }
   std::vector<std::string> command =
-      runner_words(given, machine.machine(), counting ? grace : nullptr);
-  command.push_back(from.command());
-  const std::vector<std::string> inside = given.arguments_without(outside);
-  command.insert(command.end(), inside.begin(), inside.end());
+      with_command(runner_words(given, machine.machine(), counting ? grace : nullptr), from,
+                   given.arguments_without(outside));
   if (!counting) {
     start_runner(from, std::move(command));
   }
   const counted_run run = run_counted(from, std::move(command));
-  const int untold = tell_traffic(run, machine.machine(), given);
-  if (run.end.wait_status == 0 && untold != exit_code::ok) {
-    return untold;
+  const int result = report_traffic(run, machine.machine(), given);
+  if (run.end.wait_status == 0 && result != exit_code::ok) {
+    return result;
   }
   launch::end_as(run.end);
 }

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,10 +10,13 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/topology.hpp>
 
+#include "base/counted.hpp"
+#include "base/joined.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/pages_view.hpp"
 #include "cli/pages_watch.hpp"
@@ -36,42 +39,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-int pid_of(std::string_view text) {
-  int pid = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (failed != std::errc{} || end != text.data() + text.size() || pid <= 0) {
-    throw error(error_kind::usage, "the process '" + std::string(text) + "'",
-                "it takes the number of a process",
-                "`ps -e` lists them; a program to start follows --");
-  }
-  return pid;
-}
+constexpr milliseconds least_time{10};
+constexpr milliseconds usual_time{1000};
 
 std::vector<int> pids_of(const invocation& given) {
   std::vector<int> pids;
-  for (const std::string_view text : given.texts(flags::process)) {
-    pids.push_back(pid_of(text));
-  }
-  for (const std::string& text : given.operands) {
-    pids.push_back(pid_of(text));
-  }
+  std::ranges::transform(given.texts(flags::process), std::back_inserter(pids), process_number);
+  std::ranges::transform(given.operands, std::back_inserter(pids), process_number);
   return pids;
-}
-
-std::optional<milliseconds> seconds_of(const invocation& given, const flag& which, double least) {
-  const auto text = given.text(which);
-  if (!text || text->empty()) {
-    return std::nullopt;
-  }
-  constexpr double most = 1e6;
-  double seconds = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (failed != std::errc{} || end != text->data() + text->size() || !(seconds >= least) ||
-      seconds > most) {
-    throw error(error_kind::usage, option_name(which) + " " + std::string(*text),
-                "it takes seconds, such as 0.5 or 10", "give a number from 0.01 to a million");
-  }
-  return milliseconds{std::lround(seconds * 1000)};
 }
 
 observe::method best_method(const invocation& given) {
@@ -83,29 +58,24 @@ observe::method best_method(const invocation& given) {
 
 std::string settings_text() {
   const doctor::settings found = doctor::read_settings(sys::real_kernel());
-  return "numa_balancing " +
-         (found.numa_balancing ? std::to_string(*found.numa_balancing) : "unavailable") + ", THP " +
-         found.thp.value_or("unavailable");
+  return fmt::format("numa_balancing {}, THP {}",
+                     found.numa_balancing ? std::to_string(*found.numa_balancing) : "unavailable",
+                     found.thp.value_or("unavailable"));
 }
 
 /// The request, read once from the command line.
 struct request {
   explicit request(const invocation& from)
-      : given(from), where(topology::from_sysfs()), least_time(0.01),
+      : given(from), where(topology::from_sysfs()),
         how{best_method(from), from.text(flags::method).value_or("auto") == "auto", true, nullptr},
         view{from.has(flags::all_mappings), from.has(flags::totals), settings_text()},
-        every(seconds_of(from, flags::interval, least_time)) {
+        every(from.time(flags::interval, least_time)) {
     if (!every && from.has(flags::watch)) {
-      constexpr milliseconds usual{1000};
-      every = seconds_of(from, flags::watch, least_time).value_or(usual);
+      every = from.time(flags::watch, least_time).value_or(usual_time);
     }
-    if (const auto times = from.number(flags::count, 1)) {
-      looks = static_cast<std::size_t>(*times);
-    } else {
-      looks = every ? 0 : 1;
-    }
+    looks = static_cast<std::size_t>(from.number(flags::count, 1).value_or(every ? 0 : 1));
     if (!every && looks > 1) {
-      every = milliseconds{1000};
+      every = usual_time;
     }
   }
 
@@ -120,36 +90,34 @@ struct request {
 
   const invocation& given;
   topology where;
-  double least_time;
   observe::observer::options how;
   pages_view_options view;
   std::optional<milliseconds> every;
   std::size_t looks = 1; ///< 0: until the process ends
 };
 
-void refuse_together(const invocation& given, const flag& a, const flag& b) {
-  if (given.has(a) && given.has(b)) {
-    throw error(error_kind::usage, option_name(a) + " and " + option_name(b),
-                "only one of both can be", "leave one of both out");
-  }
-}
-
 void check(const invocation& given, const std::vector<int>& pids) {
   if (pids.empty() == given.program.empty()) {
     throw error(error_kind::usage, "nodewise pages",
-                pids.empty() ? "the process is missing" : "processes and a program to start",
+                pids.empty() ? "the process is missing"
+                             : "it takes either processes or a program to start",
                 "write nodewise pages PID, or nodewise pages -- PROGRAM");
   }
-  refuse_together(given, flags::json, flags::csv);
-  refuse_together(given, flags::watch, flags::json);
-  refuse_together(given, flags::csv, flags::totals);
-  refuse_together(given, flags::watch, flags::output);
+  for (const auto& [a, b] : {std::pair{&flags::json, &flags::csv},
+                             {&flags::watch, &flags::json},
+                             {&flags::csv, &flags::totals},
+                             {&flags::watch, &flags::output}}) {
+    if (given.has(*a) && given.has(*b)) {
+      throw error(error_kind::usage, fmt::format("--{} and --{}", a->name, b->name),
+                  "they cannot be combined", "leave one of them out");
+    }
+  }
   if (given.has(flags::at) && given.program.empty()) {
-    throw error(error_kind::usage, option_name(flags::at), "it is for a program to start",
+    throw error(error_kind::usage, option_name(flags::at), "it needs a program to start",
                 "write nodewise pages --at SECONDS -- PROGRAM");
   }
   if (given.has(flags::migrate) && (pids.size() != 1 || !given.program.empty())) {
-    throw error(error_kind::usage, option_name(flags::migrate), "it is for one process",
+    throw error(error_kind::usage, option_name(flags::migrate), "it takes exactly one process",
                 "write nodewise pages -p PID --migrate FROM:TO");
   }
 }
@@ -171,10 +139,9 @@ class sample_writer {
     }
     if (asked_.as_text()) {
       const report::style how = style_of(text_to_, asked_.given);
-      std::string text;
-      for (const observe::page_map& map : sample.processes) {
-        text += (text.empty() ? "" : "\n") + pages_text(map, how, asked_.view);
-      }
+      const std::string text = joined(sample.processes, "\n", [&](const observe::page_map& map) {
+        return pages_text(map, how, asked_.view);
+      });
       if (screen != nullptr) {
         screen->draw((count_ == 0 || how.terminal ? "" : "\n") + text);
       } else if (text_to_ == STDERR_FILENO) {
@@ -222,18 +189,18 @@ class watched_processes {
   /// processes that have ended.
   [[nodiscard]] pages_sample look() {
     pages_sample sample{std::chrono::system_clock::now(), {}};
-    for (auto at = all_.begin(); at != all_.end();) {
+    std::erase_if(all_, [&](const one& each) {
       try {
-        const auto process = sys::real_process(at->pid);
-        sample.processes.push_back(at->by->look(*process, asked_.how));
-        ++at;
+        const auto process = sys::real_process(each.pid);
+        sample.processes.push_back(each.by->look(*process, asked_.how));
+        return false;
       } catch (const error& e) {
         if (first_ || e.errno_value() != ESRCH) {
           throw;
         }
-        at = all_.erase(at);
+        return true;
       }
-    }
+    });
     first_ = false;
     return sample;
   }
@@ -278,33 +245,25 @@ int look_at_program(const request& asked) {
   observe::observer by(sys::real_kernel(), asked.where.machine());
   sample_writer writer(asked, asked.as_json() || asked.as_csv() ? STDOUT_FILENO : STDERR_FILENO);
   std::vector<observe::thread_facts> threads; // at their most: none is left at the end
-  const auto remember_threads = [&](sys::process& of) {
-    auto now = by.look_at_threads(of);
-    if (now.size() >= threads.size()) {
+  const auto look = [&](int pid, bool shown) {
+    const auto process = sys::real_process(pid);
+    if (auto now = by.look_at_threads(*process); now.size() >= threads.size()) {
       threads = std::move(now);
     }
-  };
-  const auto take = [&](sys::process& of) {
-    observe::observer::options how = asked.how;
-    how.threads = &threads;
-    pages_sample sample{std::chrono::system_clock::now(), {}};
-    sample.processes.push_back(by.look(of, how));
-    writer.add(std::move(sample), nullptr);
+    if (shown) {
+      observe::observer::options how = asked.how;
+      how.threads = &threads;
+      pages_sample sample{std::chrono::system_clock::now(), {}};
+      sample.processes.push_back(by.look(*process, how));
+      writer.add(std::move(sample), nullptr);
+    }
   };
   observe::program_looks looks;
-  looks.after = seconds_of(asked.given, flags::at, 0);
+  looks.after = asked.given.time(flags::at, milliseconds{0});
   looks.every = asked.every;
-  looks.look = [&](int pid) {
-    const auto process = sys::real_process(pid);
-    remember_threads(*process);
-    take(*process);
-  };
+  looks.look = [&](int pid) { look(pid, true); };
   looks.pass_by = [&](int pid) {
-    const auto process = sys::real_process(pid);
-    remember_threads(*process);
-    if (asked.every && (asked.looks == 0 || writer.count() + 1 < asked.looks)) {
-      take(*process);
-    }
+    look(pid, asked.every && (asked.looks == 0 || writer.count() + 1 < asked.looks));
   };
   check_output(asked.given);
   const observe::program_end end = observe::run_and_look(asked.given.program, looks);
@@ -313,7 +272,7 @@ int look_at_program(const request& asked) {
   }
   writer.finish();
   if (!end.looked) {
-    write_error(report::warning_text("the program ended before its pages were looked at",
+    write_error(report::warning_text("the program ended before its pages were sampled",
                                      style_of(STDERR_FILENO, asked.given)));
     if (asked.given.has(flags::strict) && end.wait_status == 0) {
       return exit_code::check_failed;
@@ -325,15 +284,16 @@ int look_at_program(const request& asked) {
 }
 
 int migrate(int pid, const request& asked) {
-  const std::string text(asked.given.text(flags::migrate).value_or(""));
+  const std::string_view text = asked.given.text(flags::migrate).value_or("");
+  const std::string what = fmt::format("--migrate {}", text);
   const std::size_t colon = text.find(':');
   if (colon == text.npos) {
-    throw error(error_kind::usage, option_name(flags::migrate) + " " + text,
-                "the nodes to move to are missing", "write FROM:TO, for example 0-1:2-3");
+    throw error(error_kind::usage, what, "the nodes to move to are missing",
+                "write FROM:TO, for example 0-1:2-3");
   }
   // This process's own limits do not apply to another process's pages.
   const topology all(asked.where.machine());
-  const auto nodes = [&](const std::string& list) {
+  const auto nodes = [&](std::string_view list) {
     return for_option(flags::migrate,
                       [&] { return spec::resolve_nodes(list, all, spec::node_purpose::memory); });
   };
@@ -345,19 +305,18 @@ int migrate(int pid, const request& asked) {
     if (left.errno_value == ESRCH || !process->user()) {
       observe::throw_unreadable(*process, ESRCH);
     }
-    throw error(error_kind::system, option_name(flags::migrate) + " " + text,
-                "migrate_pages was refused",
+    throw error(error_kind::system, what, "migrate_pages was refused",
                 left.errno_value == EPERM
-                    ? "ask as the same user or as root (CAP_SYS_NICE); the nodes must be in the "
-                      "process's cpuset"
-                    : "the process's cpuset must have the nodes to move to: see Mems_allowed_list "
-                      "in /proc/" +
-                          std::to_string(pid) + "/status",
+                    ? "run it as the process's user or as root (CAP_SYS_NICE); the nodes must be "
+                      "in the process's cpuset"
+                    : fmt::format("the nodes to move to must be in the process's cpuset: see "
+                                  "Mems_allowed_list in /proc/{}/status",
+                                  pid),
                 left.errno_value);
   }
   if (!asked.given.has(flags::quiet)) {
-    write_out(std::to_string(left.value) + (left.value == 1 ? " page" : " pages") +
-              " could not be moved\n");
+    write_out(fmt::format("{} could not be moved\n",
+                          counted(static_cast<std::size_t>(left.value), "page")));
   }
   return left.value != 0 && asked.given.has(flags::strict) ? exit_code::check_failed
                                                            : exit_code::ok;
@@ -372,15 +331,7 @@ int pages(const invocation& given) {
   if (given.has(flags::migrate)) {
     return migrate(pids.front(), asked);
   }
-  if (!pids.empty()) {
-    return look_at_processes(pids, asked);
-  }
-  try {
-    return look_at_program(asked);
-  } catch (const launch::not_started& e) {
-    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
-    return e.exit_code();
-  }
+  return pids.empty() ? look_at_program(asked) : look_at_processes(pids, asked);
 }
 
 } // namespace nodewise::cli::verbs

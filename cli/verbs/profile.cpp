@@ -1,6 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/topology.hpp>
@@ -20,12 +20,10 @@
 #include "cli/result.hpp"
 #include "cli/run_options.hpp"
 #include "cli/start_run.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/settings.hpp"
 #include "launch/plan.hpp"
 #include "launch/start.hpp"
-#include "report/error_text.hpp"
 
 namespace nodewise::cli::verbs {
 
@@ -38,20 +36,20 @@ namespace {
 
 /// Throws unless exactly one of the valid forms is given.
 void check(const invocation& given) {
-  const bool compares = given.has(flags::compare);
   const int asked = (given.program.empty() ? 0 : 1) + (given.has(flags::process) ? 1 : 0) +
                     (given.operands.empty() ? 0 : 1);
   if (asked != 1) {
-    refuse(asked == 0 ? "what to profile is missing" : "several things to profile");
+    refuse(asked == 0 ? "what to profile is missing"
+                      : "it takes a program, a process or files, not several of these");
   }
   if (given.texts(flags::process).size() > 1) {
-    refuse("one process at a time");
+    refuse("it takes one process at a time");
   }
-  if (compares && given.operands.size() != 2) {
+  if (given.has(flags::compare) && given.operands.size() != 2) {
     refuse("--compare takes two files");
   }
   if (given.has(flags::duration) && !given.has(flags::process)) {
-    refuse("--duration is for a process that runs already");
+    refuse("--duration needs a running process (-p PID)");
   }
 }
 
@@ -75,7 +73,7 @@ std::shared_ptr<const nlohmann::ordered_json> settings_here() {
   const recorded_profile found = record_program(what, here, given);
   if (found.end.started) {
     warn(found.warnings, given);
-    tell_profile({found.what, here, settings_here()}, given, STDERR_FILENO);
+    report_profile({found.what, here, settings_here()}, given, STDERR_FILENO);
   }
   sys::end_as(found.end);
 }
@@ -99,33 +97,21 @@ void check_is_file_of_profile(const std::string& file) {
   const bool exists = ::access(file.c_str(), F_OK) == 0;
   if (!exists && file.find_first_not_of("0123456789") == std::string::npos) {
     throw error(error_kind::usage, "the profile " + file, "there is no such file",
-                "to watch the process " + file + " write nodewise profile -p " + file);
+                fmt::format("to watch process {0}, write nodewise profile -p {0}", file));
   }
   if (is_program(file)) {
     throw error(error_kind::usage, "the profile " + file, "it is a program",
-                "to profile it write nodewise profile -- " + file);
+                "to profile it, write nodewise profile -- " + file);
   }
-}
-
-/// Several files are the ranks of one run.
-profile_result read_files(const std::vector<std::string>& files) {
-  std::ranges::for_each(files, check_is_file_of_profile);
-  return files.size() == 1 ? read_profile(files.front()) : read_ranks(files);
 }
 
 int profile_process(const invocation& given) {
-  const std::string text(*given.text(flags::process));
-  int pid = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (failed != std::errc{} || end != text.data() + text.size() || pid <= 0) {
-    throw error(error_kind::usage, "the process '" + text + "'", "it takes the number of a process",
-                "`ps -e` lists them; a program to start follows --");
-  }
+  const int pid = process_number(*given.text(flags::process));
   check_profile_output(given);
   const topology here = topology::from_sysfs();
   const recorded_profile found = record_process(pid, here, given);
   warn(found.warnings, given);
-  tell_profile({found.what, here, settings_here()}, given, STDOUT_FILENO);
+  report_profile({found.what, here, settings_here()}, given, STDOUT_FILENO);
   return exit_code::ok;
 }
 
@@ -138,8 +124,11 @@ int profile(const invocation& given) {
     return exit_code::ok;
   }
   if (!given.operands.empty()) {
+    const std::vector<std::string>& files = given.operands; // several: the ranks of one run
     check_profile_output(given);
-    tell_profile(read_files(given.operands), given, STDOUT_FILENO);
+    std::ranges::for_each(files, check_is_file_of_profile);
+    report_profile(files.size() == 1 ? read_profile(files.front()) : read_ranks(files), given,
+                   STDOUT_FILENO);
     return exit_code::ok;
   }
   if (given.has(flags::process)) {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_codes.hpp"
-#include "cli/measured_costs.hpp"
 #include "cli/result.hpp"
 #include "cli/run_result.hpp"
 #include "cli/sites.hpp"
@@ -23,7 +22,7 @@ namespace nodewise::cli::verbs {
 namespace {
 
 /// Reports where the pages were, and returns whether that is as requested.
-bool tell(const run_result& result, const invocation& given) {
+bool report_run(const run_result& result, const invocation& given) {
   warn(result.found.warnings, given);
   if (given.has(flags::json) || given.has(flags::output)) {
     const nlohmann::ordered_json json = run_json(result);
@@ -46,20 +45,12 @@ bool tell(const run_result& result, const invocation& given) {
   const launch::outcome found = launch::supervise(what, sys::real_kernel());
   if (found.started) {
     const std::string file = launch::find_executable(what.command.front(), std::getenv("PATH"));
-    const bool as_asked = tell({what, found, here, make_site_namer(file)}, given);
+    const bool as_asked = report_run({what, found, here, make_site_namer(file)}, given);
     if (!as_asked && given.has(flags::strict) && found.wait_status == 0) {
       ::_exit(exit_code::check_failed);
     }
   }
   launch::end_as(found);
-}
-
-void complete(launch::run_options& options) {
-  options.find_site = make_site_finder();
-  options.build_id = make_build_id_reader();
-  options.libraries = make_library_finder();
-  options.weigh = make_weight_source();
-  read_plan(options);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_codes.hpp"
@@ -25,7 +26,7 @@ measured_machine this_machine_to_draw(const invocation& given) {
     if (e.kind() != error_kind::input) {
       throw;
     }
-    write_error(report::warning_text(e.asked() + ": " + e.answered() + "; " + e.hint(),
+    write_error(report::warning_text(fmt::format("{}: {}; {}", e.asked(), e.answered(), e.hint()),
                                      style_of(STDERR_FILENO, given)));
     return {topology::system(), std::nullopt, {}};
   }

@@ -8,7 +8,7 @@
 // Remote share of the use phase: of the first node's part of the array, as much as did not fit; up
 // to 1/n with n nodes. The file must be about as large as the node's free memory (`numactl -H`);
 // the default is far from it, and all is local. It must be in a folder on a disk: /dev/shm is
-// memory itself, which nobody can drop. In the lab, whose nodes have 256 MiB, 200 MiB
+// memory itself, which cannot be dropped. In the lab, whose nodes have 256 MiB, 200 MiB
 // of file in the working directory do.
 // Source: Hager and Wellein, section 8.3.2, figures 8.8 and 8.9.
 //

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // false-sharing: each thread counts in an element of its own, but eight elements share a cache
-// line. The line must travel to whoever writes next, although no datum is shared.
+// line. The line must travel to the next thread that writes, although no datum is shared.
 //
 // With n nodes and threads on all of them, up to one fill of `counters` an increment (how many,
 // timing decides), and up to (n-1)/n of them remote: the page is on the first writer's node.

@@ -4,7 +4,7 @@
 // nodes, also those without threads. Who is nearest works on their pages.
 //
 // Remote share of the use phase: (n-t)/n with t threads on n nodes, on purpose. Imbalance, the
-// busiest node's traffic over the mean of all: 1. advise_arrangement tells whether it pays.
+// busiest node's traffic over the mean of all: 1. advise_arrangement reports whether it pays.
 //
 // usage: few-threads-library [threads] [MiB] [sweeps]
 #include <functional>

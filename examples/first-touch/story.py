@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The story of first touch, told by running it: a program written the usual way is profiled, the
+"""The story of first touch, as a run: a program written the usual way is profiled, the
 profile's plan cures the same binary, and the proof is counted. Beside it the cure in the source."""
 
 import argparse

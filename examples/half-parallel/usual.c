@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// half-parallel, as it is usually met: somebody has made the initialisation of one matrix parallel,
-// and forgot the other, which the same loop uses.
+// half-parallel, as it is usually met: one matrix is initialised in parallel, but the other one,
+// which the same loop uses, is not.
 //
 // Remote share of the use phase, with n nodes: (n-1)/n of b, 0 of a, together (n-1)/2n.
 // Source: Hager and Wellein, section 8.1.1; RWTH Aachen, NUMA-aware OpenMP Programming.

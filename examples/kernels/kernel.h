@@ -33,7 +33,7 @@ static inline void* new_array(const struct command_line* line, size_t count, siz
 }
 
 // The exit status: 1, and a line that says so, unless the result is as exact as it must be. A
-// result that is no number is not.
+// result that is not a number is not exact.
 static inline int verify(const struct command_line* line, const char* what, double found,
                          double most) {
   if (found <= most) {

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   end_at(&line, 2);
   say_no_memory("new-array-cured: no memory; ask for fewer MiB\n");
 
-  auto* particles = new (std::align_val_t{page_bytes}) particle[n]; // nobody writes here
+  auto* particles = new (std::align_val_t{page_bytes}) particle[n]; // writes nothing
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < n; ++i) {
     std::construct_at(&particles[i]);

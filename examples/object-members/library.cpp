@@ -2,7 +2,7 @@
 //
 // object-members with the library, by oneTBB: each station is made by a worker of the node that
 // owns it, and what it owns comes from that node's memory resource. However it grows later, and
-// whoever makes it grow, its memory stays on the node.
+// whichever thread makes it grow, its memory stays on the node.
 //
 // Remote share of the use phase: 0, but for a few pages where blocks of stations meet.
 //

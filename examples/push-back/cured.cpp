@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// push-back, cured: the vector is told its size beforehand, so its capacity is its size, and the
+// push-back, cured: the vector gets its size beforehand, so its capacity is its size, and the
 // allocator's blocks are those of the loop. One line is new.
 //
 // Remote share of the use phase: 0.

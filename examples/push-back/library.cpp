@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// push-back with the library: the vector grows in one thread as before, and nobody has to know its
-// size beforehand. When it has all its elements, place_by_size gives these their blocks and moves
+// push-back with the library: the vector grows in one thread as before, and its size need not be
+// known beforehand. When it has all its elements, place_by_size gives these their blocks and moves
 // the pages once.
 //
 // Remote share of the use phase: 0.

@@ -7,7 +7,7 @@
 //   never        a node's workers take chunks of their node's pages      0
 //   local-first  the same, then what the nearest node has left           what balance is worth
 //   guided       the same, chunks shrinking                              what balance is worth
-//   any          to whoever comes, as schedule(dynamic)                  ~(n-1)/n with n nodes
+//   any          to any thread, as schedule(dynamic)                     ~(n-1)/n with n nodes
 //
 // usage: schedules-library [owned|never|local-first|guided|any] [MiB] [sweeps]
 #include <functional>

@@ -6,7 +6,7 @@
 // Remote share of the use phase, with T threads on n nodes and C doubles a chunk (512 fill a page):
 //
 //   first touch  loop         remote    what happens
-//   blocked      static       0         the usual cure: one block a thread, both times
+//   blocked      static       0         the usual cure, one block a thread, both times
 //   blocked      static,C     (n-1)/n   every thread's chunks are all over the array
 //   blocked      dynamic,C    ~(n-1)/n  who gets a chunk is chance
 //   blocked      guided,C     ~(n-1)/n

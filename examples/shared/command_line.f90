@@ -10,7 +10,7 @@ module command_line
 contains
 
   ! The number at a position, counted from 1, or `default` where there are fewer words; refuses what is
-  ! no number from 1 to `most`, and what follows the word at `last`.
+  ! not a number from 1 to `most`, and what follows the word at `last`.
   integer function number_at(program, usage, position, default, most, last)
     character(len=*), intent(in) :: program, usage
     integer, intent(in) :: position, default, most, last

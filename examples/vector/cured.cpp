@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   end_at(&line, 2);
   say_no_memory("vector-cured: no memory; ask for fewer MiB\n");
 
-  std::vector<double, untouched<double>> v(n); // nobody writes here
+  std::vector<double, untouched<double>> v(n); // writes nothing
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < n; ++i) {
     v[i] = 0.0;

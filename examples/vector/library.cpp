@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // vector with the library: its allocator gives each block of the vector to the node of a worker,
-// and elements no value. owned_span tells the loop who owns which elements.
+// and elements no value. owned_span gives the loop the owner of each element.
 //
 // Remote share of the use phase: 0.
 //

@@ -33,6 +33,7 @@ class NODEWISE_API error : public std::runtime_error {
   [[nodiscard]] const std::string& answered() const noexcept { return answered_; }
   /// Returns what to do about it.
   [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
+  /// The old name of `hint()`.
   [[deprecated("use hint()")]] [[nodiscard]] const std::string& cure() const noexcept {
     return hint_;
   }

@@ -43,7 +43,7 @@ module nodewise
     integer(c_size_t) :: pages    !< of the array's memory
     integer(c_size_t) :: resident !< in memory
     integer(c_size_t) :: on_owner !< in memory, on the node that owns them
-    integer(c_size_t) :: unknown  !< in memory, but nobody can say where
+    integer(c_size_t) :: unknown  !< in memory, but on an unknown node
   end type nodewise_residency
 
   !> `call nodewise_allocate(a, n, by, memory)`: a pointer to n elements, zero, with a

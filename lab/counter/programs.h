@@ -51,7 +51,7 @@ struct region {
 
 struct program {
   struct program* next;
-  uint64_t index; // 0 for `nobody`, then in order of their beginning
+  uint64_t index; // 0 for memory of no program, then in order of their beginning
   uint64_t key; // the process id, plus PROGRAM_GENERATION for each earlier program of that process
   uint64_t parent;
   uint64_t pid;

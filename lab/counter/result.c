@@ -313,12 +313,12 @@ static void write_what_is_missing(void) {
     accesses += processors[i].accesses;
   }
   write_uncounted(untranslated, "accesses to devices, or to pages that went away meanwhile");
-  write_uncounted(objects_left_out, "objects without an account of their own: there were too many");
-  write_uncounted(regions_left_out, "regions without an account of their own: there were too many");
-  write_uncounted(threads_left_out, "threads that are told as one: there were too many");
+  write_uncounted(objects_left_out, "objects without their own account: there were too many");
+  write_uncounted(regions_left_out, "regions without their own account: there were too many");
+  write_uncounted(threads_left_out, "threads that are reported as one: there were too many");
   write_uncounted(object_code_left_out,
-                  "lines used whose instruction and object are not told together");
-  write_uncounted(messages_lost, "announcements of programs that were cut off or made no sense");
+                  "lines used whose instruction and object are not reported together");
+  write_uncounted(messages_lost, "announcements of programs that were cut off or invalid");
   write_uncounted(shared_lines_left_out, "transfers of lines beyond those that were watched");
   fprintf(file, "accesses %" PRIu64 "\n", accesses);
 }

@@ -56,11 +56,11 @@ const char* selftest_verdict(void) {
     return "QEMU's processors are not those of Linux: accesses would be booked to the wrong ones";
   for (unsigned i = 0; i < machine.memories; i++)
     if (machine.memory_bytes[i] > 0 && !(nodes_seen >> machine.memory_node[i] & 1))
-      return "no page of some node was seen: addresses cannot be told from each other";
+      return "no page of some node was seen: addresses cannot be distinguished";
   if (asked == 0 || seen != asked)
     return "some of the pages that were touched were not seen: accesses would be missing";
   if (possible == 0)
-    return "QEMU's addresses do not tell the node that Linux' move_pages names";
+    return "QEMU's addresses do not identify the node that Linux' move_pages reports";
   reading = possible & READING_PHYSICAL ? READING_PHYSICAL : READING_BLOCK;
   return NULL;
 }

@@ -18,13 +18,13 @@
 
 enum { PAGES_A_NODE = 8 };
 
-static const char cure[] = "report this as a bug of the lab; --on-no-count runs without counting";
+static const char hint[] = "report this as a bug of the lab; --on-no-count runs without counting";
 
 static void announce_processors(void) {
   cpu_set_t all;
   CPU_ZERO(&all);
   if (sched_getaffinity(0, sizeof all, &all) < 0)
-    fail(errno, cure, "for the processors");
+    fail(errno, hint, "cannot read the list of processors");
   for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
     if (!CPU_ISSET(cpu, &all))
       continue;
@@ -32,7 +32,7 @@ static void announce_processors(void) {
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     if (sched_setaffinity(0, sizeof one, &one) < 0)
-      fail(errno, cure, "to run on processor %zu", cpu);
+      fail(errno, hint, "cannot run on processor %zu", cpu);
     char text[24];
     snprintf(text, sizeof text, "%zu", cpu);
     nodewise_marker_text('k', text);
@@ -52,7 +52,7 @@ static void announce_page(char* page) {
   *page = 1;
   const int node = node_of(page);
   if (node < 0)
-    fail(-node, cure, "for the node of a page");
+    fail(-node, hint, "cannot read the node of a page");
   char text[64];
   snprintf(text, sizeof text, "%d %lx", node, (unsigned long)page);
   nodewise_marker_text('n', text);
@@ -65,7 +65,7 @@ static void announce_memory(int node) {
   const unsigned long mask = 1UL << node;
   char* pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED || syscall(SYS_mbind, pages, bytes, MPOL_BIND, &mask, 65UL, 0U) < 0)
-    fail(errno, cure, "for memory of node %d", node);
+    fail(errno, hint, "cannot allocate memory on node %d", node);
   for (size_t i = 0; i < PAGES_A_NODE; i++)
     announce_page(pages + i * page_bytes);
   munmap(pages, bytes);

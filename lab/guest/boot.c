@@ -16,12 +16,12 @@
 
 #include "support.h"
 
-static const char bug[] = "run again with --verbose and report the console's text";
+static const char bug[] = "run it again with --verbose, and report the console's text as a bug";
 
 static void mount_early(const char* type, const char* target) {
   mkdir(target, 0755);
   if (mount(type, target, type, MS_NOSUID, NULL) < 0)
-    fail(errno, bug, "to mount %s on %s", type, target);
+    fail(errno, bug, "cannot mount %s on %s", type, target);
 }
 
 // If the initrd has no /dev/console, the kernel starts init without open files.
@@ -38,9 +38,9 @@ static void open_console(void) {
 static void load_module(const char* path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    fail(errno, bug, "for the module %s of the initrd", path);
+    fail(errno, bug, "cannot open the module %s of the initrd", path);
   if (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST)
-    fail(errno, bug, "to load %s", path);
+    fail(errno, bug, "cannot load the module %s", path);
   close(fd);
 }
 
@@ -48,7 +48,7 @@ static void load_module(const char* path) {
 static void load_modules(void) {
   FILE* list = fopen("/modules/order", "re");
   if (!list)
-    fail(errno, bug, "for /modules/order of the initrd");
+    fail(errno, bug, "cannot read /modules/order of the initrd");
   char name[256];
   while (fgets(name, sizeof name, list)) {
     name[strcspn(name, "\n")] = '\0';
@@ -66,7 +66,7 @@ static void raise_loopback(void) {
     return; // a kernel without networking: programs that need it will fail
   struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
   if (ioctl(fd, SIOCSIFFLAGS, &request) < 0)
-    fail(errno, bug, "to raise the loopback interface");
+    fail(errno, bug, "cannot enable the loopback interface");
   close(fd);
 }
 

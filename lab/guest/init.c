@@ -38,7 +38,7 @@ static struct job wait_for_job(void) {
     if (frame.type == FRAME_JOB)
       return job_parse(frame.payload, frame.size);
     fail(EPROTO, "use a runner and a guest-init of the same version",
-         "for a frame of type %d before the job", (int)frame.type);
+         "cannot accept a frame of type %d before the job", (int)frame.type);
   }
 }
 
@@ -75,8 +75,9 @@ int main(int count, char** arguments) {
   }
   if (count == 2 && strcmp(arguments[1], "probe") == 0)
     return probe();
-  const char usage[] = "guest-init: the first process of a Nodewise virtual machine; by hand only "
-                       "'guest-init probe'\n";
+  const char usage[] =
+      "usage: guest-init probe (otherwise guest-init runs as the first process of a "
+      "Nodewise virtual machine)\n";
   write_all(STDERR_FILENO, usage, sizeof usage - 1);
   return 2;
 }

@@ -26,7 +26,7 @@ static void append_limit(struct job* job, const char* text) {
   unsigned long long hard = 0;
   if (sscanf(text, "%d:%llu:%llu", &resource, &soft, &hard) != 3 ||
       job->limit_count == RESOURCE_LIMITS_MAX)
-    fail(EINVAL, "report this as a bug of the lab", "for the limit '%s'", text);
+    fail(EINVAL, "report this as a bug of the lab", "cannot parse the limit '%s'", text);
   job->limits[job->limit_count++] = (struct resource_limit){resource, {soft, hard}};
 }
 
@@ -59,7 +59,7 @@ static void set_scalar(struct job* job, const char* key, char* value) {
     job->discard = is_true(value);
   else if (strcmp(key, "count") == 0) {
     job->count = *value != '\0';
-    job->count_when_told = strcmp(value, "told") == 0;
+    job->count_when_announced = strcmp(value, "announced") == 0;
   } else if (strcmp(key, "tty") == 0)
     job->tty = is_true(value);
   else if (strcmp(key, "rows") == 0)
@@ -67,7 +67,8 @@ static void set_scalar(struct job* job, const char* key, char* value) {
   else if (strcmp(key, "columns") == 0)
     job->columns = (unsigned short)strtoul(value, NULL, 10);
   else
-    fail(EINVAL, "use a runner and a guest-init of the same version", "for the job key '%s'", key);
+    fail(EINVAL, "use a runner and a guest-init of the same version", "cannot use the job key '%s'",
+         key);
 }
 
 static void set(struct job* job, const char* key, char* value) {
@@ -97,14 +98,14 @@ struct job job_parse(const void* payload, size_t size) {
   for (char* entry = text; entry < text + size; entry += strlen(entry) + 1) {
     char* equals = strchr(entry, '=');
     if (!equals)
-      fail(EINVAL, "report this as a bug of the lab", "for the job entry '%s'", entry);
+      fail(EINVAL, "report this as a bug of the lab", "cannot parse the job entry '%s'", entry);
     *equals = '\0';
     char* value = equals + 1;
     set(&job, entry, value);
     entry = value;
   }
   if (job.arguments.count == 0)
-    fail(EINVAL, "name a command after --", "for a job without a command");
+    fail(EINVAL, "write a command after --", "cannot run a job without a command");
   if (!job.environment.items)
     job.environment.items = allocate(sizeof(char*)), job.environment.items[0] = NULL;
   return job;

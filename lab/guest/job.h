@@ -12,7 +12,7 @@
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
 //   overlay=0|1               1: the working directory is copied back at the end
 //   discard=0|1               1: changes to files stay in the guest
-//   count=|command|told       counts traffic: none, all of the command's, or only after it
+//   count=|command|announced  counts traffic: none, all of the command's, or only after it
 //                             announces that its program begins
 //   tty=0|1 rows=N columns=N
 #pragma once
@@ -54,7 +54,7 @@ struct job {
   bool discard;
   bool tty;
   bool count;
-  bool count_when_told;
+  bool count_when_announced;
   unsigned short rows;
   unsigned short columns;
 };

@@ -89,8 +89,8 @@ void port_open(void) {
       nanosleep(&pause_between, NULL);
   }
   if (port < 0)
-    fail(ENODEV, "run again with --verbose and report the console's text",
-         "for the serial port '%s'", PORT_NAME);
+    fail(ENODEV, "run it again with --verbose, and report the console's text as a bug",
+         "cannot find the serial port '%s'", PORT_NAME);
 }
 
 bool port_is_open(void) {
@@ -142,14 +142,14 @@ void port_send_integers(enum frame_type type, const uint32_t* values, size_t cou
   port_send(type, payload, 4 * count);
 }
 
-void port_send_failure(int status, const char* asked, const char* answered, const char* cure) {
-  size_t size = 4 + strlen(asked) + 1 + strlen(answered) + 1 + strlen(cure) + 1;
+void port_send_failure(int status, const char* asked, const char* answered, const char* hint) {
+  size_t size = 4 + strlen(asked) + 1 + strlen(answered) + 1 + strlen(hint) + 1;
   unsigned char* payload = allocate(size);
   put_integer(payload, (uint32_t)status);
   char* next = (char*)payload + 4;
   next = stpcpy(next, asked) + 1;
   next = stpcpy(next, answered) + 1;
-  stpcpy(next, cure);
+  stpcpy(next, hint);
   port_send(FRAME_FAILURE, payload, size);
   free(payload);
 }
@@ -175,7 +175,7 @@ bool port_next(struct frame* frame) {
   const unsigned char* bytes = incoming.bytes + incoming.start;
   size_t size = get_integer(bytes + 1);
   if (size > FRAME_PAYLOAD_MAX)
-    fail(EPROTO, "report this as a bug of the lab", "for a frame of %zu bytes", size);
+    fail(EPROTO, "report this as a bug of the lab", "cannot accept a frame of %zu bytes", size);
   if (available < FRAME_HEADER_BYTES + size)
     return false;
   frame->type = (enum frame_type)bytes[0];

@@ -23,7 +23,7 @@ int port_fd(void);
 // Queues a frame and sends as much as the host accepts now.
 void port_send(enum frame_type type, const void* payload, size_t size);
 void port_send_integers(enum frame_type type, const uint32_t* values, size_t count);
-void port_send_failure(int status, const char* asked, const char* answered, const char* cure);
+void port_send_failure(int status, const char* asked, const char* answered, const char* hint);
 
 // True while queued bytes wait for the host.
 bool port_has_unsent(void);

@@ -71,10 +71,10 @@ static void probe_node(int node, int other) {
   snprintf(what, sizeof what, "pages bound to node %d are on it", node);
   touch(pages);
   report(bound == 0 && pages_on(pages, node, -1) == PAGES, what,
-         bound < 0 ? strerror(errno) : "they are elsewhere");
+         bound < 0 ? strerror(errno) : "they are on other nodes");
   if (other != node) {
     snprintf(what, sizeof what, "pages move from node %d to node %d", node, other);
-    report(pages_on(pages, other, other) == PAGES, what, "they stay");
+    report(pages_on(pages, other, other) == PAGES, what, "they did not move");
   }
   munmap(pages, PAGES * page_bytes);
 }
@@ -108,8 +108,7 @@ static void probe_clock(void) {
   if (file)
     fclose(file);
   name[strcspn(name, "\n")] = '\0';
-  printf("%s the kernel keeps time by %s\n", known ? "ok" : "FAILED",
-         known ? name : "nothing it names");
+  printf("%s the kernel's clock source: %s\n", known ? "ok" : "FAILED", known ? name : "unknown");
   failures += !known;
 }
 

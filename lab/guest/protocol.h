@@ -35,7 +35,7 @@ enum frame_type {
   FRAME_WINDOW = 10,   // payload: rows, columns
   FRAME_STDIN_CLOSED = 11,  // payload: empty
   FRAME_NOTE = 12,          // payload: text
-  FRAME_FAILURE = 13,       // payload: exit status, then asked NUL answered NUL cure NUL
+  FRAME_FAILURE = 13,       // payload: exit status, then asked NUL answered NUL hint NUL
   FRAME_EXIT = 14,          // payload: the status as waitpid gives it
   FRAME_OUTPUT_CLOSED = 15, // payload: stream
 };

@@ -47,7 +47,7 @@ void relay_prepare(void) {
   signal(SIGPIPE, SIG_IGN);
   children_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (children_fd < 0)
-    fail(errno, "report this as a bug of the lab", "for a signalfd");
+    fail(errno, "report this as a bug of the lab", "cannot create a signalfd");
 }
 
 static void close_input(void) {
@@ -82,7 +82,8 @@ static void take_input(const struct frame* frame) {
   if (input.fd < 0)
     return;
   if (frame->size > sizeof input.waiting - input.size)
-    fail(EPROTO, "report this as a bug of the lab", "for more input than was offered");
+    fail(EPROTO, "report this as a bug of the lab",
+         "cannot accept more input than the credit allows");
   memcpy(input.waiting + input.size, frame->payload, frame->size);
   input.size += frame->size;
 }
@@ -135,8 +136,8 @@ static void handle(const struct frame* frame) {
     set_window(frame_integer(frame, 0), frame_integer(frame, 1));
     break;
   default:
-    fail(EPROTO, "use a runner and a guest-init of the same version", "for a frame of type %d",
-         (int)frame->type);
+    fail(EPROTO, "use a runner and a guest-init of the same version",
+         "cannot accept a frame of type %d", (int)frame->type);
   }
 }
 

@@ -17,6 +17,8 @@
 
 #define NEW_ROOT "/newroot"
 
+static const char bug[] = "run it again with --verbose, and report the console's text as a bug";
+
 // After the change of root, both are reachable only through these descriptors.
 static int layer_directory = -1;
 static int host_work_directory = -1;
@@ -25,10 +27,10 @@ static void mount_or_fail(const char* source, const char* target, const char* ty
                           unsigned long flags, const char* options) {
   int error = make_directories(target, 0755);
   if (error)
-    fail(error, "run the command from another directory", "to make the mount point %s", target);
-  if (mount(source, target, type, flags, options) < 0)
-    fail(errno, "run again with --verbose and report the console's text", "to mount %s on %s", type,
+    fail(error, "run the command from another directory", "cannot create the mount point %s",
          target);
+  if (mount(source, target, type, flags, options) < 0)
+    fail(errno, bug, "cannot mount %s on %s", type, target);
 }
 
 // `cache`: the host's root does not change while a command runs, so the guest may cache what it has
@@ -100,8 +102,7 @@ static void name_loopback(const char* hostname) {
 static void enter_new_root(void) {
   if (chdir(NEW_ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
       chdir("/") < 0)
-    fail(errno, "run again with --verbose and report the console's text", "to make %s the root",
-         NEW_ROOT);
+    fail(errno, bug, "cannot make %s the root", NEW_ROOT);
 }
 
 void roots_mount(const struct job* job) {

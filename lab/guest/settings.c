@@ -19,7 +19,7 @@ static void set_clock(unsigned long long now_ns) {
   struct timespec now = {.tv_sec = (time_t)(now_ns / 1000000000),
                          .tv_nsec = (long)(now_ns % 1000000000)};
   if (clock_settime(CLOCK_REALTIME, &now) < 0)
-    fail(errno, "report this as a bug of the lab", "to set the clock");
+    fail(errno, "report this as a bug of the lab", "cannot set the clock");
 }
 
 static size_t decode_hex(const char* hex, unsigned char* bytes, size_t size) {
@@ -41,7 +41,7 @@ static void reseed_random(const char* entropy_hex) {
   pool->entropy_count = (int)count * 8;
   int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
   if (fd < 0 || ioctl(fd, RNDADDENTROPY, pool) < 0 || ioctl(fd, RNDRESEEDCRNG) < 0)
-    fail(errno, "report this as a bug of the lab", "to reseed the random numbers");
+    fail(errno, "report this as a bug of the lab", "cannot reseed the random numbers");
   free(pool);
   close(fd);
 }
@@ -49,8 +49,8 @@ static void reseed_random(const char* entropy_hex) {
 static void set_sysctl(const char* path, const char* value) {
   int error = write_text(path, value);
   if (error)
-    fail(error, "use a kernel that has it (NODEWISE_KERNEL_DEB=FILE.deb)", "to write %s to %s",
-         value, path);
+    fail(error, "use a kernel with this setting: export NODEWISE_KERNEL_DEB=FILE.deb",
+         "cannot write %s to %s", value, path);
 }
 
 void settings_apply(const struct job* job) {
@@ -62,6 +62,6 @@ void settings_apply(const struct job* job) {
   // with events of whole processors, which cost nothing when threads are switched.
   set_sysctl("/proc/sys/kernel/perf_event_paranoid", "0");
   if (sethostname(job->hostname, strlen(job->hostname)) < 0)
-    fail(errno, "shorten the machine's name to 64 characters", "for the host name '%s'",
+    fail(errno, "shorten the machine's name to 64 characters", "cannot set the host name '%s'",
          job->hostname);
 }

@@ -10,13 +10,14 @@
 // Exit statuses of the runner, as env(1) and timeout(1) use them.
 enum { STATUS_LAB_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
-// Reports "asked ...; system answered strerror(error); cure ..." to the host and ends the machine.
-// Without a port yet, the report goes to the console, which the runner shows.
-_Noreturn void fail(int error, const char* cure, const char* asked, ...)
+// Reports "ASKED: strerror(error)" and the hint to the host, and ends the machine. `asked` states
+// what failed ("cannot mount /proc"). Before the port is open, the report goes to the console,
+// which the runner shows.
+_Noreturn void fail(int error, const char* hint, const char* asked, ...)
     __attribute__((format(printf, 3, 4)));
 
 // The same with an exit status other than STATUS_LAB_FAILED.
-_Noreturn void fail_with(int status, int error, const char* cure, const char* asked);
+_Noreturn void fail_with(int status, int error, const char* hint, const char* asked);
 
 // Reports a message to the user; the job goes on.
 void note(const char* format, ...) __attribute__((format(printf, 1, 2)));

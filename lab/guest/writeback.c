@@ -24,9 +24,11 @@
 static const char unfinished_prefix[] = ".nodewise-unfinished-";
 enum { unfinished_bytes = sizeof unfinished_prefix + 16 };
 
+static const char hint[] =
+    "free space or grant access on the host; the remaining changes of this run are lost";
+
 _Noreturn static void refuse(const char* what, const char* name) {
-  fail(errno, "make room or grant access on the host; this run's further changes are lost",
-       "to %s '%s'", what, name);
+  fail(errno, hint, "cannot %s '%s'", what, name);
 }
 
 static int open_directory(int at, const char* name) {
@@ -38,7 +40,7 @@ typedef void (*visitor)(int directory, const char* name, int argument);
 static void for_each_entry(int directory, visitor visit, int argument) {
   DIR* entries = fdopendir(open_directory(directory, "."));
   if (!entries)
-    refuse("list", "a directory");
+    fail(errno, hint, "cannot list a changed directory");
   for (struct dirent* entry; (entry = readdir(entries));)
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
       visit(directory, entry->d_name, argument);
@@ -62,10 +64,10 @@ static void copy_attributes(int to, const char* name, const struct stat* from) {
   struct stat now;
   const struct timespec times[2] = {from->st_atim, from->st_mtim};
   if (fstatat(to, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
-    refuse("look at", name);
+    refuse("read the attributes of", name);
   bool foreign = now.st_uid != from->st_uid || now.st_gid != from->st_gid;
   if (foreign && fchownat(to, name, from->st_uid, from->st_gid, AT_SYMLINK_NOFOLLOW) < 0)
-    note("'%s' was copied back, but its owner could not be set: %s", name, strerror(errno));
+    note("cannot set the owner of '%s', which was copied back: %s", name, strerror(errno));
   if (!S_ISLNK(from->st_mode) && fchmodat(to, name, from->st_mode & 07777, 0) < 0)
     refuse("set the mode of", name);
   if (utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
@@ -123,7 +125,7 @@ static void copy_link(int from, int to, const char* name, const struct stat* sta
   destination[length] = '\0';
   remove_tree(to, name, 0);
   if (symlinkat(destination, to, name) < 0)
-    refuse("make the link", name);
+    refuse("create the link", name);
   copy_attributes(to, name, status);
 }
 
@@ -143,7 +145,7 @@ static void copy_directory(int from, int to, const char* name, const struct stat
   if (target < 0 || is_opaque(source)) {
     remove_tree(to, name, 0);
     if (mkdirat(to, name, 0700) < 0)
-      refuse("make the directory", name);
+      refuse("create the directory", name);
     if (target >= 0)
       close(target);
     target = open_directory(to, name);
@@ -159,7 +161,7 @@ static void copy_directory(int from, int to, const char* name, const struct stat
 static void copy_entry(int from, const char* name, int to) {
   struct stat status;
   if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-    refuse("look at", name);
+    refuse("read the attributes of", name);
   // A deletion is recorded as a character device 0:0 of the same name.
   bool deleted = S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
   if (deleted)
@@ -171,7 +173,7 @@ static void copy_entry(int from, const char* name, int to) {
   else if (S_ISLNK(status.st_mode))
     copy_link(from, to, name, &status);
   else
-    note("'%s' was not copied back: it is neither a file, a directory nor a link", name);
+    note("'%s' was not copied back: it is not a file, directory or link", name);
 }
 
 void writeback(int changes, const char* path, int host) {

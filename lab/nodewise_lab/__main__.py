@@ -1,10 +1,10 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Entry point, by path (python3 DIR/nodewise_lab) or by name (python3 -m nodewise_lab)."""
+"""The entry point, by path (python3 DIR/nodewise_lab) or by name (python3 -m nodewise_lab)."""
 
 import sys
 from pathlib import Path
 
-if not __package__:  # run by path: Python then knows the directory, but not that it is a package
+if not __package__:  # started by path: Python does not know that the directory is a package
     sys.path[0] = str(Path(__file__).absolute().parent.parent)
 
 from nodewise_lab.cli import main

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The kernel inside a bzImage: unpacking it here spares seconds of emulated decompression."""
+"""Unpacks the kernel inside a bzImage, which saves seconds of emulated decompression."""
 
 import lzma
 import shutil
@@ -18,14 +18,14 @@ _XEN_PHYS32_ENTRY = 18  # the note by which QEMU finds the entry of an ELF kerne
 
 
 class NotExtractable(Exception):
-    """QEMU must start the bzImage itself; the text says why."""
+    """QEMU must start the bzImage itself; the text is the reason."""
 
 
 def vmlinux(image: bytes) -> bytes:
-    """The ELF kernel, if it is one that QEMU can start."""
+    """The ELF kernel; raises NotExtractable if QEMU cannot start it."""
     elf = _decompress(_payload(image))
     if not elf.startswith(b"\x7fELF"):
-        raise NotExtractable("what it holds is not an ELF file")
+        raise NotExtractable("its content is not an ELF file")
     if not _has_pvh_entry(elf):
         raise NotExtractable("it was built without CONFIG_PVH")
     return elf
@@ -43,7 +43,7 @@ def _payload(image: bytes) -> bytes:
 
 
 def _decompress(payload: bytes) -> bytes:
-    # All but gzip are followed by the unpacked size in 4 bytes, which their tools take for rubbish.
+    # In all formats but gzip the unpacked size follows in 4 bytes, which the tools reject.
     if payload.startswith(b"\xfd7zXZ\x00"):
         return lzma.LZMADecompressor().decompress(payload)
     if payload.startswith(b"\x1f\x8b"):
@@ -57,10 +57,10 @@ def _decompress(payload: bytes) -> bytes:
 
 def _filter(data: bytes, *command: str) -> bytes:
     if shutil.which(command[0]) is None:
-        raise NotExtractable(f"the command {command[0]} is missing")
+        raise NotExtractable(f"the command {command[0]} is not installed")
     result = subprocess.run(command, input=data, capture_output=True)
     if result.returncode != 0:
-        raise NotExtractable(f"{command[0]} says: {result.stderr.decode(errors='replace').strip()}")
+        raise NotExtractable(f"{command[0]} reports: {result.stderr.decode(errors='replace').strip()}")
     return result.stdout
 
 

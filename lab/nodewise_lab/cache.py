@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The user's cache: kernels and snapshots, written whole or not at all, shared by parallel runs."""
+"""The user's cache of kernels and snapshots, shared by parallel runs. Each entry is complete or absent."""
 
 import contextlib
 import datetime
@@ -18,7 +18,7 @@ from .errors import LabError, reason
 
 _UNFINISHED = ".unfinished-"
 _KINDS = ("kernel", "snapshot")
-_CHOOSE = "choose a directory you own: export NODEWISE_CACHE=DIR"
+_CHOOSE = "choose a directory that you may write to: export NODEWISE_CACHE=DIR"
 
 
 def root() -> Path:
@@ -29,12 +29,12 @@ def root() -> Path:
     try:
         return Path.home() / ".cache" / "nodewise"
     except RuntimeError as error:  # HOME is unset, and the user has no entry in /etc/passwd
-        raise LabError("for the home directory", str(error), _CHOOSE) from error
+        raise LabError("cannot find a directory for the cache", str(error), _CHOOSE) from error
 
 
 def failure(asked: str, error: OSError) -> LabError:
-    """An error of the cache's file system, with the cure that fits."""
-    return LabError(asked, reason(error), f"free space, or {_CHOOSE} (now {root()})")
+    """An error of the cache's file system."""
+    return LabError(asked, reason(error), f"free disk space, or {_CHOOSE} (now {root()})")
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def _explained(asked: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One kernel or snapshot: a directory that holds about.json and its files."""
+    """One kernel or snapshot: a directory with about.json and its files."""
 
     kind: str
     key: str
@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def exists(self) -> bool:
-        return os.path.isfile(self.path / "about.json")  # False where nobody may look
+        return os.path.isfile(self.path / "about.json")  # False if the directory is not readable
 
     def about(self) -> dict[str, Any]:
         try:
@@ -67,7 +67,7 @@ class Entry:
         return sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
 
     def mark_used(self) -> None:
-        with contextlib.suppress(OSError):  # a shared cache that only its owner may write
+        with contextlib.suppress(OSError):  # only the owner may write to a shared cache
             os.utime(self.path / "about.json")
 
     def last_used(self) -> float:
@@ -77,15 +77,15 @@ class Entry:
             return 0
 
     def remove(self) -> None:
-        # Renamed first: whoever looks meanwhile sees the whole entry or none.
+        # Renamed first, so that other runs see the complete entry or none.
         trash = self.path.parent / f"{_UNFINISHED}removed-{os.getpid()}-{self.key}"
         try:
             self.path.rename(trash)
             shutil.rmtree(trash)
         except FileNotFoundError:
-            pass  # another run removed it: what was wanted
+            pass  # another run has removed it
         except OSError as error:
-            raise failure(f"to remove {self.path}", error) from error
+            raise failure(f"cannot remove {self.path}", error) from error
 
 
 def entry(kind: str, key: str) -> Entry:
@@ -96,7 +96,7 @@ def entries() -> list[Entry]:
     found = []
     for kind in _KINDS:
         directory = root() / f"{kind}s"
-        with _explained("to read the cache"):
+        with _explained("cannot read the cache"):
             paths = sorted(directory.iterdir()) if directory.is_dir() else []
         for path in paths:
             candidate = Entry(kind, path.name, path)
@@ -106,8 +106,8 @@ def entries() -> list[Entry]:
 
 
 def require_writable() -> None:
-    """Before work that would be lost."""
-    with _explained("to write to the cache"):
+    """Checks that the cache is writable; call it before work whose result goes there."""
+    with _explained("cannot write to the cache"):
         (root() / "locks").mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=root() / "locks"):
             pass
@@ -115,7 +115,7 @@ def require_writable() -> None:
 
 @contextlib.contextmanager
 def creating(target: Entry, about: dict[str, Any]) -> Iterator[Path]:
-    """A directory to fill; at the end it becomes the entry. Whatever fails, nothing half written stays."""
+    """Yields a directory to fill, which becomes the entry at the end. After a failure it is removed."""
     target.path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=target.path.parent))
     try:
@@ -133,8 +133,8 @@ def creating(target: Entry, about: dict[str, Any]) -> Iterator[Path]:
 def locked(
     name: str, patience_seconds: float, tick: Callable[[], None] = lambda: None
 ) -> Iterator[bool]:
-    """Only one run at a time makes an entry. Yields False if another still does after that long."""
-    with _explained("to write to the cache"):
+    """Only one run at a time makes an entry. Yields False if another run still holds the lock after that time."""
+    with _explained("cannot write to the cache"):
         directory = root() / "locks"
         directory.mkdir(parents=True, exist_ok=True)
         file = open(directory / name, "w", encoding="ascii")
@@ -143,7 +143,7 @@ def locked(
         while not (mine := _try_lock(file.fileno())) and time.monotonic() < deadline:
             tick()
             time.sleep(0.05)
-        yield mine  # closing the file unlocks it, also when the process dies
+        yield mine  # closing the file unlocks it, also if the process dies
 
 
 def _try_lock(fd: int) -> bool:
@@ -155,7 +155,7 @@ def _try_lock(fd: int) -> bool:
 
 
 def keep_most_recent(kind: str, count: int) -> None:
-    """Removes what was not used for longest."""
+    """Removes the entries that were least recently used."""
     candidates = [entry for entry in entries() if entry.kind == kind]
     for old in sorted(candidates, key=Entry.last_used, reverse=True)[count:]:
         old.remove()
@@ -166,7 +166,7 @@ def now() -> str:
 
 
 def remove_unfinished(older_than_seconds: float = 3600) -> None:
-    """What runs left behind that were killed while writing."""
+    """Removes what runs left behind if they were killed while writing."""
     for kind in _KINDS:
         for path in (root() / f"{kind}s").glob(f"{_UNFINISHED}*"):
             with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The runner's command line. Users meet it as `nodewise lab` and `nodewise --on`."""
+"""The runner's command line. Users call it by `nodewise lab` and `--on`."""
 
 import argparse
 import errno
@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 from . import cache, kernel, machine
-from .errors import STATUS_LAB_FAILED, Interrupted, LabError, Reporter, reason
+from .errors import RETRY_HINT, STATUS_LAB_FAILED, Interrupted, LabError, Reporter, reason
 from .job import Settings
 from .qmp import QmpError
 from .run import Request, run
@@ -32,33 +32,33 @@ def main(arguments: list[str]) -> int:
     except Interrupted as interruption:
         return end_like(-interruption.signal_number)
     except QmpError as error:
-        cure = "run it again with --verbose, and with --no-snapshot if it fails again"
-        reporter.error(LabError("to control the virtual machine", str(error), cure))
+        reporter.error(LabError("cannot control the virtual machine", str(error), RETRY_HINT))
         return STATUS_LAB_FAILED
     except OSError as error:
         if getattr(options, "verbose", False):
             traceback.print_exc()
         reporter.error(_failure(error))
         return STATUS_LAB_FAILED
-    except Exception:  # a bug of ours must not look like the command's exit status 1
+    except Exception:  # the exit status of a bug must differ from the command's exit status 1
         traceback.print_exc()
         return STATUS_LAB_FAILED
 
 
 def _failure(error: OSError) -> LabError:
-    """What the system refused somewhere, by the variable that leads there."""
-    asked = f"for {error.filename}" if error.filename else "for a temporary file or another resource"
+    """The error for an unexpected refusal of the system; the hint names the variable that may help."""
     if error.errno == errno.ENOENT and error.filename is None:  # as tempfile reports it
-        return LabError(asked, reason(error), "choose a directory you may write to: export TMPDIR=DIR")
+        hint = "choose a directory that you may write to: export TMPDIR=DIR"
+        return LabError("cannot create a temporary file", reason(error), hint)
+    asked = f"cannot access {error.filename}" if error.filename else "cannot get a temporary file or another resource"
     names = [name for name in (error.filename, error.filename2) if isinstance(name, str)]
     if any(Path(name).is_relative_to(cache.root()) for name in names):
         return cache.failure(asked, error)
-    cure = "check that it exists, who may use it, and the space left (TMPDIR, NODEWISE_CACHE)"
-    return LabError(asked, reason(error), cure)
+    hint = "check that the file exists, its permissions, and the free space in TMPDIR and NODEWISE_CACHE"
+    return LabError(asked, reason(error), hint)
 
 
 def _open_standard_streams() -> None:
-    """A caller may have closed some. Whatever were opened next would be taken for them."""
+    """Opens standard streams that the caller has closed, so that no later file gets their numbers."""
     for fd in range(3):
         try:
             os.fstat(fd)
@@ -67,7 +67,7 @@ def _open_standard_streams() -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Everything after the first -- is the command's."""
+    """Everything after the first -- belongs to the command."""
     if "--" not in arguments:
         return arguments, []
     position = arguments.index("--")
@@ -76,31 +76,31 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="nodewise_lab", description="Runs programs on virtual NUMA machines."
+        prog="nodewise_lab", description="Run programs on virtual NUMA machines."
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    _add_run(verbs.add_parser("run", help="run a command on a machine"))
+    _add_run(verbs.add_parser("run", help="run a command on a virtual machine"))
 
-    selftest = verbs.add_parser("selftest", help="does the guest show what the machine file says?")
+    selftest = verbs.add_parser("selftest", help="check that the guest matches the machine file")
     _add_machine(selftest)
     selftest.set_defaults(action=_selftest)
 
-    cache_verbs = verbs.add_parser("cache", help="kernels and snapshots").add_subparsers(
+    cache_verbs = verbs.add_parser("cache", help="list or remove kernels and snapshots").add_subparsers(
         required=True, metavar="VERB"
     )
-    listing = cache_verbs.add_parser("list", help="what the cache holds")
-    listing.add_argument("--json", action="store_true")
+    listing = cache_verbs.add_parser("list", help="list the entries of the cache")
+    listing.add_argument("--json", action="store_true", help="print the list as JSON")
     listing.set_defaults(action=_cache_list)
-    removing = cache_verbs.add_parser("remove", help="empty the cache, or remove one entry")
-    removing.add_argument("--all", action="store_true")
-    removing.add_argument("key", nargs="?")
+    removing = cache_verbs.add_parser("remove", help="remove one entry, or all")
+    removing.add_argument("--all", action="store_true", help="remove all entries")
+    removing.add_argument("key", nargs="?", help="remove the entry with this key")
     removing.set_defaults(action=_cache_remove)
 
-    kernel_verbs = verbs.add_parser("kernel", help="the guests' kernel").add_subparsers(
+    kernel_verbs = verbs.add_parser("kernel", help="manage the kernel of the guests").add_subparsers(
         required=True, metavar="VERB"
     )
     fetching = kernel_verbs.add_parser(
-        "fetch", help="get the distribution's current kernel into the cache"
+        "fetch", help="download the distribution's current kernel into the cache"
     )
     fetching.set_defaults(action=_kernel_fetch)
     return parser
@@ -108,47 +108,56 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--machine", required=True, type=Path, metavar="FILE.json", help="normalised machine file"
+        "--machine", required=True, type=Path, metavar="FILE.json", help="read the machine from a normalised file"
     )
     parser.add_argument(
-        "--no-snapshot", action="store_true", help="boot, neither using nor making a snapshot"
+        "--no-snapshot", action="store_true", help="boot the machine; do not use or save a snapshot"
     )
     loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("--quiet", action="store_true", help="warnings and errors only")
-    loudness.add_argument("--verbose", action="store_true", help="times, and the guest's console")
+    loudness.add_argument("--quiet", action="store_true", help="print warnings and errors only")
+    loudness.add_argument("--verbose", action="store_true", help="print times and the guest's console, too")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.usage = "nodewise_lab run --machine FILE.json [OPTION]... -- COMMAND [ARGUMENT]..."
     _add_machine(parser)
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS, help="0: none; default 600"
-    )
+        "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS,
+        help="end the command after SECONDS (default 600; 0: no limit)",
+    )  # fmt: skip
     parser.add_argument(
         "--grace", type=float, metavar="SECONDS", default=0,
-        help="after the time limit send SIGTERM to the command, and wait this long for its end",
+        help="at the time limit send SIGTERM, and give the command SECONDS more to end (default 0)",
     )  # fmt: skip
-    parser.add_argument("--numa-balancing", type=int, choices=(0, 1, 2), default=0)
-    parser.add_argument("--thp", choices=("never", "madvise", "always"), default="madvise")
+    parser.add_argument(
+        "--numa-balancing", type=int, choices=(0, 1, 2), default=0, help="set kernel.numa_balancing (default 0)"
+    )
+    parser.add_argument(
+        "--thp", choices=("never", "madvise", "always"), default="madvise",
+        help="set the use of transparent huge pages (default madvise)",
+    )  # fmt: skip
     parser.add_argument(
         "--overlay",
         action="store_true",
-        help="copy changes of the working directory back at the end",
+        help="copy the changes of the working directory back at the end",
     )
     parser.add_argument(
         "--discard",
         action="store_true",
-        help="keep no change of any file",
+        help="discard all changes of files",
     )
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable for the command; repeatable"
+    )
     parser.add_argument("--tty", action="store_true", help="give the command a terminal")
     parser.add_argument(
-        "--count", type=Path, metavar="FILE", help="count memory traffic; share/doc/nodewise/formats.md: counts"
-    )
+        "--count", type=Path, metavar="FILE",
+        help="count memory traffic and write it to FILE (format: share/doc/nodewise/formats.md, 'counts')",
+    )  # fmt: skip
     parser.add_argument(
         "--count-when-told",
         action="store_true",
-        help="count from when the command says that its program begins",
+        help="start to count when the command announces its program",
     )
     parser.set_defaults(action=_run)
 
@@ -157,14 +166,14 @@ def _run(
     options: argparse.Namespace, command: list[str], inbox: SignalInbox, reporter: Reporter
 ) -> int:
     if not command:
-        raise LabError("to run a command", "none was given", "name it after --")
+        raise LabError("cannot run a command", "none was given", "write the command after --")
     settings = Settings(
         numa_balancing=options.numa_balancing,
         transparent_hugepage=options.thp,
         overlay=options.overlay and not options.discard,
         discard=options.discard,
         tty=options.tty,
-        count=("told" if options.count_when_told else "command") if options.count else "",
+        count=("announced" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
     )
     request = Request(
@@ -180,8 +189,8 @@ def _environment(assignments: list[str]) -> dict[str, str]:
         name, equals, value = assignment.partition("=")
         if not name or not equals:
             raise LabError(
-                f"for the variable '{assignment}' (--env)",
-                "not of the form NAME=VALUE",
+                f"cannot set the variable '{assignment}' (--env)",
+                "it does not have the form NAME=VALUE",
                 "write --env NAME=VALUE",
             )
         variables[name] = value
@@ -228,22 +237,23 @@ def _cache_remove(
 ) -> int:
     if options.all == bool(options.key):
         raise LabError(
-            "to remove from the cache",
-            "neither or both of --all and a key were given",
-            "see: nodewise lab cache list",
+            "cannot remove entries from the cache",
+            "neither or both of a key and --all were given",
+            "give a key that `nodewise lab cache list` shows, or --all",
         )
     chosen = [entry for entry in cache.entries() if options.all or entry.key == options.key]
     if options.key and not chosen:
         raise LabError(
-            f"to remove {options.key}",
+            f"cannot remove {options.key}",
             f"the cache {cache.root()} has no such entry",
-            "nodewise lab cache list",
+            "show the keys: nodewise lab cache list",
         )
     freed = sum(entry.size_bytes() for entry in chosen)
     for entry in chosen:
         entry.remove()
     cache.remove_unfinished(older_than_seconds=0 if options.all else 3600)
-    reporter.note(f"removed {len(chosen)} entries, {freed / 2**20:.0f} MiB")
+    entries = "1 entry" if len(chosen) == 1 else f"{len(chosen)} entries"
+    reporter.note(f"removed {entries}, {freed / 2**20:.0f} MiB")
     return 0
 
 

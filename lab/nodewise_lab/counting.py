@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The traffic counter beside a run: which plug-in, what machine it models, where the result goes."""
+"""The traffic counter of a run: its plug-in, the machine that it models, and the file for its result."""
 
 import os
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from .machine import Cache, Machine
 from .qemu import Qemu
 
 _LINE_BYTES = 64
-_HIGH_MEMORY = 0xB0000000  # from this much memory on, q35 gives less of it below 4 GiB
+_HIGH_MEMORY = 0xB0000000  # with this much memory or more, q35 puts less of it below 4 GiB
 _LOW_MEMORY = 0x80000000
 
-# Where the machine file names no caches: assumed, and small, as the problems of a lab are.
+# Used if the machine file names no caches. They are small, because problems for the lab are small.
 ASSUMED_CACHES = (
     Cache(1, "data", 32 << 10, 8, _LINE_BYTES, "core"),
     Cache(2, "unified", 256 << 10, 8, _LINE_BYTES, "core"),
@@ -27,7 +27,7 @@ ASSUMED_CACHES = (
 
 @dataclass(frozen=True)
 class Counting:
-    """What QEMU is to be given. The descriptors are inherited, so no path of theirs is ever visible."""
+    """QEMU's arguments for the counter. QEMU inherits the descriptors, so their files need no visible path."""
 
     plugin: Path
     machine_fd: int
@@ -66,9 +66,9 @@ def _plugin(qemu: Qemu) -> Path:
     if plugin.is_file():
         return plugin
     raise LabError(
-        "for the traffic counter",
-        f"{plugin} is not there",
-        "build the target nodewise_counter, or run without counting (--on-no-count)",
+        "cannot find the traffic counter",
+        f"{plugin} does not exist",
+        "build the target nodewise_counter, or run without counting: --on-no-count",
     )
 
 
@@ -77,7 +77,7 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise LabError(
-            f"for the counts file {path}", reason(error), f"check it with: ls -ld {path.parent}"
+            f"cannot write the counts to {path}", reason(error), f"check the directory: ls -ld {path.parent}"
         ) from error
 
 
@@ -108,8 +108,8 @@ def _caches(machine: Machine) -> tuple[Cache, ...]:
     for cache in caches:
         if cache.line_bytes != _LINE_BYTES:
             raise LabError(
-                f"for the caches of {machine.name}",
-                f"level {cache.level} has lines of {cache.line_bytes} bytes",
-                f"the counter knows lines of {_LINE_BYTES} bytes; describe the caches with these",
+                f"cannot count the traffic of {machine.name}",
+                f"its caches of level {cache.level} have lines of {cache.line_bytes} bytes",
+                f"set line_bytes to {_LINE_BYTES} in the machine file, or run without counting: --on-no-count",
             )
     return caches

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""What the lab says when something goes wrong: what was asked, what the system answered, the cure."""
+"""The lab's errors and messages: what failed, the reason, and a hint what to do."""
 
 import sys
 import unicodedata
@@ -7,19 +7,26 @@ import unicodedata
 STATUS_TIMEOUT = 124
 STATUS_LAB_FAILED = 125
 
+RETRY_HINT = (
+    "run it again with --verbose; if it fails again, remove the machine's snapshot: nodewise lab cache remove KEY"
+)
+
 
 class LabError(Exception):
-    """A failure of the lab itself, not of the command it runs."""
+    """A failure of the lab itself, not of the command that it runs.
 
-    def __init__(self, asked: str, answered: str, cure: str, status: int = STATUS_LAB_FAILED):
-        super().__init__(asked, answered, cure)
+    `asked` states what failed ("cannot read the file X"), `answered` gives the reason.
+    """
+
+    def __init__(self, asked: str, answered: str, hint: str, status: int = STATUS_LAB_FAILED):
+        super().__init__(asked, answered, hint)
         self.asked = asked
         self.answered = answered
-        self.cure = cure
+        self.hint = hint
         self.status = status
 
     def __str__(self) -> str:
-        return f"asked {self.asked}; system answered {self.answered}; cure: {self.cure}"
+        return with_hint(f"{self.asked}: {self.answered}", self.hint)
 
 
 class Interrupted(Exception):
@@ -30,13 +37,18 @@ class Interrupted(Exception):
         self.signal_number = signal_number
 
 
+def with_hint(text: str, hint: str) -> str:
+    """The text and, in a second line, what to do."""
+    return f"{text}\n    hint: {hint}"
+
+
 def reason(error: OSError) -> str:
-    """The system's answer in its own words."""
+    """The system's own text for the error."""
     return error.strerror or str(error)
 
 
 def printable(text: str) -> str:
-    """With escapes in place of control characters, which names may hold and a terminal obeys."""
+    """Replaces control characters, which names may contain and terminals obey, by escapes."""
     return "".join(
         character if character in "\n\t" or _harmless(character) else _escape(character)
         for character in text
@@ -44,7 +56,7 @@ def printable(text: str) -> str:
 
 
 def _harmless(character: str) -> bool:
-    # Cc: C0, DEL and C1; Cs: bytes that were not UTF-8; the rest changes the direction of text.
+    # Cc: C0, DEL and C1; Cs: bytes that were not UTF-8. The bidirectional classes change the direction of text.
     return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and unicodedata.bidirectional(
         character
     ) not in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
@@ -55,7 +67,7 @@ def _escape(character: str) -> str:
 
 
 class Reporter:
-    """Texts for the user, on stderr; `quiet` keeps only what is an error or a warning."""
+    """Prints messages for the user on stderr; `quiet` leaves only errors and warnings."""
 
     def __init__(self, quiet: bool = False, verbose: bool = False):
         self.quiet = quiet

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The guest's first file system: init and the modules, as a cpio archive (newc) made in memory."""
+"""The guest's first file system: init and the modules in a cpio archive (newc), built in memory."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ _FILE = 0o100644
 
 
 def guest_init() -> Path:
-    """The static program that is the guest's init; built beside this package."""
+    """The guest's init: a static program, built beside this package."""
     if chosen := os.environ.get("NODEWISE_GUEST_INIT"):
         return Path(chosen).absolute()
     return Path(__file__).absolute().parent.parent / "guest-init"
@@ -23,7 +23,7 @@ def build(modules: tuple[Path, ...]) -> bytes:
     try:
         files = [("init", _PROGRAM, init.read_bytes())]
     except OSError as error:
-        raise LabError(f"for the guest's init {init}", reason(error), "make build") from error
+        raise LabError(f"cannot read the guest's init {init}", reason(error), "build it: make build") from error
     order = "".join(f"{module.name}\n" for module in modules)
     files += [("modules", _DIRECTORY, b""), ("modules/order", _FILE, order.encode())]
     files += [(f"modules/{module.name}", _FILE, module.read_bytes()) for module in modules]
@@ -33,8 +33,8 @@ def build(modules: tuple[Path, ...]) -> bytes:
 
 
 def _member(inode: int, name: str, mode: int, content: bytes) -> bytes:
-    # inode, mode, uid, gid, links, time, size, 4 x device, name size, checksum. All zero that can be:
-    # the archive's hash is part of the snapshots' key.
+    # inode, mode, uid, gid, links, time, size, 4 x device, name size, checksum. Fields are zero where
+    # possible, because the archive's hash is part of the snapshots' key.
     fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
     header = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
     return _padded(header) + _padded(content)

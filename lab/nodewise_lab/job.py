@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""What init is told to run: the caller's command in the caller's circumstances (keys: guest/job.h)."""
+"""The job for init: the caller's command, environment, identity and limits (keys: guest/job.h)."""
 
 import os
 import re
@@ -17,14 +17,14 @@ _UNLIMITED = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Settings:
-    """What the caller may choose about the guest."""
+    """The guest's settings that the caller may choose."""
 
     numa_balancing: int = 0
     transparent_hugepage: str = "madvise"
     overlay: bool = False
     discard: bool = False  # files that the command writes stay in the guest
     tty: bool = False
-    count: str = ""  # "command": traffic is counted from its start on; "told": from when it says so
+    count: str = ""  # "command": counts traffic from the command's start; "announced": from its announcement
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -33,12 +33,12 @@ def working_directory() -> str:
         return os.getcwd()
     except OSError as error:
         raise LabError(
-            "for the working directory", reason(error), "cd to a directory that exists"
+            "cannot find the working directory", reason(error), "change to a directory that exists"
         ) from error
 
 
 def describe(command: list[str], settings: Settings, machine_name: str) -> bytes:
-    """The payload of the JOB frame. Call it when it is to be sent: it holds the time."""
+    """The payload of the JOB frame. Call it just before sending, because it contains the time."""
     entries = [
         *_each("arg", command),
         *_each("env", _environment(settings, machine_name)),
@@ -73,7 +73,7 @@ def _each(key: str, values) -> list[tuple[str, object]]:
 
 
 def _environment(settings: Settings, machine_name: str) -> list[str]:
-    """The caller's, whole. Threads that spin while they wait steal the few host processors."""
+    """The caller's whole environment. Waiting threads must not spin: the host has few processors."""
     variables = {
         "OMP_WAIT_POLICY": "passive",
         **os.environ,

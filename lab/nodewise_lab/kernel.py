@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The guest's kernel: from the distribution's package into the cache, unpacked, with its modules."""
+"""The guest's kernel: unpacks it and its modules from the distribution's package into the cache."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from . import bzimage, cache, modules, packages
 from .errors import LabError, Reporter
 
-# Directories of the module tree that hold what the guest may need, with whatever that depends on.
+# Directories of the module tree with the modules that the guest may need, and their dependencies.
 _MODULE_FILES = re.compile(
     r"lib/modules/[^/]+/kernel/(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*\.ko[.a-z]*"
 )
@@ -22,8 +22,8 @@ _IMAGE = re.compile(r"boot/vmlinuz-.*")
 class Kernel:
     entry: cache.Entry
     release: str
-    image: Path  # an ELF vmlinux, or the bzImage where that could not be had
-    modules: tuple[Path, ...]  # in the order of loading
+    image: Path  # an ELF vmlinux; the bzImage if it could not be unpacked
+    modules: tuple[Path, ...]  # in loading order
 
 
 def _from_entry(entry: cache.Entry) -> Kernel | None:
@@ -35,7 +35,7 @@ def _from_entry(entry: cache.Entry) -> Kernel | None:
 
 
 def ensure(reporter: Reporter) -> Kernel:
-    """The kernel that the environment names, else the newest in the cache, else the distribution's."""
+    """The kernel that the environment names, else the newest in the cache, else the distribution's current one."""
     if chosen := os.environ.get("NODEWISE_KERNEL_DEB"):
         return _from_files([Path(name).absolute() for name in chosen.split(":")], reporter)
     if chosen := os.environ.get("NODEWISE_KERNEL"):
@@ -63,7 +63,7 @@ def fetch(reporter: Reporter) -> Kernel:
         if installed is None:
             raise
         reporter.warning(
-            f"no kernel could be downloaded ({error}); using the installed {installed}"
+            f"using the installed kernel {installed}: {error}"
         )
         return _from_installed(installed, reporter)
 
@@ -83,9 +83,9 @@ def _from_files(files: list[Path], reporter: Reporter) -> Kernel:
     for file in files:
         if not file.is_file():
             raise LabError(
-                f"for the kernel package {file} (NODEWISE_KERNEL_DEB)",
-                "no such file",
-                "unset NODEWISE_KERNEL_DEB",
+                f"cannot read the kernel package {file} (NODEWISE_KERNEL_DEB)",
+                "there is no such file",
+                "correct NODEWISE_KERNEL_DEB, or unset it to use the distribution's kernel",
             )
     entry = cache.entry(
         "kernel", _stamped(files[0].stem.split("_")[0].removeprefix("linux-image-"), files)
@@ -101,7 +101,7 @@ def _from_installed(image: Path, reporter: Reporter) -> Kernel:
     tree = Path("/lib/modules") / release
     if not os.access(image, os.R_OK) or not tree.is_dir():
         raise LabError(
-            f"for the kernel {image} with modules in {tree}", "one of them is missing or not readable",
+            f"cannot use the kernel {image} with the modules in {tree}", "one of them is missing or not readable",
             "use the distribution's package instead: unset NODEWISE_KERNEL",
         )  # fmt: skip
 
@@ -131,7 +131,7 @@ def _readable_installed() -> Path | None:
 
 
 def _stamped(name: str, files: list[Path]) -> str:
-    """A key that changes when the user's files do."""
+    """A key that changes when the user's files change."""
     stamps = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
     return f"{name}-{hashlib.sha256(' '.join(stamps).encode()).hexdigest()[:8]}"
 
@@ -141,21 +141,21 @@ def _making(entry: cache.Entry):
 
 
 def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel:
-    """`read` gives the files whose paths match a pattern: from packages or from the system."""
+    """`read` returns the files whose paths match a pattern, from packages or from the system."""
     files = read(re.compile("|".join(p.pattern for p in (_MODULE_FILES, _BUILTIN_LIST, _IMAGE))))
     image_path = next((path for path in files if _IMAGE.fullmatch(path)), None)
     if image_path is None:
         raise LabError(
-            "for a kernel image among the packages' files",
-            "no boot/vmlinuz-*",
-            "unset NODEWISE_KERNEL_DEB",
+            "cannot find a kernel image in the packages",
+            "they contain no file boot/vmlinuz-*",
+            "use the distribution's package: unset NODEWISE_KERNEL_DEB",
         )
     ordered = _needed_modules(files)
     try:
         image_name, image = "vmlinux", bzimage.vmlinux(files[image_path])
     except bzimage.NotExtractable as error:
         reporter.warning(
-            f"the kernel stays compressed, which makes the first start slower: {error}"
+            f"cannot unpack the kernel, so the first start takes longer: {error}"
         )
         image_name, image = "vmlinuz", files[image_path]
     about = {
@@ -186,12 +186,12 @@ def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
         return modules.load_order(content, modules.builtin_names(builtin))
     except KeyError as error:
         raise LabError(
-            f"for the kernel module {error.args[0]}", "this kernel has it neither as a module nor built in",
-            "use a generic kernel, not a cloud one: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB",
+            f"cannot find the kernel module {error.args[0]}", "this kernel has it neither as a module nor built in",
+            "use a generic kernel, not a cloud kernel: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB",
         ) from error  # fmt: skip
     except OSError as error:
         raise LabError(
-            "to unpack the kernel's modules", str(error), "sudo apt-get install zstd"
+            "cannot unpack the kernel's modules", str(error), "install zstd: sudo apt-get install zstd"
         ) from error
 
 
@@ -201,7 +201,7 @@ def _store(entry: cache.Entry, about: dict, files: dict[str, bytes]) -> Kernel:
             for name, content in files.items():
                 (directory / name).write_bytes(content)
     except OSError as error:
-        raise cache.failure("to store the kernel in the cache", error) from error
+        raise cache.failure("cannot store the kernel in the cache", error) from error
     kernel = _from_entry(entry)
     assert kernel is not None
     return kernel

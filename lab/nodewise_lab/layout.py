@@ -1,13 +1,13 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""From a machine's processors and nodes to sockets and slots of QEMU's board.
+"""Maps a machine's processors and nodes to sockets and slots of QEMU's board.
 
 Linux numbers processors as the firmware lists them: by socket, core, thread. It numbers nodes in the
 order in which the firmware's affinity table (SRAT) first names them: processors first, then memories.
-Two tricks follow:
+Hence two methods:
 
-* An empty slot (a processor that could be plugged in, but is not) is listed too. So a node that must
-  keep its number although it has no processors, or is not there at all, gets an empty socket.
-* Where processor numbers jump between nodes, each processor becomes a socket of its own.
+* The firmware also lists empty slots (processors that could be plugged in). So a node that is missing or
+  has no processors gets an empty socket if its number must stay free.
+* If processor numbers jump between nodes, each processor becomes a socket of its own.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Layout:
     cores: int
     threads: int
     socket_nodes: tuple[int, ...]  # node number of each socket
-    present: tuple[Slot, ...]  # in the order of Linux' numbers
+    present: tuple[Slot, ...]  # in the order of Linux's numbers
     warnings: tuple[str, ...]
 
     @property
@@ -39,7 +39,7 @@ class Layout:
         return (slot.socket * self.cores + slot.core) * self.threads + slot.thread
 
     def apic_id(self, slot: Slot) -> int:
-        """Interrupt controllers are numbered by bit fields, each as wide as its largest value needs."""
+        """The interrupt controller's number: bit fields, each as wide as its largest value needs."""
         thread_bits = (self.threads - 1).bit_length()
         core_bits = (self.cores - 1).bit_length()
         return (slot.socket << core_bits | slot.core) << thread_bits | slot.thread
@@ -66,11 +66,11 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
     uneven = [id for id in with_cpus if len(nodes[id].cpus) % threads]
     if uneven:
         raise ValueError(
-            f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, {threads} a core"
+            f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, not a multiple of the {threads} per core"
         )
     missing = [id for id in range(max(nodes)) if id not in nodes]
     last_listed = max(with_cpus + missing)
-    sockets = range(last_listed + 1)  # whoever has no processors among them gets an empty socket
+    sockets = range(last_listed + 1)  # nodes without processors get an empty socket
     cores = max(len(nodes[id].cpus) for id in with_cpus) // threads
     present = [
         Slot(id, index // threads, index % threads)
@@ -78,7 +78,7 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
         for index in range(len(nodes[id].cpus))
     ]
     warnings = (
-        "the processors of a core are not neighbours: the guest shows cores of one processor",
+        "the processors of a core do not have neighbouring numbers: the guest shows one processor per core",
     )
     return Layout(
         len(sockets),
@@ -93,7 +93,7 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
 def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:
     owner = {cpu: node.id for node in nodes.values() for cpu in node.cpus}
     if sorted(owner) != list(range(len(owner))):
-        raise ValueError("its processor numbers have gaps, which QEMU cannot give")
+        raise ValueError("its processor numbers have gaps, which QEMU does not support")
     sockets = tuple(owner[cpu] for cpu in sorted(owner))
     warning = "processor numbers jump between nodes: the guest shows each processor as a package of its own"
     present = tuple(Slot(cpu, 0, 0) for cpu in range(len(owner)))
@@ -104,9 +104,9 @@ def _check(layout: Layout, machine: Machine) -> None:
     order = list(dict.fromkeys(layout.socket_nodes))
     order += [node.id for node in machine.online_nodes if node.id not in order]
     if order != list(range(len(order))):
-        raise ValueError(f"Linux would number its nodes {order}: renumber nodes or processors")
+        raise ValueError(f"Linux would number its nodes {order}; renumber the nodes or processors")
     if not layout.present or layout.index(layout.present[0]) != 0:
-        raise ValueError("node 0 must have a processor: it starts the machine")
+        raise ValueError("node 0 must have a processor, because the machine starts on it")
     last = Slot(layout.sockets - 1, layout.cores - 1, layout.threads - 1)
     if layout.apic_id(last) > 254:
-        raise ValueError("its sockets need interrupt numbers beyond 254: fewer nodes or processors")
+        raise ValueError("its sockets need interrupt numbers above 254; use fewer nodes or processors")

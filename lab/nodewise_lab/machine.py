@@ -20,13 +20,13 @@ MOST_NODES = 64
 class Node:
     id: int
     cpus: tuple[int, ...]
-    memory_bytes: int  # what the virtual machine gives it, not what the real one has
+    memory_bytes: int  # in the virtual machine, not in the real one
     offline: bool
 
 
 @dataclass(frozen=True)
 class Cache:
-    """For data; those of instructions are left out."""
+    """A cache for data. Instruction caches are left out."""
 
     level: int
     kind: str
@@ -47,12 +47,12 @@ class Parameter:
 @dataclass(frozen=True)
 class Machine:
     name: str
-    threads_per_core: int  # neighbouring processor numbers that share a core
-    cores_jump: bool  # other numbers share a core, which the lab cannot show
-    nodes: tuple[Node, ...]  # by ascending number
+    threads_per_core: int  # processors with neighbouring numbers that share a core
+    cores_jump: bool  # a core has processors whose numbers are not neighbours, which the lab cannot show
+    nodes: tuple[Node, ...]  # in ascending order
     distances: dict[tuple[int, int], int]  # by node numbers
     parameters: tuple[Parameter, ...]
-    caches: tuple[Cache, ...] = ()  # one a level, from the first on; empty: the file names none
+    caches: tuple[Cache, ...] = ()  # one per level, from the first on; empty: the file names none
 
     @property
     def online_nodes(self) -> tuple[Node, ...]:
@@ -81,20 +81,21 @@ def load(path: Path) -> Machine:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LabError(
-            f"for the machine file {path}", reason(error), f"check it with: ls -l {path}"
+            f"cannot read the machine file {path}", reason(error), f"check it with: ls -l {path}"
         ) from error
     except ValueError as error:
         raise LabError(
-            f"for the machine file {path}", f"not JSON: {error}", f"python3 -m json.tool {path}"
-        ) from error
+            f"cannot read the machine file {path}", f"it is not JSON: {error}",
+            f"check it with: python3 -m json.tool {path}",
+        ) from error  # fmt: skip
     try:
         machine = _from_document(document)
         _check(machine)
     except (KeyError, TypeError, ValueError) as error:
-        what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         name = document.get("name", path) if isinstance(document, dict) else path
         raise LabError(
-            f"for the machine {name}", what, "see share/doc/nodewise/lab.md, 'Limits' and 'Machine files'"
+            f"cannot use the machine {name}", what, "see share/doc/nodewise/lab.md, 'Limits' and 'Machine files'"
         ) from error
     return machine
 
@@ -112,7 +113,7 @@ def _from_document(document: dict[str, Any]) -> Machine:
     ]
     rows = document.get("distances") or _default_distances(len(ids))
     if len(rows) != len(ids) or any(len(row) != len(ids) for row in rows):
-        raise ValueError(f"distances must be {len(ids)} rows of {len(ids)} figures")
+        raise ValueError(f"distances must have {len(ids)} rows of {len(ids)} numbers")
     return Machine(
         name=str(document["name"]),
         threads_per_core=int(document.get("threads_per_core", 1)),
@@ -151,18 +152,18 @@ def _neighbours(cpus: tuple[int, ...]) -> bool:
 
 
 def _default_distances(count: int) -> list[list[int]]:
-    """What Linux assumes where the firmware says nothing."""
+    """Linux assumes these if the firmware has none."""
     return [[10 if a == b else 20 for b in range(count)] for a in range(count)]
 
 
 def _lab_memory(nodes: list[dict[str, Any]], wanted: int | list[int] | None) -> list[int]:
-    """Memory of each node in the virtual machine; a node without memory stays without."""
+    """The memory of each node in the virtual machine; 0 for a node without memory."""
     real = [int(node["memory_bytes"]) for node in nodes]
     if wanted is None:
         return [min(size, DEFAULT_NODE_MEMORY) // MIB * MIB for size in real]
     sizes = wanted if isinstance(wanted, list) else [wanted] * len(nodes)
     if len(sizes) != len(nodes):
-        raise ValueError("lab.memory_bytes_per_node must be one figure or one for each node")
+        raise ValueError("lab.memory_bytes_per_node must be one number, or a list with one number per node")
     return [int(size) if has else 0 for has, size in zip(real, sizes, strict=True)]
 
 
@@ -172,12 +173,12 @@ def _check(machine: Machine) -> None:
     if len(set(ids)) != len(ids) or len(set(cpus)) != len(cpus):
         raise ValueError("a node or processor appears twice")
     if not 1 <= len(cpus) <= MOST_CPUS:
-        raise ValueError(f"it has {len(cpus)} processors; the lab takes 1 to {MOST_CPUS}")
+        raise ValueError(f"it has {len(cpus)} processors; the lab supports 1 to {MOST_CPUS}")
     if min(ids) < 0 or max(ids) >= MOST_NODES:
         raise ValueError(f"node numbers must be 0 to {MOST_NODES - 1}")
     if machine.memory_bytes < LEAST_TOTAL_MEMORY:
         raise ValueError(
-            f"{machine.memory_bytes >> 20} MiB in all; Linux needs {LEAST_TOTAL_MEMORY >> 20} MiB"
+            f"its memory is {machine.memory_bytes >> 20} MiB in total; Linux needs {LEAST_TOTAL_MEMORY >> 20} MiB"
         )
     for node in machine.nodes:
         if node.memory_bytes % MIB:
@@ -185,5 +186,6 @@ def _check(machine: Machine) -> None:
     for (a, b), distance in machine.distances.items():
         if (distance != 10) if a == b else not 10 < distance < 255:
             raise ValueError(
-                f"distance {distance} from node {a} to {b}: 10 at home, else 11 to 254 (ACPI)"
+                f"distance {distance} from node {a} to node {b} is invalid: "
+                "it must be 10 from a node to itself, else 11 to 254 (ACPI)"
             )

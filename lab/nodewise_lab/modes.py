@@ -1,8 +1,8 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""QEMU of root's changes modes of the host's files for the guest: setuid and setgid bits of files are left out.
+"""If root runs QEMU, the guest sets no setuid or setgid bits of files on the host.
 
-A seccomp filter stops QEMU where it would set such a mode, and this process does it in its place
-without these bits (seccomp_unotify(2)). QEMU opens files by numbers, so no path is looked up again.
+A seccomp filter stops QEMU when it sets such a mode, and this process sets the mode without these bits
+instead (seccomp_unotify(2)). QEMU opens files by descriptor numbers, so no path is looked up again.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _AT_FDCWD = -100
 @dataclass(frozen=True)
 class _Call:
     number: int
-    mode_at: int  # which argument is the mode
+    mode_at: int  # the argument that is the mode
     path_at: int | None = None  # None: the first argument is a descriptor
     directory_at: int | None = None
 
@@ -47,7 +47,7 @@ class _Architecture:
     audit: int
     seccomp: int
     changing: tuple[_Call, ...]  # chmod and its family
-    making: tuple[_Call, ...]  # of which only the mode matters: refused, since nobody makes files so
+    making: tuple[_Call, ...]  # refused with such a mode, because no program needs it
 
 
 _FCHMODAT2 = _Call(452, 2, 1, 0)
@@ -80,11 +80,11 @@ def _filter(of: _Architecture) -> bytes:
 
 
 class ModeGuard:
-    """Around one QEMU. `install` is for its process before it becomes QEMU, `watch` for this one after."""
+    """Guards one QEMU. Its process calls `install` before it becomes QEMU; this process calls `watch` then."""
 
     def __init__(self) -> None:
-        self.stripped: list[str] = []  # files that were written without the bits
-        self.missing = ""  # why modes are not watched
+        self.stripped: list[str] = []  # files whose bits were left out
+        self.missing = ""  # the reason why modes are not watched
         self._architecture = _ARCHITECTURES.get(os.uname().machine)
         self._here, self._there = socket.socketpair()
         self._program = _filter(self._architecture) if self._architecture else b""
@@ -98,7 +98,7 @@ class ModeGuard:
 
     def install(self) -> None:
         if not self._architecture:
-            self._there.send(b"unknown processor")
+            self._there.send(b"the processor's architecture is not supported")
             return
         self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         listener = self._libc.syscall(
@@ -121,7 +121,7 @@ class ModeGuard:
         self._thread.start()
 
     def end(self) -> None:
-        """After QEMU's end."""
+        """Call it when QEMU has ended."""
         self._here.close()
         self._there.close()
         if self._thread:
@@ -134,7 +134,7 @@ class ModeGuard:
         poll.register(self._listener, select.POLLIN)
         while poll.poll()[0][1] & select.POLLIN:  # a hang-up: QEMU has ended
             request = bytearray(_NOTIFICATION.size)
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # QEMU has ended
                 fcntl.ioctl(self._listener, _RECEIVE, request)
                 fcntl.ioctl(self._listener, _SEND, bytearray(self._answer(bytes(request))))
 
@@ -151,7 +151,7 @@ class ModeGuard:
         return _RESPONSE.pack(id, 0, 0, 0 if done else _CONTINUE)
 
     def _change(self, target: str, mode: int) -> bool:
-        """False: QEMU may do it itself. A directory's setgid bit only says whose its files are."""
+        """False: QEMU may do it itself. A directory's setgid bit only sets the group of its new files."""
         by_number = "/fd/" in target and target.rpartition("/")[2].isdigit()
         file = os.open(target, os.O_PATH | os.O_CLOEXEC | (0 if by_number else os.O_NOFOLLOW))
         try:
@@ -186,7 +186,7 @@ def _text(pid: int, address: int) -> str:
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         text = b""
         while b"\0" not in text and len(text) < 4096:
-            # Not beyond the page, after which there may be nothing.
+            # Reads up to the end of the page: the next page may not be mapped.
             at = address + len(text)
             part = os.pread(memory.fileno(), 4096 - at % 4096, at)
             if not part:

@@ -1,6 +1,8 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Which modules the guest needs, and in which order: packages ship no modules.dep, each module names
-its own dependencies."""
+"""The modules that the guest needs, in loading order.
+
+Packages contain no modules.dep, so the dependencies come from the modules themselves.
+"""
 
 import gzip
 import lzma
@@ -10,7 +12,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import PurePath
 
-# What init uses before any file of the host can be read.
+# Init uses these before it can read files of the host.
 WANTED = ("virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay")
 
 _SUFFIX = re.compile(r"\.ko(\.xz|\.zst|\.gz)?$")
@@ -30,9 +32,7 @@ def decompress(path: str, data: bytes) -> bytes:
         return gzip.decompress(data)
     if path.endswith(".zst"):
         if shutil.which("zstd") is None:
-            raise FileNotFoundError(
-                "zstd is needed to unpack the kernel's modules: sudo apt-get install zstd"
-            )
+            raise FileNotFoundError("the command zstd is not installed")
         return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
     return data
 
@@ -48,7 +48,7 @@ def builtin_names(modules_builtin: str) -> set[str]:
 
 
 def load_order(available: Callable[[str], bytes | None], builtin: set[str]) -> dict[str, bytes]:
-    """Name and content of every module needed, dependencies first.
+    """Name and content of every module that is needed, dependencies first.
 
     Raises KeyError with the name of a module that is neither available nor built in.
     """

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Kernel packages of Debian and Ubuntu: finding, downloading and reading them, all without root."""
+"""Finds, downloads and reads kernel packages of Debian and Ubuntu, without root."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .errors import LabError
 
-_UPDATE = "sudo apt-get update"
+_UPDATE = "update the package lists: sudo apt-get update"
 # A meta package whose dependencies name the current kernel. Debian's cloud kernel has no 9p.
 _META_PACKAGES = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
 _IMAGE_PACKAGE = re.compile(r"linux-image-(?:unsigned-)?\d[\w.+~-]*-(?:amd64|generic)")
@@ -21,17 +21,17 @@ _IMAGE_PACKAGE = re.compile(r"linux-image-(?:unsigned-)?\d[\w.+~-]*-(?:amd64|gen
 def _apt(*command: str, directory: Path | None = None) -> str:
     if shutil.which(command[0]) is None:
         raise LabError(
-            f"for {command[0]}, to get a kernel from the distribution", "not found in PATH",
-            "give the lab a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION",
+            f"cannot find {command[0]}, which gets a kernel from the distribution", "it is not in PATH",
+            "choose a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION",
         )  # fmt: skip
     result = subprocess.run(
         command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL
     )
     if result.returncode != 0:
         answer = (
-            result.stderr.strip() or result.stdout.strip() or f"status {result.returncode}"
+            result.stderr.strip() or result.stdout.strip() or f"exit status {result.returncode}"
         ).splitlines()[-1]
-        raise LabError(f"'{' '.join(command)}'", answer, _UPDATE)
+        raise LabError(f"cannot run '{' '.join(command)}'", answer, _UPDATE)
     return result.stdout
 
 
@@ -46,16 +46,16 @@ def _distribution() -> str:
 
 
 def current_packages() -> list[str]:
-    """The packages that hold the distribution's current kernel: image, then modules."""
+    """The packages with the distribution's current kernel: image, then modules."""
     meta = _META_PACKAGES[_distribution()]
     listed = _apt("apt-cache", "depends", meta)
     images = [word for word in listed.split() if _IMAGE_PACKAGE.fullmatch(word)]
     if not images:
-        raise LabError(f"'apt-cache depends {meta}' for a kernel package", "it names none", _UPDATE)
+        raise LabError("cannot find a kernel package", f"'apt-cache depends {meta}' names none", _UPDATE)
     image = images[0]
     if _distribution() == "debian":
         return [image]
-    # Ubuntu splits its kernel; which of the module packages holds 9p has changed between releases.
+    # Ubuntu splits its kernel; the module package with 9p has changed between releases.
     release = image.removeprefix("linux-image-").removeprefix("unsigned-")
     known = _apt("apt-cache", "pkgnames", "linux-modules-").split()
     return [image] + [
@@ -67,17 +67,17 @@ def current_packages() -> list[str]:
 
 @contextmanager
 def downloaded(packages: list[str]) -> Iterator[list[Path]]:
-    """The packages' files, in a directory that goes away afterwards."""
+    """Yields the packages' files, in a directory that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="nodewise-kernel-") as name:
         directory = Path(name)
-        directory.chmod(0o755)  # apt, run by root, downloads as its own user where it can
+        directory.chmod(0o755)  # apt, started by root, downloads as another user if it can
         _apt("apt-get", "download", "--quiet", *packages, directory=directory)
-        # In the order of `packages`: a file name is the package's name, its version, its architecture.
+        # In the order of `packages`; a file's name has the package's name, version and architecture.
         yield [next(directory.glob(f"{package}_*.deb")) for package in packages]
 
 
 class PackageFiles:
-    """The files of some packages under boot/ and lib/modules/, read into memory on demand."""
+    """The files under boot/ and lib/modules/ of some packages, read into memory on demand."""
 
     def __init__(self, packages: list[Path]):
         self._packages = packages
@@ -104,6 +104,6 @@ def _read_package(package: Path, wanted: re.Pattern[str]) -> dict[str, bytes]:
                         content = archive.extractfile(member)
                         found[path] = content.read() if content else b""
         except tarfile.TarError as error:
-            cure = "download it again: apt-get download PACKAGE"
-            raise LabError(f"to read the package {package}", str(error), cure) from error
+            hint = "download it again: apt-get download PACKAGE"
+            raise LabError(f"cannot read the package {package}", str(error), hint) from error
     return found

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""One line on a terminal for what takes longer than two seconds, gone at the end; nothing elsewhere."""
+"""Shows one line on a terminal while a task takes longer than two seconds, and erases it at the end."""
 
 import sys
 import time
@@ -11,11 +11,11 @@ from .errors import Reporter
 _QUIET_SECONDS = 2.0
 _REDRAW_SECONDS = 0.5
 _ERASE_LINE = "\r\x1b[K"
-TICK_SECONDS = 0.5  # how often `tick` is to be called at least
+TICK_SECONDS = 0.5  # call `tick` at least this often
 
 
 class Progress:
-    """A context manager. No thread: it moves when `tick` is called."""
+    """A context manager without a thread: the line changes when `tick` is called."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Progress:
     ):
         self._what = what
         self._stream = sys.stderr if stream is None else stream
-        # With --verbose the guest's console is shown, which says more.
+        # With --verbose the guest's console is shown instead.
         self._shown = not reporter.quiet and not reporter.verbose and self._stream.isatty()
         self._now = now
         self._started = now()

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The host's end of the frame protocol; guest/protocol.h describes it and holds the same numbers."""
+"""The host's end of the frame protocol; guest/protocol.h describes it and has the same numbers."""
 
 import enum
 import struct
@@ -54,7 +54,7 @@ def integers(payload: bytes, count: int) -> tuple[int, ...]:
 
 
 class Decoder:
-    """Cuts a stream of bytes into frames."""
+    """Divides a stream of bytes into frames."""
 
     def __init__(self) -> None:
         self._received = bytearray()

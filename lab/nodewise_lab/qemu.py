@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Which QEMU there is, and the options that make it the wanted machine."""
+"""Finds QEMU, and builds the options for a machine."""
 
 import re
 import shutil
@@ -13,13 +13,13 @@ from .layout import Layout, layout_of
 from .machine import Machine
 
 PROGRAM = "qemu-system-x86_64"
-INSTALL = "sudo apt-get install qemu-system-x86"
+INSTALL = "install QEMU: sudo apt-get install qemu-system-x86"
 
 
 @dataclass(frozen=True)
 class Qemu:
     program: str
-    version_text: str  # as it prints it, with the distribution's revision
+    version_text: str  # as QEMU prints it, with the distribution's revision
     version: quirks.QemuVersion
     firmware: tuple[str, ...]  # the -bios option, or nothing for QEMU's default
 
@@ -27,14 +27,14 @@ class Qemu:
 def find() -> Qemu:
     program = shutil.which(PROGRAM)
     if program is None:
-        raise LabError(f"for {PROGRAM}, which emulates the machine", "not found in PATH", INSTALL)
+        raise LabError(f"cannot find {PROGRAM}, which emulates the machine", "it is not in PATH", INSTALL)
     version_text = _output(program, "--version").splitlines()[0]
     match = re.search(r"version (\d+)\.(\d+)\.(\d+)", version_text)
     numbers = tuple(map(int, match.groups())) if match else ()
     if numbers < quirks.OLDEST_QEMU:
         oldest = ".".join(map(str, quirks.OLDEST_QEMU))
         raise LabError(
-            f"{program} for its version ({oldest} or newer is needed)", version_text, INSTALL
+            f"cannot use {program}", f"version {oldest} or later is needed, and this is '{version_text}'", INSTALL
         )
     return Qemu(program, version_text, numbers, _firmware(program))
 
@@ -43,15 +43,15 @@ def _output(*command: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
         raise LabError(
-            f"to run {' '.join(command)}",
-            result.stderr.strip() or f"status {result.returncode}",
+            f"cannot run '{' '.join(command)}'",
+            result.stderr.strip() or f"exit status {result.returncode}",
             INSTALL,
         )
     return result.stdout
 
 
 def _firmware(program: str) -> tuple[str, ...]:
-    """qboot starts a kernel 0.4 s sooner than SeaBIOS; not every distribution has it."""
+    """qboot starts a kernel 0.4 s earlier than SeaBIOS, but not every distribution has it."""
     directories = [Path("/usr/share/qemu"), Path(program).resolve().parent.parent / "share/qemu"]
     if any((directory / "qboot.rom").is_file() for directory in directories):
         return ("-bios", "qboot.rom")
@@ -59,7 +59,7 @@ def _firmware(program: str) -> tuple[str, ...]:
 
 
 def machine_arguments(machine: Machine) -> list[str]:
-    """The board, its processors, memories, distances and costs, and the kernel's options for them."""
+    """The board with its processors, memories, distances and costs, and the kernel's options for them."""
     layout = _layout(machine)
     costs = _cost_arguments(machine)
     board = [
@@ -88,12 +88,12 @@ def _layout(machine: Machine) -> Layout:
     try:
         return layout_of(machine)
     except ValueError as error:
-        cure = "change the machine file; share/doc/nodewise/lab.md, 'Limits', says what can be had"
-        raise LabError(f"for the machine {machine.name}", str(error), cure) from error
+        hint = "change the machine file; share/doc/nodewise/lab.md, 'Limits', describes what is possible"
+        raise LabError(f"cannot build the machine {machine.name}", str(error), hint) from error
 
 
 def _cpu_arguments(layout: Layout) -> list[str]:
-    leading = 0  # QEMU plugs in the first so many slots by itself
+    leading = 0  # QEMU plugs in these first slots by itself
     while leading < len(layout.present) and layout.index(layout.present[leading]) == leading:
         leading += 1
     arguments = [
@@ -126,7 +126,7 @@ def _node_arguments(machine: Machine, layout: Layout, with_costs: bool) -> list[
         arguments += ["-numa", f"cpu,node-id={id},socket-id={socket}"]
     for a in numbers:
         for b in numbers:
-            # Figures of a node that is not there are never shown, but QEMU wants the table full.
+            # The guest never shows distances of a missing node, but QEMU needs the complete table.
             distance = machine.distances.get((a, b), 10 if a == b else 254)
             arguments += ["-numa", f"dist,src={a},dst={b},val={distance}"]
     return arguments
@@ -140,7 +140,7 @@ def _nearest_initiator(machine: Machine, target: int) -> int:
 
 
 def _cost_arguments(machine: Machine) -> list[str]:
-    """The HMAT: only where every latency and bandwidth is known, for a gap would read as "no path"."""
+    """The HMAT, if every latency and bandwidth is known: a gap would mean that there is no path."""
     initiators = [node.id for node in machine.online_nodes if node.cpus]
     targets = [node.id for node in machine.online_nodes if node.memory_bytes]
     known = {(p.name, p.source_node, p.target_node): p.value for p in machine.parameters}
@@ -162,7 +162,7 @@ def _cost_arguments(machine: Machine) -> list[str]:
 def device_arguments(
     port_fd: int, console_fd: int, monitor_fd: int, work_directory: str
 ) -> list[str]:
-    """What connects guest and host. The sockets are inherited: there is no path that others could open."""
+    """The devices between guest and host. QEMU inherits the sockets, so they have no path to open."""
     return [
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-chardev", f"file,id=console,path=/dev/fd/{console_fd}",

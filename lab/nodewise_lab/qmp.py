@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""QEMU's control channel: commands, answers, and file descriptors handed over."""
+"""QEMU's control channel: sends commands and file descriptors, and reads the answers."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class QmpError(Exception):
-    """QEMU refused a command, or is gone."""
+    """QEMU refused a command or has ended."""
 
 
 class Qmp:
@@ -22,23 +22,23 @@ class Qmp:
         return self._send(command, arguments, [])
 
     def hand_over(self, name: str, fd: int) -> None:
-        """Gives QEMU a descriptor that later commands call fd:NAME."""
+        """Passes a descriptor to QEMU; later commands name it fd:NAME."""
         self._send("getfd", {"fdname": name}, [fd])
 
     def status(self) -> str:
         return self.execute("query-status")["status"]
 
     def wait_for_migration(self, seconds: float = 60) -> None:
-        """Until what was started by migrate or migrate-incoming has ended well."""
+        """Waits until the command migrate or migrate-incoming has succeeded."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             state = self.execute("query-migrate")
             if state.get("status") == "completed":
                 return
             if state.get("status") in ("failed", "cancelled"):
-                raise QmpError(state.get("error-desc", "no reason given"))
+                raise QmpError(state.get("error-desc", "QEMU gave no reason"))
             time.sleep(0.003)
-        raise QmpError(f"not done after {seconds:g} s")
+        raise QmpError(f"the migration was not complete after {seconds:g} s")
 
     def _send(self, command: str, arguments: dict[str, Any], fds: list[int]) -> Any:
         request: dict[str, Any] = {"execute": command}
@@ -49,14 +49,14 @@ class Qmp:
         try:
             socket.send_fds(self._connection, [json.dumps(request).encode()], fds)
         except OSError as error:
-            raise QmpError(f"{command}: QEMU is gone ({error.strerror})") from error
+            raise QmpError(f"{command}: QEMU has ended ({error.strerror})") from error
         while True:
             answer = self._message()
             if "error" in answer:
                 raise QmpError(f"{command}: {answer['error'].get('desc')}")
             if "return" in answer:
                 return answer["return"]
-            # Anything else is an event; none is needed here.
+            # All other messages are events, which are not needed.
 
     def _message(self) -> dict[str, Any]:
         while b"\n" not in self._received:

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Everything that depends on the emulator, its version or the host: decisions, with their reasons."""
+"""Decisions that depend on the emulator, its version or the host, with their reasons."""
 
 import os
 import platform
@@ -9,22 +9,22 @@ from .layout import Layout
 
 QemuVersion = tuple[int, int, int]
 
-OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first whose -smp takes empty slots with explicit sockets
+OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first version whose -smp accepts empty slots with explicit sockets
 
-# Without AVX-512 in QEMU's emulation, binaries built for it die so. Said when it happens.
-SIGNAL_HINTS: dict[int, str] = {
-    signal.SIGILL: "the emulated processor has no AVX-512: build for x86-64-v3 at most (-march=x86-64-v3)",
+# The reason and the hint for signals that end a command because of the emulation.
+SIGNAL_REASONS: dict[int, tuple[str, str]] = {
+    signal.SIGILL: ("the emulated processor has no AVX-512", "build for x86-64-v3: -march=x86-64-v3"),
 }
 
 _BOOT_OPTIONS = (
     "console=ttyS0",
-    "quiet",  # every line on an emulated serial port costs milliseconds
-    "panic=-1",  # a panic reboots, which ends QEMU, which the runner sees
+    "quiet",  # each line on an emulated serial port takes milliseconds
+    "panic=-1",  # a panic reboots the guest, which ends QEMU
     "mitigations=off",
     "nokaslr",
     "no_timer_check",
     "lpj=10000000",
-    # Emulated processors are stopped for long by a busy host; that is no fault of theirs.
+    # A busy host stops emulated processors for a long time, which is not an error of the guest.
     "nowatchdog",
     "rcupdate.rcu_cpu_stall_suppress=1",
     "rcupdate.rcu_expedited=1",
@@ -35,25 +35,25 @@ _BOOT_OPTIONS = (
     "i8042.noaux",
     "i8042.nokbd",
     "i8042.nopnp",
-    # Placement must be the command's own doing; jobs turn these on.
+    # The command decides about placement; jobs turn these on.
     "numa_balancing=disable",
     "transparent_hugepage=madvise",
-    # Never here: tsc=reliable. With it, QEMU 7.2 and thread=multi, one boot in six hung.
+    # Do not add tsc=reliable: with QEMU 7.2 and thread=multi, one boot in six hung.
 )
 
 
-# Up to this many processors Linux addresses interrupts by a bit mask, beyond it by number.
+# With up to 8 processors Linux addresses interrupts by a bit mask, with more by number.
 _CPUS_ADDRESSED_BY_MASK = 8
 
 
 def boot_options(layout: Layout) -> tuple[str, ...]:
     """The kernel's command line."""
     options = list(_BOOT_OPTIONS)
-    # QEMU (7.2) loses interrupts that are addressed by mask to processors behind a gap in the numbers
-    # of interrupt controllers, and the boot hangs. With more possible processors there are no masks.
+    # QEMU 7.2 loses interrupts that a mask addresses to processors after a gap in the numbers of interrupt
+    # controllers, and the boot hangs. With more possible processors Linux uses no masks.
     if layout.apic_ids_have_gaps and layout.slot_count <= _CPUS_ADDRESSED_BY_MASK:
         options.append(f"possible_cpus={_CPUS_ADDRESSED_BY_MASK + 1}")
-    # Linux takes the TSCs of Intel processors for synchronised: the case that hung, by another way.
+    # Linux assumes that the TSCs of Intel processors are synchronised, and hangs as with tsc=reliable.
     if layout.threads > 1:
         options.append("tsc=unstable")
     return tuple(options)
@@ -64,10 +64,10 @@ def host_cpus() -> int:
 
 
 def accelerator(guest_cpus: int, qemu: QemuVersion, counting: bool) -> str:
-    """TCG with one thread for all processors, or one for each.
+    """TCG with one thread for all processors, or one thread for each.
 
-    Threads that wait for one another on few host processors cost more than they bring. And only an
-    x86 host orders memory accesses strongly enough to run x86 processors side by side.
+    On a host with few processors, several threads wait for one another and are slower than one. And only
+    an x86 host orders memory accesses strongly enough to run x86 processors in parallel.
     """
     if counting:
         parallel = counts_in_parallel(qemu)
@@ -77,8 +77,11 @@ def accelerator(guest_cpus: int, qemu: QemuVersion, counting: bool) -> str:
 
 
 def counts_in_parallel(qemu: QemuVersion) -> bool:
-    """From QEMU 9.0 on, thread=single tells a plug-in the processor for which a block of code was
-    translated, not the one that runs it. Before, either is right, and single counts repeat exactly."""
+    """Whether to count with one thread for each processor.
+
+    From QEMU 9.0 on, thread=single passes a plug-in the processor for which a block of code was translated,
+    not the one that runs it. Before, both modes are right, and the counts of thread=single repeat exactly.
+    """
     return qemu >= (9, 0, 0)
 
 
@@ -90,12 +93,12 @@ def plugin_api(qemu: QemuVersion) -> int:
 
 
 def cpu_model(threads_per_core: int) -> str:
-    # Five-level page tables (la57) make every walk of the emulated MMU longer and serve 128 PiB.
+    # Five-level page tables (la57) lengthen every page walk, and only address spaces over 128 TiB need them.
     model = "max,la57=off"
     if threads_per_core == 1:
         return model
-    # QEMU's own is an AMD processor, of which it cannot describe hardware threads. An Intel one it can;
-    # the model number is an old one, which makes Linux use no feature that QEMU lacks.
+    # QEMU's default is an AMD processor, for which QEMU cannot describe hardware threads; for an Intel
+    # processor it can. With this old model number Linux uses no feature that QEMU lacks.
     return f"{model},vendor=GenuineIntel,family=6,model=13"
 
 
@@ -104,5 +107,5 @@ def hotplug_cpu_type() -> str:
 
 
 def bandwidth_argument(gigabytes_per_second: float) -> str:
-    """QEMU's 'M' is 2^20, but what it writes into the HMAT is the number of them, which Linux reads as MB/s."""
+    """QEMU's 'M' is 2^20, but QEMU writes the number before it into the HMAT, and Linux reads it as MB/s."""
     return f"{round(gigabytes_per_second * 1000)}M"

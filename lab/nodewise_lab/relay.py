@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Carries the command's streams and signals between the caller and the guest, and brings back its end."""
+"""Passes the command's streams and signals between the caller and the guest, and returns its status."""
 
 import errno
 import os
@@ -17,9 +17,9 @@ from .vm import VirtualMachine, failure_of_guest
 
 _TICK_SECONDS = 0.2
 _IMPATIENCE_SECONDS = 1.0
-# A signal to the process group arrives twice: its sender's, and the one that the command passes on.
+# A signal to the process group arrives twice: from its sender, and from the `nodewise` command.
 _SAME_INTERRUPT_SECONDS = 0.2
-# What poll(2) promises a pipe or terminal to take without waiting.
+# After poll(2), a pipe or terminal accepts at least this much without waiting.
 _SAFE_WRITE_BYTES = 4096
 
 
@@ -34,7 +34,7 @@ class _Sink:
 
 
 class Relay:
-    """One job of one machine. `fds` are the caller's stdin, stdout and stderr."""
+    """Runs one job on one machine. `fds` are the caller's stdin, stdout and stderr."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Relay:
         self._reporter = reporter
         self._deadline = deadline
         self._grace_seconds = grace_seconds
-        self._overdue = False  # the time limit has passed, and the command was asked to end
+        self._overdue = False  # the time limit was reached, and the command got SIGTERM
         self._stdin_fd = fds[0]
         self._sinks = {
             FrameType.STDOUT: _Sink(fds[1], Stream.STDOUT),
@@ -99,7 +99,7 @@ class Relay:
         if self._wait_status is None:
             to_port = selectors.EVENT_WRITE if self._to_guest else 0
             wanted[self._machine.port.fileno()] = selectors.EVENT_READ | to_port
-            # Unsent frames mean that the guest is busy: reading on would only fill memory.
+            # Unsent frames mean that the guest is busy: more input would only fill memory.
             if self._stdin_open and self._stdin_credit > 0 and not self._to_guest:
                 wanted[self._stdin_fd] = selectors.EVENT_READ
         for sink in self._sinks.values():
@@ -115,7 +115,7 @@ class Relay:
         except BlockingIOError:
             return
         except OSError:
-            return  # QEMU is gone; reading the port says so, with the reason
+            return  # QEMU has ended; reading the port reports it, with the reason
         del self._to_guest[:sent]
 
     def _receive(self) -> None:
@@ -127,7 +127,7 @@ class Relay:
             data = b""
         if not data:
             raise self._machine.failure(
-                "to run the command to its end", "the virtual machine ended before it"
+                "cannot run the command to its end", "the virtual machine ended first"
             )
         for frame, payload in self._machine.decoder.feed(data):
             self._handle(frame, payload)
@@ -136,7 +136,7 @@ class Relay:
         if sink := self._sinks.get(frame):
             if sink.open:
                 sink.waiting += (
-                    payload  # written when poll says so: signals must not wait for a slow reader
+                    payload  # written when poll reports that it fits: signals must not wait for a slow reader
                 )
         elif frame == FrameType.CREDIT:
             self._stdin_credit += protocol.integers(payload, 2)[1]
@@ -154,7 +154,7 @@ class Relay:
             data = os.read(self._stdin_fd, min(self._stdin_credit, protocol.FRAME_DATA_BYTES))
         except BlockingIOError:
             return
-        except OSError:  # a closed descriptor, a terminal of another session: nothing to read, then
+        except OSError:  # a closed descriptor or a terminal of another session: there is no input
             data = b""
         if data:
             self._stdin_credit -= len(data)
@@ -176,10 +176,10 @@ class Relay:
             self._send(protocol.encode_integers(FrameType.CREDIT, sink.stream, written))
 
     def _output_lost(self, sink: _Sink, error: OSError) -> None:
-        """The guest's pipe is closed too, so that the command meets what it would meet on the host."""
+        """Closes the guest's pipe, too, so that the command gets the same error as on the host."""
         if error.errno != errno.EPIPE:
             self._reporter.warning(
-                f"the command's {sink.stream.name.lower()} is lost: {error.strerror}"
+                f"the rest of the command's {sink.stream.name.lower()} is lost: {error.strerror}"
             )
         sink.open = False
         sink.waiting.clear()
@@ -211,7 +211,7 @@ class Relay:
     def _watch(self) -> None:
         self._show_console()
         if self._deadline is None or time.monotonic() <= self._deadline or self._finished():
-            return  # its end may have come in the very step in which its time was up
+            return  # a command that ends in the same step has met its limit
         if self._overdue or not self._grace_seconds:
             raise _overdue()
         self._overdue = True
@@ -221,6 +221,6 @@ class Relay:
 
 def _overdue() -> LabError:
     return LabError(
-        "to run the command", "not finished when its time was up",
+        "cannot run the command to its end", "the time limit was reached",
         "give it more time: --on-timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
     )  # fmt: skip

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""From a machine file and a command to the command's end."""
+"""Runs a command on a machine, from its start to its end."""
 
 import contextlib
 import signal
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import counting, initrd, job, kernel, qemu, quirks, snapshot, terminal, vm
-from .errors import Reporter
+from .errors import Reporter, with_hint
 from .job import Settings
 from .machine import Machine
 from .relay import Relay
@@ -25,14 +25,14 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     timeout_seconds: float = 0  # 0: none
     use_snapshot: bool = True
-    counts: Path | None = None  # where the traffic that was counted is to be written
-    grace_seconds: float = 0  # what the command has after the time limit, to end by itself
+    counts: Path | None = None  # the file for the counted traffic
+    grace_seconds: float = 0  # between SIGTERM at the time limit and the end of the machine
 
 
 def run(
     request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)
 ) -> int:
-    """The command's exit code, or minus the signal that ended it."""
+    """Returns the command's exit code, or minus the number of the signal that ended it."""
     deadline = time.monotonic() + request.timeout_seconds if request.timeout_seconds else None
     guest_kernel = kernel.ensure(reporter)
     emulator = qemu.find()
@@ -54,7 +54,7 @@ def run(
                 reporter,
             )
         )
-        stack.callback(_tell_modes, machine, reporter)
+        stack.callback(_report_modes, machine, reporter)
         if request.settings.tty:
             stack.enter_context(terminal.raw())
             inbox.watch_window_size()
@@ -65,30 +65,31 @@ def run(
     return status
 
 
-def _tell_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
+def _report_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
     if not machine.modes:
         return
     for name in dict.fromkeys(map(_shown, machine.modes.stripped)):
         reporter.warning(
-            f"{name}: written without setuid and setgid bits, since the lab was started by root"
+            f"{name}: written without setuid and setgid bits, because root started the lab"
         )
     if machine.modes.missing:
-        reporter.detail(f"modes of files are not watched: {machine.modes.missing}")
+        reporter.detail(f"setuid and setgid bits of files are not checked: {machine.modes.missing}")
 
 
 def _shown(name: str) -> str:
-    """Names the folder for changes of the overlay, which are copied under another name first."""
+    """The name to print. Changes of the overlay are copied under another name first: prints their folder."""
     directory, _, file = name.rpartition("/")
     return f"files copied to {directory}" if file.startswith(_UNFINISHED) else name
 
 
 def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter: Reporter) -> None:
-    """What the virtual machine has to do with the command's end, if anything."""
-    if hint := quirks.SIGNAL_HINTS.get(-status):
-        reporter.warning(f"the command died by {signal.Signals(-status).name}: {hint}")
+    """Warns if the virtual machine is the reason for the command's end."""
+    if known := quirks.SIGNAL_REASONS.get(-status):
+        reason, hint = known
+        reporter.warning(with_hint(f"the command died by {signal.Signals(-status).name}: {reason}", hint))
     if _OUT_OF_MEMORY in machine.console_text():
         size = wanted.memory_bytes >> 20
-        cure = "raise lab.memory_bytes_per_node in the machine file"
+        hint = "increase lab.memory_bytes_per_node in the machine file"
         reporter.warning(
-            f"the guest, {size} MiB in all, ran out of memory and killed a process; cure: {cure}"
+            with_hint(f"the guest ran out of memory ({size} MiB in total) and killed a process", hint)
         )

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Does the guest show what the machine file says, and does its kernel do what placement needs?"""
+"""Checks that the guest matches the machine file and that its kernel supports placement."""
 
 import os
 import re
@@ -13,8 +13,8 @@ from .machine import MIB, Machine, Node, parse_list
 from .run import Request, run
 from .signals import SignalInbox
 
-# What the kernel keeps for itself: its image and tables (on the first node with memory), a descriptor
-# for each page, and the tail of a range that fills no allocation block.
+# The kernel reserves memory for its image and tables (on the first node with memory), for a descriptor of
+# each page, and at the end of a range that fills no allocation block.
 _KERNEL_BYTES = 96 * MIB
 _OVERHEAD_BYTES = 16 * MIB
 _OVERHEAD_SHARE = 0.03
@@ -42,13 +42,13 @@ def run_on(machine: Machine, inbox: SignalInbox, reporter: Reporter, use_snapsho
     print("\n".join(lines))
     failed = status != 0 or any(line.startswith("FAILED") for line in lines)
     print(
-        f"{machine.name}: {'the guest differs from the machine file' if failed else 'the guest is the machine file'}"
+        f"{machine.name}: the guest {'differs from' if failed else 'matches'} the machine file"
     )
     return STATUS_LAB_FAILED if failed else 0
 
 
 class _View:
-    """What the guest's sysfs showed, by file name."""
+    """The contents of the guest's sysfs, by file name."""
 
     def __init__(self, text: str):
         self._lines: dict[str, list[str]] = {}
@@ -92,7 +92,7 @@ def _compare(machine: Machine, view: _View) -> list[str]:
         )
         results.append(_memory_result(machine, node, view.total_bytes(node.id)))
     threads = layout_of(machine).threads
-    results.append(_result("hardware threads a core", threads, len(view.numbers("siblings"))))
+    results.append(_result("hardware threads per core", threads, len(view.numbers("siblings"))))
     return results + _cost_results(machine, view)
 
 
@@ -109,11 +109,11 @@ def _memory_result(machine: Machine, node: Node, seen: int) -> str:
     )
     good = node.memory_bytes - reserve <= seen <= node.memory_bytes
     text = f"memory of node {node.id}: {seen // MIB} of {node.memory_bytes // MIB} MiB"
-    return f"ok {text}" if good else f"FAILED {text}: more is missing than a kernel reserves"
+    return f"ok {text}" if good else f"FAILED {text}: more is missing than the kernel reserves"
 
 
 def _cost_results(machine: Machine, view: _View) -> list[str]:
-    """Linux shows each memory's costs from its best initiator only; a file may give none at all."""
+    """Linux shows each memory's costs from its best initiator only. A machine file may have no costs."""
     results = []
     for node in machine.online_nodes:
         latency = view.text(f"node{node.id}/access0/initiators/read_latency")

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Signals to the runner: before the command runs they end the runner, then they are the command's."""
+"""Signals to the runner: they end it until the command runs, and go to the command from then on."""
 
 import os
 import resource
@@ -12,14 +12,14 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class SignalInbox:
-    """Installs the handlers for the life of the process."""
+    """Installs the handlers until the process ends."""
 
     def __init__(self) -> None:
         self._forwarding = False
         self.fd, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in _FORWARDED:
-            # nohup(1) and shells' background jobs have some ignored; that stays so.
+            # Signals that nohup(1) or a shell's background job ignores stay ignored.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._handle)
 
@@ -41,11 +41,11 @@ class SignalInbox:
 
 
 def end_like(status: int) -> int:
-    """Ends this process as the command ended. Returns an exit status where that is the way."""
+    """Ends this process by the signal that ended the command, or returns the exit status."""
     if status >= 0:
         return status
     number = -status
-    # The command may have left a core file; one of this interpreter would help nobody.
+    # The command may have left a core file; a core file of this interpreter is of no use.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         if number not in (signal.SIGKILL, signal.SIGSTOP):
@@ -53,5 +53,5 @@ def end_like(status: int) -> int:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
         os.kill(os.getpid(), number)
     except (OSError, ValueError):
-        pass  # a number that this interpreter or system does not take
+        pass  # this interpreter or system does not know the number
     return 128 + number

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""A machine that waits for a job: restored from the cache, or booted and then put there."""
+"""Returns a machine that waits for a job: restores a snapshot, or boots the machine and saves one."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ from .vm import BOOT_SECONDS, Blueprint, VirtualMachine
 _STATE = "state"  # QEMU's migration stream
 _CHUNK = 1 << 20
 _PIPE_BYTES = 1 << 20
-_PATIENCE_SECONDS = BOOT_SECONDS  # who holds the lock boots
+_PATIENCE_SECONDS = BOOT_SECONDS  # the holder of the lock boots
 _SNAPSHOTS_KEPT = 16  # about 100 MiB each
 
 
@@ -31,7 +31,7 @@ def entry_of(blueprint: Blueprint) -> cache.Entry:
 def ready_machine(
     blueprint: Blueprint, name: str, work_directory: str, use_snapshot: bool, reporter: Reporter
 ) -> VirtualMachine:
-    """The guest waits for its job when this returns."""
+    """Returns when the guest waits for its job."""
     if not use_snapshot:
         return _boot(blueprint, work_directory, reporter)
     entry = entry_of(blueprint)
@@ -46,7 +46,7 @@ def ready_machine(
         except LabError as error:
             reporter.warning(f"no snapshot: {error}")
             return _boot(blueprint, work_directory, reporter)
-        # Another run may have made it while this one waited.
+        # Another run may have saved it in the meantime.
         if machine := _restored(blueprint, entry, work_directory, reporter):
             return machine
         machine = _boot(blueprint, work_directory, reporter)
@@ -75,7 +75,7 @@ def _or_end(machine: VirtualMachine, action: Callable[[], None]) -> None:
 def _restored(
     blueprint: Blueprint, entry: cache.Entry, work_directory: str, reporter: Reporter
 ) -> VirtualMachine | None:
-    """None: there is no snapshot, or none that can be used."""
+    """None: there is no snapshot that can be used."""
     if not entry.exists:
         return None
     started = time.monotonic()
@@ -84,7 +84,7 @@ def _restored(
         _load(machine, entry.path / _STATE)
     except (QmpError, OSError) as error:
         machine.end()
-        reporter.warning(f"the snapshot {entry.key} cannot be restored and is made anew: {error}")
+        reporter.warning(f"cannot restore the snapshot {entry.key}; making a new one: {error}")
         entry.remove()
         return None
     except BaseException:
@@ -102,8 +102,8 @@ def _load(machine: VirtualMachine, state: Path) -> None:
             machine.qmp.hand_over("state", end.fd)
         with contextlib.closing(_Descriptor(writer)) as end:
             machine.qmp.execute("migrate-incoming", uri="fd:state")
-            # The state ends with a description for people, which QEMU may leave unread. Whether what
-            # counts has arrived, QEMU itself says.
+            # QEMU may not read the description for people at the end of the state. QEMU reports
+            # whether the state is complete.
             with contextlib.suppress(BrokenPipeError):
                 while os.sendfile(end.fd, file.fileno(), None, _CHUNK):
                     pass
@@ -114,7 +114,7 @@ def _load(machine: VirtualMachine, state: Path) -> None:
 def _save_or_warn(
     machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter
 ) -> None:
-    """Saves the machine, which goes on afterwards, also if it could not be saved."""
+    """Saves the machine, which continues afterwards even if it could not be saved."""
     started = time.monotonic()
     about = {
         "machine": name,
@@ -128,14 +128,14 @@ def _save_or_warn(
         cache.keep_most_recent("snapshot", _SNAPSHOTS_KEPT)
         reporter.detail(f"snapshot made in {time.monotonic() - started:.2f} s")
     except OSError as error:
-        reporter.warning(f"no snapshot: {cache.failure('to store it in the cache', error)}")
+        reporter.warning(f"no snapshot: {cache.failure('cannot store it in the cache', error)}")
     except QmpError as error:
-        reporter.warning(f"no snapshot: QEMU answered {error}; later starts stay slow")
+        reporter.warning(f"no snapshot, so the next start is slow, too: QEMU reports: {error}")
     machine.qmp.execute("cont")
 
 
 def _save(machine: VirtualMachine, state: Path) -> None:
-    """Written by this process and not by a helper of QEMU's, so that the file system's answer is known."""
+    """Writes the file in this process, not by a helper of QEMU, to get the file system's errors."""
     reader, writer = _wide_pipe()
     with contextlib.closing(_Descriptor(reader)) as source, open(state, "wb") as file:
         with contextlib.closing(_Descriptor(writer)) as end:
@@ -149,9 +149,7 @@ def _save(machine: VirtualMachine, state: Path) -> None:
 
 def _wide_pipe() -> tuple[int, int]:
     reader, writer = os.pipe()
-    with contextlib.suppress(
-        OSError
-    ):  # beyond the user's share of pipe memory: slower, that is all
+    with contextlib.suppress(OSError):  # over the user's limit of pipe memory the pipe is only slower
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return reader, writer
 

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The caller's terminal while the guest's pseudo terminal interprets the keys."""
+"""Sets the caller's terminal to raw mode, because the guest's pseudo terminal interprets the keys."""
 
 import contextlib
 import os
@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 from .errors import LabError
 
+_HINT = "start it from a terminal, or run a command without one: nodewise run --on lab:MACHINE -- COMMAND"
+
 
 @contextlib.contextmanager
 def raw(fd: int = 0) -> Iterator[None]:
     if not os.isatty(fd):
-        raise LabError("for a terminal (--tty)", "stdin is none", "run without --tty")
+        raise LabError("cannot start a terminal (--tty)", "stdin is not a terminal", _HINT)
     before = termios.tcgetattr(fd)
     tty.setraw(fd)
     try:

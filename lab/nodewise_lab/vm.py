@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""One QEMU process, its channels, and its state on the way to a guest that waits for a job."""
+"""One QEMU process with its channels, until its guest waits for a job."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from . import quirks
 from .counting import Counting
-from .errors import LabError
+from .errors import RETRY_HINT, LabError
 from .kernel import Kernel
 from .machine import Machine
 from .modes import ModeGuard
@@ -29,14 +29,14 @@ _CONSOLE_TAIL_LINES = 25
 
 @dataclass(frozen=True)
 class Blueprint:
-    """Everything that decides what a booted guest is; the same blueprint, the same snapshot."""
+    """Everything that determines a booted guest. Guests of the same blueprint have the same snapshot."""
 
     qemu: Qemu
     kernel: Kernel
     initrd: bytes
     machine_arguments: tuple[str, ...]
     guest_cpus: int
-    counting: Counting | None = None  # no part of what a snapshot holds
+    counting: Counting | None = None  # not a part of the snapshot
 
     @property
     def identity(self) -> list[str]:
@@ -45,7 +45,7 @@ class Blueprint:
 
 
 class VirtualMachine:
-    """Starts QEMU at once. Use as a context manager: at its end QEMU is ended, whatever happened."""
+    """Starts QEMU at once. A context manager: at its end QEMU ends, too, also after an exception."""
 
     def __init__(self, blueprint: Blueprint, work_directory: str, incoming: bool = False):
         self.decoder = Decoder()
@@ -54,7 +54,7 @@ class VirtualMachine:
         self.port, qemu_port = socket.socketpair()
         monitor, qemu_monitor = socket.socketpair()
         self._monitor = monitor
-        # Root's alone: a program that anybody may start as root would outlast the virtual machine.
+        # Only for root: a setuid program of root would stay on the host after the virtual machine.
         self.modes = ModeGuard() if os.geteuid() == 0 else None
         counting = blueprint.counting
         with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
@@ -76,13 +76,13 @@ class VirtualMachine:
             try:
                 self.qmp = Qmp(monitor)  # QEMU answers once it has opened everything it inherited
             except QmpError as error:
-                raise self.failure("to start QEMU", str(error)) from error
+                raise self.failure("cannot start QEMU", str(error)) from error
             except BaseException:
                 self.end()
                 raise
 
     def _start(self, command: list[str], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
-        # A session of its own: Ctrl-C at the terminal is for the command, not for QEMU.
+        # In a session of its own, because Ctrl-C at the terminal is for the command, not for QEMU.
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=self._complaints, stderr=self._complaints,
             pass_fds=inherited, start_new_session=True, preexec_fn=self._prepare,
@@ -111,7 +111,7 @@ class VirtualMachine:
         self._monitor.close()
 
     def wait_until_ready(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Until init says that it waits for a job. Calls `tick` meanwhile."""
+        """Returns when init reports that it waits for a job. Calls `tick` in the meantime."""
         deadline = time.monotonic() + BOOT_SECONDS
         while True:
             tick()
@@ -122,10 +122,10 @@ class VirtualMachine:
                 if time.monotonic() < deadline:
                     continue
                 raise self.failure(
-                    "to boot the virtual machine", f"not ready after {BOOT_SECONDS} s"
+                    "cannot boot the virtual machine", f"it was not ready after {BOOT_SECONDS} s"
                 ) from None
             if not data:
-                raise self.failure("to boot the virtual machine", "QEMU ended") from None
+                raise self.failure("cannot boot the virtual machine", "QEMU ended") from None
             for frame, payload in self.decoder.feed(data):
                 if frame == FrameType.READY:
                     self.port.settimeout(None)
@@ -138,18 +138,16 @@ class VirtualMachine:
         return os.pread(self.console.fileno(), size, 0).decode(errors="replace").replace("\r", "")
 
     def failure(self, asked: str, answered: str) -> LabError:
-        """The error with everything that QEMU and the guest's kernel have said."""
+        """The error with the messages of QEMU and the end of the guest's console."""
         size = os.fstat(self._complaints.fileno()).st_size
         said = os.pread(self._complaints.fileno(), size, 0).decode(errors="replace").strip()
         console = "\n".join(self.console_text().strip().splitlines()[-_CONSOLE_TAIL_LINES:])
         if said:
-            answered += f"; QEMU says: {said}"
+            answered += f"; QEMU reports: {said}"
         if console:
-            answered += f"; the guest's console ends with:\n{console}\n"
+            answered += f"; the guest's console ends with:\n{console}"
         self.end()
-        return LabError(
-            asked, answered, "run it again with --verbose, and with --no-snapshot if it fails again"
-        )
+        return LabError(asked, answered, RETRY_HINT)
 
 
 def blueprint(qemu: Qemu, kernel: Kernel, initrd: bytes, machine: Machine) -> Blueprint:
@@ -159,8 +157,8 @@ def blueprint(qemu: Qemu, kernel: Kernel, initrd: bytes, machine: Machine) -> Bl
 def failure_of_guest(payload: bytes) -> LabError:
     """The error that init reports."""
     status = int.from_bytes(payload[:4], "little")
-    asked, answered, cure = payload[4:].decode(errors="replace").split("\0")[:3]
-    return LabError(asked, answered, cure, status)
+    asked, answered, hint = payload[4:].decode(errors="replace").split("\0")[:3]
+    return LabError(asked, answered, hint, status)
 
 
 _PR_SET_PDEATHSIG = 1
@@ -168,5 +166,5 @@ _libc = ctypes.CDLL(None)
 
 
 def _die_with_parent() -> None:
-    """A runner that is killed outright cannot end QEMU; the kernel does it then."""
+    """If the runner is killed, it cannot end QEMU; the kernel ends QEMU then."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -5,10 +5,11 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
-#include <nodewise/error.hpp>
+#include <fmt/core.h>
 
 #include "advise/cures.hpp"
 #include "advise/entries.hpp"
@@ -19,6 +20,7 @@
 #include "advise/propose.hpp"
 #include "advise/remarks.hpp"
 #include "advise/words.hpp"
+#include "base/counted.hpp"
 
 namespace nodewise::advise {
 
@@ -26,9 +28,8 @@ namespace {
 
 /// Groups sites whose objects the same code touched first; sites without a known toucher stay
 /// together.
-std::vector<std::vector<std::size_t>> by_toucher(const analysis_input& of,
-                                                 const std::vector<std::size_t>& sites) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
+std::vector<positions> by_toucher(const analysis_input& of, const positions& sites) {
+  std::map<std::pair<std::string, std::string>, positions> groups;
   for (const std::size_t s : sites) {
     const profile::object& what = *of.items()[of.sites()[s].items.front()].what;
     const profile::frame* const own =
@@ -37,11 +38,7 @@ std::vector<std::vector<std::size_t>> by_toucher(const analysis_input& of,
                           : std::pair(own->module, own->function)]
         .push_back(s);
   }
-  std::vector<std::vector<std::size_t>> all;
-  for (auto& [code, group] : groups) {
-    all.push_back(std::move(group));
-  }
-  return all;
+  return {std::views::values(groups).begin(), std::views::values(groups).end()};
 }
 
 named_objects named(const analysis& of, std::size_t at) {
@@ -62,55 +59,32 @@ named_objects named(const analysis& of, std::size_t at) {
   return made;
 }
 
-/// Adds up shares by the program's own line.
-class code_sum {
- public:
-  void add(const profile::frame& where, double amount) {
-    const std::string label = profile::label_of(where);
-    const auto same = std::ranges::find_if(
-        all_, [&](const code_share& each) { return profile::label_of(each.where) == label; });
-    if (same != all_.end()) {
-      same->share += amount;
-    } else {
-      all_.push_back({where, amount});
-    }
-    sum_ += amount;
+/// The code with most of the amounts, and its share of all.
+std::vector<code_share> greatest_shares(std::vector<profile::using_code> all) {
+  constexpr std::size_t most = 5;
+  const double sum = sum_over(all, &profile::using_code::amount);
+  profile::keep_most_used(all, most);
+  std::vector<code_share> made;
+  for (const profile::using_code& each : all) {
+    made.push_back({each.where, sum > 0 ? each.amount / sum : 0});
   }
-  [[nodiscard]] std::vector<code_share> greatest() {
-    constexpr std::size_t most = 5;
-    std::ranges::sort(all_, {}, [](const code_share& each) {
-      return std::tuple(-each.share, profile::label_of(each.where), each.where.offset);
-    });
-    all_.resize(std::min(all_.size(), most));
-    for (code_share& each : all_) {
-      each.share = sum_ > 0 ? each.share / sum_ : 0;
-    }
-    return std::move(all_);
-  }
+  return made;
+}
 
- private:
-  std::vector<code_share> all_;
-  double sum_ = 0;
-};
-
-void add_code(const analysis_input& of, const std::vector<std::size_t>& sites, finding& into) {
-  code_sum touched;
-  code_sum used;
-  for (const std::size_t s : sites) {
-    for (const std::size_t i : of.sites()[s].items) {
-      const profile::object& what = *of.items()[i].what;
-      for (const profile::first_touch& each : what.touches) {
-        if (const profile::frame* const own = profile::own_frame(each.where)) {
-          touched.add(*own, static_cast<double>(each.pages));
-        }
-      }
-      for (const profile::using_code& each : what.used_at) {
-        used.add(each.where, each.amount);
+void add_code(const analysis_input& of, const positions& sites, finding& into) {
+  std::vector<profile::using_code> touched;
+  std::vector<profile::using_code> used;
+  for (const std::size_t i : of.items_of(sites)) {
+    const profile::object& what = *of.items()[i].what;
+    for (const profile::first_touch& each : what.touches) {
+      if (const profile::frame* const own = profile::own_frame(each.where)) {
+        touched.push_back({*own, static_cast<double>(each.pages)});
       }
     }
+    used.insert(used.end(), what.used_at.begin(), what.used_at.end());
   }
-  into.first_touched = touched.greatest();
-  into.used = used.greatest();
+  into.first_touched = greatest_shares(std::move(touched));
+  into.used = greatest_shares(std::move(used));
 }
 
 /// Finds what is wrong with programs that ran together.
@@ -122,36 +96,28 @@ class search {
 
   void run() {
     for (const detector& each : detectors()) {
-      const std::string missing = missing_evidence(of_.input, each.needs);
+      std::string missing = missing_evidence(of_.input, each.needs);
+      const positions sites = missing.empty() ? each.sites(of_, free_for(each)) : positions();
+      if (missing.empty() && sites.empty() && each.unjudged != nullptr) {
+        missing = each.unjudged(of_);
+      }
       if (!missing.empty()) {
         not_asked(each.what, missing);
-        continue;
+      } else if (!sites.empty()) {
+        look(each, sites);
       }
-      const std::vector<std::size_t> sites = each.sites(of_, free_for(each));
-      if (sites.empty()) {
-        const std::string figure = each.unjudged == nullptr ? "" : each.unjudged(of_);
-        if (!figure.empty()) {
-          not_asked(each.what, figure);
-        }
-        continue;
-      }
-      look(each, sites);
-      if (each.explains_objects) {
-        for (const std::size_t s : sites) {
-          free_[s] = 0;
-        }
+      for (const std::size_t s : sites) {
+        free_[s] = each.concerns == scope::program ? free_[s] : 0;
       }
     }
   }
 
  private:
-  /// Patterns with a placement remedy, except `own_placement`, skip sites that the program places
-  /// itself: nothing from outside can change these.
+  /// A plan cannot change sites that the program places itself.
   [[nodiscard]] std::vector<char> free_for(const detector& by) const {
     std::vector<char> free = free_;
     for (std::size_t s = 0; s < free.size(); ++s) {
-      const bool other = by.placement_cures && by.what != pattern::own_placement;
-      free[s] = other && of_.input.sites()[s].places_itself ? 0 : free[s];
+      free[s] = by.can_place() && of_.input.sites()[s].places_itself ? 0 : free[s];
     }
     return free;
   }
@@ -166,13 +132,13 @@ class search {
 
   /// Makes one finding for each place in the code that touched; those not worth it alone are tried
   /// once more together.
-  void look(const detector& by, const std::vector<std::size_t>& sites) {
-    if (!by.explains_objects || !by.placement_cures) {
-      tell_of(by, sites);
+  void look(const detector& by, const positions& sites) {
+    if (!by.can_place()) {
+      report(by, sites);
       return;
     }
-    std::vector<std::size_t> rest;
-    for (const std::vector<std::size_t>& group : by_toucher(of_.input, sites)) {
+    positions rest;
+    for (const positions& group : by_toucher(of_.input, sites)) {
       finding made = finding_of(by, group);
       if (is_worth_it(made.worth)) {
         into_.findings.push_back(std::move(made));
@@ -182,72 +148,66 @@ class search {
     }
     if (!rest.empty()) {
       std::ranges::sort(rest);
-      tell_of(by, rest);
+      report(by, rest);
     }
   }
 
-  void tell_of(const detector& by, const std::vector<std::size_t>& sites) {
+  void report(const detector& by, const positions& sites) {
     finding made = finding_of(by, sites);
     if (is_worth_it(made.worth)) {
       into_.findings.push_back(std::move(made));
       return;
     }
     dismissal none{by.what, std::move(made.objects), made.worth, ""};
-    double bytes = 0;
-    for (const std::size_t s : sites) {
-      bytes += of_.input.sites()[s].bytes;
-    }
-    const double share = of_.input.bytes() > 0 ? bytes / of_.input.bytes() : 0;
+    const double share =
+        of_.input.bytes() > 0 ? bytes_moved(of_.input, sites) / of_.input.bytes() : 0;
     constexpr double little = 0.05;
-    if (none.worth.binds_before == "the program's own work") {
-      none.reason = "threads wait for their own work, not for memory";
+    if (none.worth.binds_before == own_work) {
+      none.reason = "threads are limited by their own work, not by memory";
     } else if (share < little) {
-      none.reason = "it makes " + percent(share) + " of the program's traffic";
+      none.reason = fmt::format("it makes up only {} of the program's traffic", percent(share));
     } else if (by.what == pattern::dynamic_schedule && are_spread(sites)) {
-      none.reason = "its pages are spread already, which is all that placement can do; only work "
-                    "that stays with its data would be nearer";
+      none.reason = "its pages are already spread, and placement can do no more: only work that "
+                    "stays with its data would be local";
     } else {
-      none.reason = "by the model the program would be " +
-                    percent(std::max(0.0, made.worth.ratio - 1)) +
-                    " faster: less than runs differ by";
+      none.reason = fmt::format("the predicted gain, {}, is within the variation between runs",
+                                percent(std::max(0.0, made.worth.ratio - 1)));
     }
     into_.not_worth.push_back(std::move(none));
   }
 
-  [[nodiscard]] bool are_spread(const std::vector<std::size_t>& sites) const {
-    return std::ranges::all_of(sites, [&](std::size_t s) {
-      return std::ranges::none_of(of_.input.sites()[s].items,
-                                  [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
-    });
+  [[nodiscard]] bool are_spread(const positions& sites) const {
+    return std::ranges::none_of(of_.input.items_of(sites),
+                                [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
   }
 
-  finding finding_of(const detector& by, const std::vector<std::size_t>& sites) {
-    suspicion told = by.describe(of_, sites);
+  finding finding_of(const detector& by, const positions& sites) {
+    suspicion found = by.describe(of_, sites);
     finding made;
     made.what = by.what;
-    made.title = std::move(told.title);
-    made.evidence = std::move(told.evidence);
-    made.remarks = std::move(told.remarks);
+    made.title = std::move(found.title);
+    made.evidence = std::move(found.evidence);
+    made.remarks = std::move(found.remarks);
     for (const std::size_t s : sites) {
       made.objects.push_back(named(of_, s));
     }
     const double samples = samples_of(of_.input, sites);
-    if (by.placement_cures) {
+    if (by.can_place()) {
       const decision placed = decide(of_, sites, {});
       for (const std::size_t program : of_.input.programs()) {
         std::vector<plans::entry> some = entries_for(of_, program, placed.objects);
         std::ranges::move(some, std::back_inserter(made.entries));
       }
-      if (!told.after) {
-        told.after = placed.after;
+      if (!found.after) {
+        found.after = placed.after;
       }
     }
-    const auto worth = by.placement_cures ? worth_of_placing : worth_of;
-    made.worth = told.worth ? *told.worth : worth(of_.input, now_, *told.after, samples);
-    if (!told.worth && told.after && by.placement_cures && made.entries.empty() &&
+    const auto worth = by.can_place() ? worth_of_placing : worth_of;
+    made.worth = found.worth ? *found.worth : worth(of_.input, now_, *found.after, samples);
+    if (!found.worth && found.after && by.can_place() && made.entries.empty() &&
         made.worth.how == gain::kind::predicted) {
       made.worth.how = gain::kind::at_most;
-      made.worth.note = "no placement was found; this is if all data were near";
+      made.worth.note = "if all data were local; no such placement was found";
     }
     add_code(of_.input, sites, made);
     made.cures = cures_for(of_, by.what, sites, !made.entries.empty());
@@ -261,7 +221,7 @@ class search {
 };
 
 /// One proposal for each binary: ranks of the same program share a plan if they agree.
-std::vector<proposal> proposals_for(const analysis& of, const std::vector<std::size_t>& job) {
+std::vector<proposal> proposals_for(const analysis& of, const positions& job) {
   std::vector<proposal> all;
   for (const std::size_t program : job) {
     proposal made = propose(of, program);
@@ -282,7 +242,7 @@ std::vector<proposal> proposals_for(const analysis& of, const std::vector<std::s
 advice advise(const profile::profile& of, const topology& on) {
   std::deque<analysis_input> jobs; // an analysis_input cannot be moved
   double largest = 0;
-  for (std::vector<std::size_t>& programs : jobs_of(of)) {
+  for (positions& programs : jobs_of(of)) {
     largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes());
   }
   advice made;
@@ -307,8 +267,9 @@ advice advise(const profile::profile& of, const topology& on) {
     add_remarks(what, made);
   }
   if (left_out > 0) {
-    made.remarks.push_back(count_of(left_out, "program") +
-                           " moved less than 1 % of what the largest did, and got no advice");
+    made.remarks.push_back(
+        fmt::format("{} with less than 1 % of the traffic of the largest program: no advice",
+                    counted(left_out, "program")));
   }
   std::ranges::sort(made.findings, {}, [](const finding& each) {
     const bool known = each.worth.how != gain::kind::unavailable;

@@ -20,21 +20,14 @@ constexpr double much_more = 2;
 constexpr double takes_part = 0.5;
 
 /// The worker that makes nearly all use of the item; `nowhere` if several do.
-std::size_t only_user(const item& of, std::size_t workers) {
-  std::vector<double> by(workers, 0);
+std::size_t only_user(const analysis_input& in, const item& of) {
+  std::vector<double> by(in.workers().size(), 0);
   for (const profile::use_run& run : of.uses) {
-    for (const profile::use& use : run.by) {
-      const std::size_t w = of.first_worker + use.by;
-      if (w < workers && use.amount > 0) {
-        by[w] += use.amount;
-      }
-    }
+    for_each_use(in, of, run, [&](std::size_t w, double amount) { by[w] += amount; });
   }
-  const auto most = std::ranges::max_element(by);
   const double all = std::accumulate(by.begin(), by.end(), 0.0);
-  return most != by.end() && *most > 0 && *most >= nearly_all * all
-             ? static_cast<std::size_t>(most - by.begin())
-             : nowhere;
+  const std::size_t most = by.empty() ? nowhere : greatest_at(by);
+  return all > 0 && by[most] >= nearly_all * all ? most : nowhere;
 }
 
 } // namespace
@@ -48,9 +41,9 @@ void analysis_input::mark_alone() {
   }
   for (const std::size_t program : programs_) {
     std::vector<double> own(workers_.size(), 0);
-    std::vector<std::size_t> users;
+    positions users;
     for (const item& each : items_) {
-      users.push_back(each.program == program ? only_user(each, workers_.size()) : nowhere);
+      users.push_back(each.program == program ? only_user(*this, each) : nowhere);
       if (users.back() != nowhere) {
         own[users.back()] += each.bytes();
       }

@@ -18,13 +18,13 @@ constexpr std::uint64_t least_block = 1 << 20;
 constexpr std::uint64_t least_interleaved = 64 << 10;
 
 alternative all_arrays(const analysis& of, std::size_t program, const binding& threads,
-                       plans::layout how, std::uint64_t least_bytes) {
+                       placements::kind how, std::uint64_t least_bytes) {
   const analysis_input& all = of.input;
   decision made;
   made.threads = threads;
   made.before = {flow_under(all, {}, of.swept), {}};
   for (std::size_t s = 0; s < all.sites().size(); ++s) {
-    assignment some{s, {}, {.how = how}};
+    assignment some{s, {}, {{how}}};
     for (const std::size_t i : all.sites()[s].items) {
       const bool can = all.sites()[s].placeable && !all.sites()[s].places_itself;
       const bool fits = all.items()[i].what->bytes >= least_bytes;
@@ -38,9 +38,10 @@ alternative all_arrays(const analysis& of, std::size_t program, const binding& t
   }
   plans::entry any;
   any.which.least_bytes = least_bytes;
-  any.how = how;
+  any.where.how = how;
   any.why = "no placement by array was found to be better";
-  alternative one{plans::word_of(any), plan_without_entries(all, program, threads), {}, false};
+  alternative one{
+      placements::text_of(any.where), plan_without_entries(all, program, threads), {}, false};
   one.plan.objects = {std::move(any)};
   one.expected = outcome_of(all, times_after(of, made));
   return one;
@@ -53,11 +54,11 @@ decision page_by_page(const analysis& of, const binding& threads) {
   // The agent's settings have room for this many runs, and each is a separate mapping.
   constexpr std::size_t most_runs = 4000;
   const analysis_input& all = of.input;
-  const std::vector<std::size_t> sites = placeable_sites(of);
+  const positions sites = placeable_sites(of);
   decision made = decide(of, sites, threads);
   std::size_t runs = 0;
   for (const std::size_t s : sites) {
-    const std::vector<std::size_t>& items = all.sites()[s].items;
+    const positions& items = all.sites()[s].items;
     if (!all.sites()[s].placeable || items.size() != 1 || !of.shapes[items.front()].anyones()) {
       continue;
     }
@@ -67,11 +68,11 @@ decision page_by_page(const analysis& of, const binding& threads) {
     }
     runs += parts.size();
     std::erase_if(made.objects, [&](const assignment& each) { return each.site == s; });
-    made.objects.push_back({s, items, {.how = plans::layout::map, .parts = std::move(parts)}});
+    made.objects.push_back({s, items, {{placements::kind::map, std::move(parts)}}});
   }
   std::size_t together = 0;
   for (const assignment& each : made.objects) {
-    together += each.how.parts.size();
+    together += each.how.where.owners.size();
   }
   return runs > 0 && together <= most_runs ? made : decision{};
 }
@@ -85,8 +86,8 @@ std::vector<alternative> alternatives(const profile::profile& of, const topology
   const binding threads = choose_binding(seen, program);
   const decision bold = decide_boldly(seen, placeable_sites(seen), threads);
   std::vector<alternative> made = {
-      all_arrays(seen, program, threads, plans::layout::interleaved, least_interleaved),
-      all_arrays(seen, program, threads, plans::layout::blocked, least_block),
+      all_arrays(seen, program, threads, placements::kind::interleave, least_interleaved),
+      all_arrays(seen, program, threads, placements::kind::blocked, least_block),
       {"placement by array", plan_of(seen, program, bold),
        outcome_of(what, times_after(seen, bold)), true}};
   if (const decision pages = page_by_page(seen, threads); !pages.objects.empty()) {

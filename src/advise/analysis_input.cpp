@@ -5,9 +5,10 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/arithmetic.hpp>
 
@@ -25,9 +26,7 @@ constexpr double was_there = 0.05;
 constexpr double nearly_all = 0.9;
 
 bool is_placeable(object_kind what) {
-  return what == object_kind::heap || what == object_kind::map ||
-         what == object_kind::static_array || what == object_kind::group ||
-         what == object_kind::region;
+  return what != object_kind::stack && what != object_kind::file && what != object_kind::other;
 }
 
 /// Limited to 0..1, whatever the file contains.
@@ -95,8 +94,7 @@ std::size_t position_or_nowhere(const model::machine_costs& on, node_id node) {
   return on.position_of(node).value_or(nowhere);
 }
 
-analysis_input::analysis_input(const profile::profile& of, const topology& on,
-                               std::vector<std::size_t> programs)
+analysis_input::analysis_input(const profile::profile& of, const topology& on, positions programs)
     : profile_(of), machine_(on), programs_(std::move(programs)),
       costs_(model::costs_of(on.machine())),
       other_costs_(cores_draw_more(costs_)
@@ -132,30 +130,22 @@ analysis_input::analysis_input(const profile::profile& of, const topology& on,
 void analysis_input::add_workers(std::size_t program) {
   const std::size_t first = workers_.size();
   const std::vector<profile::thread>& threads = profile_.programs[program].threads;
-  std::size_t main = 0;
-  for (std::size_t t = 0; t < threads.size(); ++t) {
-    main = threads[t].main ? t : main;
-  }
+  const positions mains = positions_where(threads, &profile::thread::main);
+  const std::size_t main = mains.empty() ? 0 : mains.back();
   for (std::size_t t = 0; t < threads.size(); ++t) {
     worker each;
     each.program = program;
     each.thread = t;
     each.ordinal = t == main ? 0 : t < main ? t + 1 : t;
-    double all = 0;
     for (const profile::thread::stay& stay : threads[t].stays) {
       const std::size_t node = position_or_nowhere(costs_, stay.node);
-      const bool has_cores = std::ranges::any_of(
-          costs_.cores, [&](const model::core_unit& core) { return core.node == node; });
-      if (has_cores && stay.samples > 0) {
+      if (stay.samples > 0 && has_cores(node)) {
         each.parts.push_back({node, static_cast<double>(stay.samples)});
-        all += static_cast<double>(stay.samples);
       }
     }
+    double all = sum_over(each.parts, &worker::part::share);
     std::erase_if(each.parts, [&](const auto& part) { return part.share < was_there * all; });
-    all = 0;
-    for (const worker::part& part : each.parts) {
-      all += part.share;
-    }
+    all = sum_over(each.parts, &worker::part::share);
     for (worker::part& part : each.parts) {
       part.share /= all;
     }
@@ -187,11 +177,8 @@ void analysis_input::add_items(std::size_t program, std::size_t first_worker) {
                     ? assume_uses(made)
                     : std::span<const profile::use_run>(each.uses);
     for (const profile::use_run& run : made.uses) {
-      for (const profile::use& use : run.by) {
-        const bool usable = use.by < from.threads.size() && std::isfinite(use.amount) &&
-                            use.amount > 0 && run.count > 0;
-        made.units += usable ? use.amount : 0;
-      }
+      for_each_use(*this, made, run,
+                   [&](std::size_t, double amount) { made.units += run.count > 0 ? amount : 0; });
     }
     items_.push_back(std::move(made));
   }
@@ -274,7 +261,7 @@ void analysis_input::add_sites() {
           static_cast<std::size_t>(each.what - profile_.programs[each.program].objects.data());
       const std::optional<int> rank = profile_.programs[each.program].rank;
       const std::string whose =
-          rank && programs_.size() > 1 ? " (rank " + std::to_string(*rank) + ")" : "";
+          rank && programs_.size() > 1 ? fmt::format(" (rank {})", *rank) : "";
       sites_.push_back({each.program,
                         names[each.program][position] + whose,
                         {},
@@ -326,14 +313,23 @@ void analysis_input::leave_single_rows() {
 void analysis_input::add_bytes() {
   for (const item& each : items_) {
     for (const profile::use_run& run : each.uses) {
-      for (const profile::use& use : run.by) {
-        const std::size_t w = each.first_worker + use.by;
-        if (w < workers_.size() && std::isfinite(use.amount) && use.amount > 0) {
-          workers_[w].bytes += use.amount * each.unit_bytes * (1 + each.write_share);
-        }
-      }
+      for_each_use(*this, each, run, [&](std::size_t w, double amount) {
+        workers_[w].bytes += amount * each.unit_bytes * (1 + each.write_share);
+      });
     }
   }
+}
+
+positions analysis_input::items_of(const positions& sites) const {
+  positions all;
+  for (const std::size_t s : sites) {
+    all.insert(all.end(), sites_[s].items.begin(), sites_[s].items.end());
+  }
+  return all;
+}
+
+double bytes_moved(const analysis_input& of, const positions& sites) {
+  return sum_over(sites, [&](std::size_t s) { return of.sites()[s].bytes; });
 }
 
 } // namespace nodewise::advise

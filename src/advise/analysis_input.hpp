@@ -4,9 +4,12 @@
 // threads used which pages in which memory. A node is its position in `machine_costs::nodes`.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <deque>
-#include <optional>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +23,8 @@
 namespace nodewise::advise {
 
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+/// Of sites, items, workers or nodes.
+using positions = std::vector<std::size_t>;
 
 /// A thread of one of the programs.
 struct worker {
@@ -66,7 +71,7 @@ struct item {
 struct site {
   std::size_t program = 0;
   std::string name; ///< as used in findings
-  std::vector<std::size_t> items;
+  positions items;
   double bytes = 0; ///< moved by them
   bool placeable = false;
   bool places_itself = false; ///< by the library; it cannot be placed from outside
@@ -75,14 +80,14 @@ struct site {
 class analysis_input {
  public:
   /// `programs`: positions of those that are priced together. `of` and `on` must outlive this.
-  analysis_input(const profile::profile& of, const topology& on, std::vector<std::size_t> programs);
+  analysis_input(const profile::profile& of, const topology& on, positions programs);
 
   analysis_input(const analysis_input&) = delete;
   analysis_input& operator=(const analysis_input&) = delete;
 
   [[nodiscard]] const profile::profile& profile() const noexcept { return profile_; }
   [[nodiscard]] const topology& machine() const noexcept { return machine_; }
-  [[nodiscard]] const std::vector<std::size_t>& programs() const noexcept { return programs_; }
+  [[nodiscard]] const positions& programs() const noexcept { return programs_; }
   [[nodiscard]] const model::machine_costs& costs() const noexcept { return costs_; }
   /// The other interpretation of what the machine's bandwidths limit, where that is ambiguous.
   [[nodiscard]] const model::machine_costs& other_costs() const noexcept { return other_costs_; }
@@ -90,13 +95,14 @@ class analysis_input {
   /// The memory where first touch by the node's processors puts pages.
   [[nodiscard]] std::size_t memory_of(std::size_t node) const { return memory_of_[node]; }
   /// The operating system's node number.
-  [[nodiscard]] int number_of(std::size_t node) const { return to_int(costs_.nodes[node]); }
+  [[nodiscard]] node_id number_of(std::size_t node) const { return costs_.nodes[node]; }
 
   [[nodiscard]] const std::vector<worker>& workers() const noexcept { return workers_; }
   [[nodiscard]] const std::vector<item>& items() const noexcept { return items_; }
-  [[nodiscard]] const std::vector<site>& sites() const noexcept {
-    return sites_;
-  } ///< most bytes first
+  /// Most bytes first.
+  [[nodiscard]] const std::vector<site>& sites() const noexcept { return sites_; }
+  /// The items of these sites.
+  [[nodiscard]] positions items_of(const positions& sites) const;
   [[nodiscard]] double bytes() const noexcept { return bytes_; } ///< moved by all items
 
   /// Which threads use memory was not observed. It is assumed that all threads use, in equal
@@ -112,11 +118,12 @@ class analysis_input {
   /// them. Numbers restart for threads that are started after all earlier ones were joined.
   [[nodiscard]] bool main_works(std::size_t program) const { return main_works_[program] != 0; }
   /// Sizes of nested parallel regions, outermost first; empty if teams are flat.
-  [[nodiscard]] const std::vector<std::size_t>& teams(std::size_t program) const {
-    return teams_[program];
-  }
+  [[nodiscard]] const positions& teams(std::size_t program) const { return teams_[program]; }
   [[nodiscard]] const profile::program& program(std::size_t at) const {
     return profile_.programs[at];
+  }
+  [[nodiscard]] const profile::thread& thread(const worker& of) const {
+    return program(of.program).threads[of.thread];
   }
 
  private:
@@ -130,18 +137,21 @@ class analysis_input {
   void leave_single_rows();
   void add_bytes();
   void mark_alone();
+  [[nodiscard]] bool has_cores(std::size_t node) const {
+    return std::ranges::find(costs_.cores, node, &model::core_unit::node) != costs_.cores.end();
+  }
   [[nodiscard]] model::page_map map_now(const profile::object& of) const;
   [[nodiscard]] std::span<const profile::use_run> assume_uses(const item& of);
 
   const profile::profile& profile_;
   const topology& machine_;
-  std::vector<std::size_t> programs_;
+  positions programs_;
   model::machine_costs costs_;
   model::machine_costs other_costs_;
-  std::vector<std::size_t> memory_of_;
+  positions memory_of_;
   std::vector<worker> workers_;
-  std::vector<char> main_works_;                ///< by program of the profile
-  std::vector<std::vector<std::size_t>> teams_; ///< likewise
+  std::vector<char> main_works_; ///< by program of the profile
+  std::vector<positions> teams_; ///< likewise
   std::vector<item> items_;
   std::vector<site> sites_;
   std::deque<std::vector<profile::use_run>> assumed_uses_;
@@ -153,5 +163,59 @@ class analysis_input {
 
 /// The node's position; `nowhere` if the machine does not have the node.
 [[nodiscard]] std::size_t position_or_nowhere(const model::machine_costs& on, node_id node);
+
+/// By the objects of these sites.
+[[nodiscard]] double bytes_moved(const analysis_input& of, const positions& sites);
+
+/// Calls `then(worker, amount)` for each use of these pages. A profile may contain any values, so
+/// other threads and invalid amounts are left out.
+template <class Then>
+void for_each_use(const analysis_input& of, const item& what, const profile::use_run& run,
+                  const Then& then) {
+  const std::size_t threads = of.program(what.program).threads.size();
+  for (const profile::use& use : run.by) {
+    if (use.by < threads && std::isfinite(use.amount) && use.amount > 0) {
+      then(what.first_worker + use.by, use.amount);
+    }
+  }
+}
+
+/// The sum of `value(each)`.
+template <class Range, class Value>
+[[nodiscard]] double sum_over(const Range& all, const Value& value) {
+  double sum = 0;
+  for (const auto& each : all) {
+    sum += static_cast<double>(std::invoke(value, each));
+  }
+  return sum;
+}
+
+/// 0, 1, ..., `end` - 1.
+[[nodiscard]] inline positions positions_to(std::size_t end) {
+  positions all(end);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+/// The positions before `end` for which `is(position)` holds, ascending.
+template <class Is>
+[[nodiscard]] positions positions_below(std::size_t end, const Is& is) {
+  positions found;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (is(i)) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+/// The positions where `is(each)` holds, ascending.
+template <class Range, class Is>
+[[nodiscard]] positions positions_where(const Range& all, const Is& is) {
+  return positions_below(all.size(), [&](std::size_t i) { return std::invoke(is, all[i]); });
+}
+
+/// The position of the first of the greatest values; there must be one.
+[[nodiscard]] inline std::size_t greatest_at(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+}
 
 } // namespace nodewise::advise

@@ -51,8 +51,8 @@ bool main_works_in(const profile::program& of, std::size_t main) {
 
 void analysis_input::number_workers(std::size_t program, std::size_t first_worker) {
   const profile::program& from = profile_.programs[program];
-  const bool told =
-      std::ranges::any_of(from.threads, [](const auto& t) { return t.number.has_value(); });
+  const bool are_known = std::ranges::any_of(
+      from.threads, [](const profile::thread& each) { return each.number.has_value(); });
   std::size_t main = 0;
   for (std::size_t w = first_worker; w < workers_.size(); ++w) {
     main = workers_[w].ordinal == 0 ? workers_[w].thread : main;
@@ -70,7 +70,7 @@ void analysis_input::number_workers(std::size_t program, std::size_t first_worke
       each.number = works ? 0 : nowhere;
     } else if (const auto own = from.threads[each.thread].number) {
       each.number = *own + behind;
-    } else if (!told) { // otherwise the program did not start it
+    } else if (!are_known) { // otherwise the program did not start it
       each.number = each.ordinal - 1 + behind;
     }
   }
@@ -78,8 +78,8 @@ void analysis_input::number_workers(std::size_t program, std::size_t first_worke
 
 /// The sizes of nested parallel regions, outermost first, if all inner teams are alike and the
 /// program's other threads are an outer team of that size; else empty.
-std::vector<std::size_t> nested_teams(const profile::program& of) {
-  std::vector<std::size_t> teams;
+positions nested_teams(const profile::program& of) {
+  positions teams;
   std::size_t outer = 0;
   for (const profile::thread& each : of.threads) {
     if (!each.nested) {
@@ -90,7 +90,7 @@ std::vector<std::size_t> nested_teams(const profile::program& of) {
       return {};
     }
   }
-  return !teams.empty() && teams.front() == outer ? teams : std::vector<std::size_t>{};
+  return !teams.empty() && teams.front() == outer ? teams : positions{};
 }
 
 /// Numbers a runtime's threads in order of creation, after their leader: the main thread, or a
@@ -164,9 +164,7 @@ void analysis_input::mark_active(std::size_t program, std::size_t first_worker) 
   for (const auto& [at, nodes] : touched) {
     const auto most =
         std::ranges::max_element(nodes, {}, [](const auto& each) { return each.second; });
-    const bool has_cores = std::ranges::any_of(
-        costs_.cores, [&](const model::core_unit& core) { return core.node == most->first; });
-    if (workers_[at].home == nowhere && has_cores) {
+    if (workers_[at].home == nowhere && has_cores(most->first)) {
       workers_[at].home = most->first;
       workers_[at].parts = {{most->first, 1}};
     }

@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 namespace {
 
-using plans::layout;
+using placements::kind;
 
 /// Memories near the program's threads, each once, ascending.
 std::vector<std::size_t> memories_of(const analysis_input& of,
@@ -33,9 +33,9 @@ std::vector<std::size_t> memories_of(const analysis_input& of,
 /// all weighted by bandwidth. Empty if every memory has threads.
 std::vector<candidate> over_idle_memories(const analysis_input& of,
                                           const std::vector<std::size_t>& used) {
-  std::vector<plans::memory_weight> idle;
-  std::vector<plans::memory_weight> all;
-  std::vector<plans::memory_weight> weighted;
+  std::vector<placements::owner_run> idle;
+  std::vector<placements::owner_run> all;
+  std::vector<placements::owner_run> weighted;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < of.nodes(); ++n) {
     const double bandwidth = of.costs().memory[n].value;
@@ -46,44 +46,40 @@ std::vector<candidate> over_idle_memories(const analysis_input& of,
     if (!(bandwidth > 0)) {
       continue;
     }
-    const plans::memory_weight one{of.costs().nodes[n], 1};
+    const auto node = static_cast<std::size_t>(to_int(of.costs().nodes[n]));
     constexpr double finer = 2; // in halves of the slowest memory's weight
     constexpr double heaviest = 64;
     const double weight = std::round(std::min(finer * bandwidth / least, heaviest));
-    all.push_back(one);
-    weighted.push_back({one.node, static_cast<std::uint32_t>(weight)});
+    all.push_back({1, node});
+    weighted.push_back({static_cast<std::uint64_t>(weight), node});
     if (!std::ranges::binary_search(used, n)) {
-      idle.push_back(one);
+      idle.push_back({1, node});
     }
   }
   if (idle.empty()) {
     return {};
   }
-  std::vector<candidate> made;
-  for (const auto& memories : {all, idle, weighted}) {
-    made.push_back({.how = layout::interleaved, .memories = memories});
-  }
-  return made;
+  return {{{kind::interleave, all}}, {{kind::interleave, idle}}, {{kind::weighted, weighted}}};
 }
 
 model::page_map by_parts(const analysis_input& of, std::size_t pages,
-                         const std::vector<plans::part_run>& parts,
+                         const std::vector<placements::owner_run>& parts,
                          const std::vector<std::size_t>& nodes, const model::page_map& otherwise) {
   double all = 0;
-  for (const plans::part_run& run : parts) {
+  for (const placements::owner_run& run : parts) {
     all += static_cast<double>(run.parts);
   }
   std::vector<model::page_block> blocks;
   double before = 0;
-  for (const plans::part_run& run : parts) {
+  for (const placements::owner_run& run : parts) {
     before += static_cast<double>(run.parts);
     const auto last =
         static_cast<std::size_t>(std::round(static_cast<double>(pages) * before / all));
-    if (run.thread >= nodes.size() || nodes[run.thread] == nowhere) {
+    if (run.owner >= nodes.size() || nodes[run.owner] == nowhere) {
       return otherwise;
     }
     if (blocks.empty() ? last > 0 : last > blocks.back().last) {
-      blocks.push_back({last, of.memory_of(nodes[run.thread])});
+      blocks.push_back({last, of.memory_of(nodes[run.owner])});
     }
   }
   return blocks.empty() ? otherwise : model::page_map::of_blocks(std::move(blocks));
@@ -159,30 +155,38 @@ std::size_t filled_pages(const analysis_input& of, const item& what) {
 model::page_map map_under(const analysis_input& of, const item& what, const candidate& how,
                           const std::vector<std::size_t>& homes) {
   const std::size_t pages = filled_pages(of, what);
-  if (how.how == layout::untouched) {
+  if (how.where.how == kind::none) {
     return homes.empty() ? what.now : follow_touch(of, what, homes);
   }
   const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);
-  switch (how.how) {
-  case layout::blocked:
+  switch (how.where.how) {
+  case kind::blocked:
     return by_parts(of, pages, equal_parts(nodes.size()), nodes, what.now);
-  case layout::map:
-    return by_parts(of, pages, how.parts, nodes, what.now);
-  case layout::on_thread:
-    return by_parts(of, pages, {{1, how.thread}}, nodes, what.now);
-  case layout::interleaved:
-  case layout::cyclic:
-  case layout::untouched:
+  case kind::map:
+  case kind::thread:
+    return by_parts(of, pages, how.where.owners, nodes, what.now);
+  case kind::interleave:
+  case kind::weighted:
+  case kind::cyclic:
+  case kind::none:
+  case kind::local:
+  case kind::bind:
+  case kind::prefer:
     break;
   }
   std::vector<std::size_t> memories;
-  for (const plans::memory_weight& each : how.memories) {
-    memories.insert(memories.end(), each.weight, position_or_nowhere(of.costs(), each.node));
+  for (const placements::owner_run& run : how.where.owners) {
+    memories.insert(memories.end(), run.parts,
+                    position_or_nowhere(of.costs(), placements::node_of(run)));
   }
   if (memories.empty()) {
     memories = memories_of(of, nodes);
   }
   return memories.empty() ? what.now : model::page_map::in_turn(memories);
+}
+
+candidate on_thread(std::size_t thread) {
+  return {{kind::thread, {{1, thread}}}};
 }
 
 std::vector<candidate> candidates_for(const analysis& of, const std::vector<std::size_t>& items,
@@ -201,7 +205,7 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
     std::ranges::move(over_idle_memories(of.input, memories), std::back_inserter(made));
   };
   if (of.shapes[most].anyones()) { // a block would have an owner only by chance
-    made.push_back({layout::interleaved});
+    made.push_back({{kind::interleave}});
     add_idle();
     return made;
   }
@@ -209,7 +213,7 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
   const auto top = seen.greatest_user();
   if (all[most].alone) { // no other thread needs it near, and other memories are idle anyway
     if (top) {
-      made.push_back({layout::on_thread, *top});
+      made.push_back(on_thread(*top));
     }
     return made;
   }
@@ -219,23 +223,23 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
     // parts are no simpler than an exact map of the same length.
     if (all[most].what->kind == profile::object_kind::group) {
       if (exact.runs.size() < 2 || exact.runs.size() > nodes.size()) {
-        made.push_back({layout::map, 0, equal_parts(nodes.size())});
+        made.push_back({{kind::map, equal_parts(nodes.size())}});
       }
     } else {
-      made.push_back({layout::blocked});
+      made.push_back({{kind::blocked}});
     }
   }
   if (const auto& users = seen.users(); users.size() > 1 && users.size() < nodes.size()) {
-    made.push_back({layout::map, 0, parts_for(users)});
+    made.push_back({{kind::map, parts_for(users)}});
   }
   if (top) {
-    made.push_back({layout::on_thread, *top});
+    made.push_back(on_thread(*top));
   }
   if (!of.input.assumed()) {
     if (exact.runs.size() > 1) {
-      made.push_back({layout::map, 0, std::move(exact.runs), exact.lost});
+      made.push_back({{kind::map, std::move(exact.runs)}, exact.lost});
     }
-    made.push_back({layout::interleaved});
+    made.push_back({{kind::interleave}});
     add_idle();
   }
   for (candidate& each : made) {

@@ -9,20 +9,16 @@
 #include "advise/analysis_input.hpp"
 #include "advise/shape.hpp"
 #include "model/page_map.hpp"
-#include "plan/plan.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::advise {
 
 /// Thread numbers are those of a plan.
 struct candidate {
-  plans::layout how = plans::layout::untouched;
-  std::size_t thread = 0;
-  std::vector<plans::part_run> parts = {};
+  placements::placement where = {};
   double lost = 0; ///< 0..1 of the use: cost of having fewer parts than the exact map
   /// 0..1: see `use_map::misplaced`; only where it is known.
   double misplaced = 0;
-  /// For `interleaved`: these memories, with or without threads; empty: those with threads.
-  std::vector<plans::memory_weight> memories = {};
 };
 
 /// The node of each thread of a program, by its number; `nowhere` if unknown. Threads after the
@@ -40,6 +36,9 @@ struct candidate {
 [[nodiscard]] model::page_map map_under(const analysis_input& of, const item& what,
                                         const candidate& how,
                                         const std::vector<std::size_t>& homes);
+
+/// All of an object on the node of one thread.
+[[nodiscard]] candidate on_thread(std::size_t thread);
 
 /// Candidates worth trying for objects that are placed alike, the simplest first. The first one
 /// leaves them as they are. `most_runs` limits the length of maps.

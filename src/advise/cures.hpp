@@ -3,7 +3,6 @@
 // Remedies as sentences and as code to paste.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "advise/finding.hpp"
@@ -13,7 +12,7 @@ namespace nodewise::advise {
 
 /// In the language of the code that touches the first of these sites' objects, for the runtimes
 /// that the program has, most important first. `planned`: a plan handles it.
-[[nodiscard]] std::vector<cure> cures_for(const analysis& of, pattern what,
-                                          const std::vector<std::size_t>& sites, bool planned);
+[[nodiscard]] std::vector<cure> cures_for(const analysis& of, pattern what, const positions& sites,
+                                          bool planned);
 
 } // namespace nodewise::advise

@@ -10,8 +10,8 @@ namespace nodewise::advise {
 
 namespace {
 
+using placements::kind;
 using plans::code_place;
-using plans::layout;
 
 constexpr std::uint64_t small_block = 64 << 10;
 
@@ -67,10 +67,6 @@ plans::condition condition_for(const analysis_input& of, std::size_t site) {
   return made;
 }
 
-bool same(const candidate& a, const candidate& b) {
-  return a.how == b.how && a.thread == b.thread && a.parts == b.parts && a.memories == b.memories;
-}
-
 std::string reason(const analysis& of, const assignment& what) {
   double bytes = 0;
   for (const std::size_t i : what.items) {
@@ -78,22 +74,27 @@ std::string reason(const analysis& of, const assignment& what) {
   }
   const std::string name = of.input.sites()[what.site].name;
   std::string text = name + ": ";
-  switch (what.how.how) {
-  case layout::blocked:
+  const placements::placement& where = what.how.where;
+  switch (where.how) {
+  case kind::blocked:
     text += "threads use it in equal blocks";
     break;
-  case layout::map:
+  case kind::map:
     text += "each part to the node that uses it most";
     break;
-  case layout::on_thread:
-    text += "thread " + std::to_string(what.how.thread) + " and its node use it most";
+  case kind::thread:
+    text += "thread " + std::to_string(where.owners.front().owner) + " and its node use it most";
     break;
-  case layout::interleaved:
-    text += what.how.memories.empty() ? "all nodes use its pages"
-                                      : "memories without threads take their part of its traffic";
+  case kind::interleave:
+  case kind::weighted:
+    text += where.owners.empty() ? "all nodes use its pages"
+                                 : "memories without threads take their part of its traffic";
     break;
-  case layout::cyclic:
-  case layout::untouched:
+  case kind::cyclic:
+  case kind::none:
+  case kind::local:
+  case kind::bind:
+  case kind::prefer:
     text += "as it is";
     break;
   }
@@ -104,7 +105,7 @@ std::string reason(const analysis& of, const assignment& what) {
           " of its traffic was remote";
   const bool scattered =
       std::ranges::any_of(what.items, [&](std::size_t i) { return of.shapes[i].scattered(); });
-  if (scattered && what.how.how == layout::map) {
+  if (scattered && where.how == kind::map) {
     text += "; the map follows the data of this input, and another input needs its own";
   }
   if (what.how.lost > 0.001) {
@@ -116,10 +117,7 @@ std::string reason(const analysis& of, const assignment& what) {
 plans::entry entry_of(const analysis& of, const assignment& what) {
   plans::entry made;
   made.which = condition_for(of.input, what.site);
-  made.how = what.how.how;
-  made.thread = what.how.thread;
-  made.parts = what.how.parts;
-  made.memories = what.how.memories;
+  made.where = what.how.where;
   made.why = reason(of, what);
   const std::string& name = of.input.sites()[what.site].name;
   made.name = name == plans::label_of(made.which) ? "" : name;
@@ -140,7 +138,7 @@ std::vector<plans::entry> entries_for(const analysis& of, std::size_t program,
   const assignment* last = nullptr;
   for (const assignment& each : objects) {
     const site& where = of.input.sites()[each.site];
-    if (where.program != program || where.places_itself || each.how.how == layout::untouched) {
+    if (where.program != program || where.places_itself || each.how.where.how == kind::none) {
       continue;
     }
     if (each.items.size() == where.items.size()) {
@@ -149,7 +147,7 @@ std::vector<plans::entry> entries_for(const analysis& of, std::size_t program,
       continue;
     }
     const std::uint64_t nth = order_in_site(of.input, each);
-    if (last != nullptr && last->site == each.site && same(last->how, each.how) &&
+    if (last != nullptr && last->site == each.site && last->how.where == each.how.where &&
         made.back().which.last == nth) {
       made.back().which.last = nth + each.items.size();
     } else {

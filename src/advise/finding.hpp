@@ -110,7 +110,7 @@ struct dismissal {
 /// A pattern that could not be checked.
 struct unexamined {
   pattern what = pattern::serial_initialisation;
-  std::string missing; ///< "who uses memory was not observed"
+  std::string missing; ///< "uses of memory were not observed"
 };
 
 } // namespace nodewise::advise

@@ -2,8 +2,6 @@
 //
 // From which threads use which pages, and where pages are or could be, to traffic in time.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -37,21 +35,14 @@ bool in_pieces(const std::vector<char>& swept) {
   return std::ranges::any_of(swept, [](char each) { return each != 0; });
 }
 
+const model::page_map& map_in(const analysis_input& of, const page_maps& where, std::size_t item) {
+  return where.empty() || where[item] == nullptr ? of.items()[item].now : *where[item];
+}
+
 /// Number of matrices at the end of a flow for what the main thread uses alone.
 std::size_t matrices_alone(const analysis_input& of) {
   return std::ranges::any_of(of.items(), &item::alone) ? 1 : 0;
 }
-
-} // namespace
-
-void matrix::add(const matrix& other, double times) {
-  for (std::size_t i = 0; i < read.size(); ++i) {
-    read[i] += other.read[i] * times;
-    written[i] += other.written[i] * times;
-  }
-}
-
-namespace {
 
 /// Runs of uses of the item, and the lines written per line used.
 struct moved_runs {
@@ -63,7 +54,6 @@ struct moved_runs {
 void add_runs(const analysis_input& of, const item& what, const moved_runs& moved,
               const model::page_map& map, matrix& into, double from, double to) {
   const auto pages = static_cast<double>(what.what->pages);
-  const std::size_t threads = of.program(what.program).threads.size();
   std::vector<double> shares(into.columns);
   for (const profile::use_run& run : moved.runs) {
     const double first = std::max(static_cast<double>(run.first), from * pages);
@@ -74,21 +64,24 @@ void add_runs(const analysis_input& of, const item& what, const moved_runs& move
     std::ranges::fill(shares, 0);
     add_shares(of, what, map, first, last, shares);
     const double part = (last - first) / static_cast<double>(run.count) * what.unit_bytes;
-    for (const profile::use& use : run.by) {
-      if (use.by >= threads || !std::isfinite(use.amount) || use.amount <= 0) {
-        continue;
-      }
-      const std::size_t row = (what.first_worker + use.by) * into.columns;
+    for_each_use(of, what, run, [&](std::size_t w, double amount) {
       for (std::size_t n = 0; n < into.columns; ++n) {
-        const double bytes = use.amount * part * shares[n];
-        into.read[row + n] += bytes;
-        into.written[row + n] += bytes * moved.write_share;
+        const double bytes = amount * part * shares[n];
+        into.read[w * into.columns + n] += bytes;
+        into.written[w * into.columns + n] += bytes * moved.write_share;
       }
-    }
+    });
   }
 }
 
 } // namespace
+
+void matrix::add(const matrix& other, double times) {
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    read[i] += other.read[i] * times;
+    written[i] += other.written[i] * times;
+  }
+}
 
 void add_item(const analysis_input& of, const item& what, const model::page_map& map, matrix& into,
               double from, double to) {
@@ -101,8 +94,7 @@ double remote_share(const analysis_input& of, const matrix& bytes) {
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
     for (const worker::part& part : of.workers()[w].parts) {
       for (std::size_t n = 0; n < of.nodes(); ++n) {
-        const std::size_t at = w * bytes.columns + n;
-        const double here = (bytes.read[at] + bytes.written[at]) * part.share;
+        const double here = bytes.at(w, n) * part.share;
         all += here;
         remote += of.costs().is_near(part.node, n) ? 0 : here;
       }
@@ -118,13 +110,9 @@ flow_of_time empty_flow(const analysis_input& of, const std::vector<char>& swept
 void add_in_time(const analysis_input& of, std::size_t at, const model::page_map& map,
                  const std::vector<char>& swept, flow_of_time& into) {
   const item& what = of.items()[at];
-  if (what.alone) {
-    add_item(of, what, map, into.back());
-    return;
-  }
   const std::size_t pieces = into.size() - matrices_alone(of);
-  if (pieces == 1) {
-    add_item(of, what, map, into.front());
+  if (what.alone || pieces == 1) {
+    add_item(of, what, map, what.alone ? into.back() : into.front());
     return;
   }
   const auto parts = static_cast<double>(pieces);
@@ -143,12 +131,10 @@ void add_in_time(const analysis_input& of, std::size_t at, const model::page_map
 }
 
 flow_of_time flow_under(const analysis_input& of, const page_maps& where,
-                        const std::vector<char>& swept, const std::vector<std::size_t>& homes) {
+                        const std::vector<char>& swept, const positions& homes) {
   flow_of_time all = empty_flow(of, swept);
   for (std::size_t i = 0; i < of.items().size(); ++i) {
-    const item& each = of.items()[i];
-    const model::page_map* const map = where.empty() || where[i] == nullptr ? &each.now : where[i];
-    add_in_time(of, i, *map, swept, all);
+    add_in_time(of, i, map_in(of, where, i), swept, all);
   }
   if (in_pieces(swept)) {
     average(peers_in(of, homes), all);
@@ -160,31 +146,27 @@ flow_of_time initialisation_under(const analysis_input& of, const page_maps& whe
   flow_of_time all(2, matrix(of));
   for (std::size_t i = 0; i < of.items().size(); ++i) {
     const item& each = of.items()[i];
-    const auto by_main = [&](const profile::use_run& run) {
-      return std::ranges::all_of(run.by, [&](const profile::use& use) {
-        const std::size_t w = each.first_worker + use.by;
-        return w < of.workers().size() && of.workers()[w].ordinal == 0;
-      });
-    };
-    const bool alone = std::ranges::all_of(each.initialised, by_main);
-    const model::page_map* const map = where.empty() || where[i] == nullptr ? &each.now : where[i];
-    add_runs(of, each, {each.initialised, each.initialised_write_share}, *map,
+    bool alone = true;
+    for (const profile::use_run& run : each.initialised) {
+      for_each_use(of, each, run,
+                   [&](std::size_t w, double) { alone = alone && of.workers()[w].ordinal == 0; });
+    }
+    add_runs(of, each, {each.initialised, each.initialised_write_share}, map_in(of, where, i),
              alone ? all.back() : all.front(), 0, 1);
   }
   return all;
 }
 
-std::vector<std::size_t> peers_in(const analysis_input& of, const std::vector<std::size_t>& homes) {
+positions peers_in(const analysis_input& of, const positions& homes) {
   constexpr double alike = 1.05;
   const std::vector<worker>& all = of.workers();
   const auto home = [&](std::size_t w) { return homes.empty() ? all[w].home : homes[w]; };
   const auto moves = [&](std::size_t w) { return homes.empty() && all[w].moved(); };
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  positions order = positions_to(all.size());
   std::ranges::sort(order, {}, [&](std::size_t w) {
     return std::tuple(all[w].program, home(w), moves(w), all[w].bytes, w);
   });
-  std::vector<std::size_t> peers(all.size());
+  positions peers(all.size());
   std::size_t first = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t lead = order[first];
@@ -197,7 +179,7 @@ std::vector<std::size_t> peers_in(const analysis_input& of, const std::vector<st
   return peers;
 }
 
-void average(const std::vector<std::size_t>& peers, flow_of_time& what) {
+void average(const positions& peers, flow_of_time& what) {
   std::vector<double> members(peers.size(), 0);
   for (const std::size_t lead : peers) {
     members[lead] += 1;

@@ -2,11 +2,12 @@
 #include "advise/jobs.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "advise/words.hpp"
+#include "base/counted.hpp"
 
 namespace nodewise::advise {
 
@@ -45,8 +46,9 @@ std::vector<std::size_t> job_of(const profile::profile& of, std::size_t program)
       return job;
     }
   }
-  throw error(error_kind::usage, "a plan for program " + std::to_string(program),
-              "the profile has " + count_of(of.programs.size(), "program"), "name one of these");
+  throw error(error_kind::usage, fmt::format("making a plan for program {}", program),
+              fmt::format("the profile has {}", counted(of.programs.size(), "program")),
+              "choose one of these");
 }
 
 } // namespace nodewise::advise

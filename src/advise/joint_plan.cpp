@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
+
+#include <fmt/core.h>
 
 namespace nodewise::advise {
 
@@ -16,11 +16,6 @@ bool are_for_the_same(const plans::condition& a, const plans::condition& b) {
   sized.least_bytes = a.least_bytes;
   sized.most_bytes = a.most_bytes;
   return a == sized;
-}
-
-bool places_alike(const plans::entry& a, const plans::entry& b) {
-  return a.how == b.how && a.thread == b.thread && a.granule_bytes == b.granule_bytes &&
-         a.parts == b.parts;
 }
 
 plans::entry* find(plans::plan_file& in, const plans::condition& which) {
@@ -50,15 +45,16 @@ void widen(const plans::condition& by, plans::condition& into) {
 }
 
 std::string rank_text(const analysis_input& of, std::size_t program) {
-  return "rank " + std::to_string(of.program(program).rank.value_or(-1));
+  return fmt::format("rank {}", of.program(program).rank.value_or(-1));
 }
 
-/// What one rank wants for objects that the other rank has but leaves alone; empty if nothing.
-std::string wanted_alone(const analysis_input& of, const proposal& by, proposal& from) {
+/// What one rank needs for objects that the other rank has but leaves alone; empty if nothing.
+std::string needed_alone(const analysis_input& of, const proposal& by, proposal& from) {
   for (const plans::entry& each : by.plan.objects) {
     if (find(from.plan, each.which) == nullptr && has_site(of, from.program, each.which)) {
-      return rank_text(of, by.program) + " wants " + plans::label_of(each.which) + " " +
-             plans::word_of(each) + ", and " + rank_text(of, from.program) + " as it is";
+      return fmt::format("{} needs {} {}, and {} as it is", rank_text(of, by.program),
+                         plans::label_of(each.which), placements::text_of(each.where),
+                         rank_text(of, from.program));
     }
   }
   return {};
@@ -66,22 +62,22 @@ std::string wanted_alone(const analysis_input& of, const proposal& by, proposal&
 
 std::string disagreement_of(const analysis_input& of, const proposal& other, proposal& into) {
   const std::string both =
-      rank_text(of, into.program) + " and " + rank_text(of, other.program) + " differ: ";
+      fmt::format("{} and {} differ: ", rank_text(of, into.program), rank_text(of, other.program));
   if (into.plan.threads != other.plan.threads || into.plan.bind != other.plan.bind) {
-    return both + std::to_string(into.plan.threads) + " threads, bound " +
-           std::string(to_string(into.plan.bind)) + "; " + std::to_string(other.plan.threads) +
-           ", bound " + std::string(to_string(other.plan.bind));
+    return both + fmt::format("{} threads, bound {}; {}, bound {}", into.plan.threads,
+                              to_string(into.plan.bind), other.plan.threads,
+                              to_string(other.plan.bind));
   }
   for (const plans::entry& each : other.plan.objects) {
     const plans::entry* const same = find(into.plan, each.which);
-    if (same != nullptr && !places_alike(*same, each)) {
-      return both + plans::label_of(each.which) + " " + plans::word_of(*same) + "; " +
-             plans::word_of(each);
+    if (same != nullptr && same->where != each.where) {
+      return both + fmt::format("{} {}; {}", plans::label_of(each.which),
+                                placements::text_of(same->where), placements::text_of(each.where));
     }
   }
   proposal copy = other;
-  std::string alone = wanted_alone(of, other, into);
-  alone = alone.empty() ? wanted_alone(of, into, copy) : alone;
+  std::string alone = needed_alone(of, other, into);
+  alone = alone.empty() ? needed_alone(of, into, copy) : alone;
   return alone.empty() ? alone : both + alone;
 }
 
@@ -90,8 +86,8 @@ std::string disagreement_of(const analysis_input& of, const proposal& other, pro
 void join(const analysis_input& of, const proposal& other, proposal& into) {
   into.disagreement = disagreement_of(of, other, into);
   if (!into.disagreement.empty()) {
-    into.remarks.push_back("for " + rank_text(of, into.program) +
-                           " alone, since ranks want different plans: " + into.disagreement);
+    into.remarks.push_back(fmt::format("for {} alone, because ranks need different plans: {}",
+                                       rank_text(of, into.program), into.disagreement));
     return;
   }
   for (const plans::entry& each : other.plan.objects) {

@@ -2,10 +2,10 @@
 #include "advise/local_search.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
-#include <span>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "advise/advise.hpp"
 #include "advise/words.hpp"
@@ -19,13 +19,6 @@ constexpr double least_price_of_remote = 0.05;
 // If no link's bandwidth is known, far traffic is free in the model. On machines with two sockets
 // and published figures a link has about half of the near memory's bandwidth.
 constexpr double unknown_price_of_remote = 1;
-// Sites with a smaller share of the traffic, and those after the first `most_units`, are left as
-// they are.
-constexpr double least_traffic = 0.001;
-constexpr std::size_t most_units = 64;
-constexpr std::size_t most_runs_in_all = 4000;
-constexpr std::size_t most_runs_each = 512;
-constexpr std::size_t least_runs_each = 16;
 constexpr int most_rounds = 3;
 // What a simpler placement may cost.
 constexpr double simple_time = 0.01;
@@ -33,9 +26,6 @@ constexpr double simple_remote = 0.002;
 constexpr double left_time = 0.005;
 // Pages that caches held in this run have little traffic; in the next run these are other pages.
 constexpr double simple_misplaced = 0.05;
-// Objects of one site get separate entries, by order, only if that makes this share of their
-// traffic near.
-constexpr double worth_splitting = 0.02;
 
 /// The cost of making all traffic far, as a share of the time.
 double price_of_remote(const model::machine_costs& on) {
@@ -54,15 +44,14 @@ bool is_worth_being_far(const model::machine_costs& on, const speed& then, const
          now.seconds * (1 + price * now.remote);
 }
 
-local_search::local_search(const analysis& of, const std::vector<std::size_t>& sites,
-                           const binding& threads, caution how)
+local_search::local_search(const analysis& of, const positions& sites, const binding& threads,
+                           caution how)
     : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.input.costs())),
       peers_(peers_in(of.input, threads.homes)), fixed_(empty_flow(of.input, of.swept)),
       room_(of.input) {
   if (how == caution::near) {
     price_of_remote_ = unknown_price_of_remote;
-    most_remote_ =
-        tell(of.input, of.input.costs(), {flow_under(of.input, {}, of.swept), {}}).remote;
+    most_remote_ = predict(of_.input, {flow_under(of.input, {}, of.swept), {}}).remote;
   }
   make_units(sites);
   std::vector<char> in_unit(of.input.items().size(), 0);
@@ -75,23 +64,17 @@ local_search::local_search(const analysis& of, const std::vector<std::size_t>& s
       add(each.items, choice, each.flows.back());
     }
   }
-  std::vector<std::size_t> rest;
-  for (std::size_t i = 0; i < in_unit.size(); ++i) {
-    if (in_unit[i] == 0) {
-      rest.push_back(i);
-    }
-  }
-  add(rest, {}, fixed_);
+  add(positions_where(in_unit, [](char each) { return each == 0; }), {}, fixed_);
 }
 
 void local_search::run(double most_s) {
-  const std::vector<std::size_t> as_now(units_.size(), 0);
-  std::vector<std::size_t> best = as_now;
+  const positions as_now(units_.size(), 0);
+  positions best = as_now;
   set(as_now);
   double best_cost = cost(now());
-  std::vector<std::vector<std::size_t>> tried;
-  for (const auto& begin : {as_now, nearest(), all(plans::layout::blocked), all(plans::layout::map),
-                            all(plans::layout::interleaved)}) {
+  std::vector<positions> tried;
+  for (const auto& begin : {as_now, nearest(), all(placements::kind::blocked),
+                            all(placements::kind::map), all(placements::kind::interleave)}) {
     if (std::ranges::find(tried, begin) != tried.end()) {
       continue;
     }
@@ -132,112 +115,7 @@ flow_of_time local_search::flow() const {
   return sum;
 }
 
-void local_search::make_units(const std::vector<std::size_t>& sites) {
-  std::vector<std::size_t> worthy;
-  for (const std::size_t s : sites) {
-    const site& each = of_.input.sites()[s];
-    if (each.placeable && each.bytes > least_traffic * of_.input.bytes() &&
-        worthy.size() < most_units) {
-      worthy.push_back(s);
-    }
-  }
-  const std::vector<std::size_t> most_runs = longest_maps(worthy);
-  for (std::size_t k = 0; k < worthy.size(); ++k) {
-    const std::size_t s = worthy[k];
-    unit whole = unit_of(s, of_.input.sites()[s].items, most_runs[k]);
-    std::vector<unit> single;
-    std::span<const site_part> parts = of_.parts[s];
-    parts = parts.first(parts.size() <= most_units ? parts.size() : 0);
-    for (const site_part& part : parts) {
-      const std::size_t runs = std::max(most_runs[k] / parts.size(), least_runs_each);
-      single.push_back(unit_of(s, part.items, runs));
-      if (part.owner) {
-        offer(*part.owner, single.back());
-      }
-    }
-    if (!single.empty() && least_remote(single) + worth_splitting < least_remote({whole})) {
-      std::ranges::move(single, std::back_inserter(units_));
-    } else {
-      units_.push_back(std::move(whole));
-    }
-  }
-}
-
-/// The most runs that a map of each site may have: its share of all runs is its share of the
-/// traffic. A coarser map of scattered pages would be wrong for most of them, so these sites also
-/// get the runs that other sites do not need.
-std::vector<std::size_t> local_search::longest_maps(const std::vector<std::size_t>& sites) const {
-  const auto part = [](double bytes, double all_bytes, double runs) {
-    return std::max(least_runs_each, static_cast<std::size_t>(runs * bytes / all_bytes));
-  };
-  std::vector<char> scattered;
-  double bytes = 0;
-  double scattered_bytes = 0;
-  for (const std::size_t s : sites) {
-    const site& each = of_.input.sites()[s];
-    scattered.push_back(
-        std::ranges::any_of(each.items, [&](std::size_t i) { return of_.shapes[i].scattered(); }));
-    bytes += each.bytes;
-    scattered_bytes += scattered.back() != 0 ? each.bytes : 0;
-  }
-  std::vector<std::size_t> most(sites.size());
-  double left = most_runs_in_all;
-  for (std::size_t k = 0; k < sites.size(); ++k) {
-    if (scattered[k] == 0) {
-      most[k] = std::min(part(of_.input.sites()[sites[k]].bytes, bytes, most_runs_in_all),
-                         most_runs_each);
-      left -= static_cast<double>(most[k]);
-    }
-  }
-  for (std::size_t k = 0; k < sites.size(); ++k) {
-    if (scattered[k] != 0) {
-      most[k] = part(of_.input.sites()[sites[k]].bytes, scattered_bytes, std::max(left, 0.0));
-    }
-  }
-  return most;
-}
-
-local_search::unit local_search::unit_of(std::size_t site, const std::vector<std::size_t>& items,
-                                         std::size_t most_runs) const {
-  unit made{site, items, candidates_for(of_, items, threads_.homes, most_runs), {}, 0, 0};
-  for (const std::size_t i : items) {
-    made.bytes += of_.input.items()[i].bytes();
-  }
-  return made;
-}
-
-/// Offers the node of this thread as a candidate, unless it is one already.
-void local_search::offer(std::size_t thread, unit& into) {
-  const bool has = std::ranges::any_of(into.choices, [&](const candidate& each) {
-    return each.how == plans::layout::on_thread && each.thread == thread;
-  });
-  if (!has) {
-    into.choices.push_back({plans::layout::on_thread, thread});
-  }
-}
-
-/// The share of the units' bytes that stays far with the best candidate of each.
-double local_search::least_remote(const std::vector<unit>& units) const {
-  double remote = 0;
-  double all = 0;
-  for (const unit& each : units) {
-    double least = 1;
-    for (const candidate& how : each.choices) {
-      flow_of_time flow(1, matrix(of_.input));
-      for (const std::size_t i : each.items) {
-        const item& one = of_.input.items()[i];
-        add_item(of_.input, one, map_under(of_.input, one, how, threads_.homes), flow.front());
-      }
-      least = std::min(least, tell(of_.input, of_.input.costs(), {flow, threads_.homes}).remote);
-    }
-    remote += least * each.bytes;
-    all += each.bytes;
-  }
-  return all > 0 ? remote / all : 0;
-}
-
-void local_search::add(const std::vector<std::size_t>& items, const candidate& how,
-                       flow_of_time& into) const {
+void local_search::add(const positions& items, const candidate& how, flow_of_time& into) const {
   for (const std::size_t i : items) {
     add_in_time(of_.input, i, map_under(of_.input, of_.input.items()[i], how, threads_.homes),
                 of_.swept, into);
@@ -248,44 +126,38 @@ double local_search::cost(const score& of) const noexcept {
   return of.seconds * (1 + price_of_remote_ * (of.remote + of.misplaced));
 }
 
-course local_search::course_now() const {
+local_search::score local_search::now() const {
   flow_of_time sum = flow();
   average(peers_, sum);
-  return {std::move(sum), threads_.homes};
-}
-
-local_search::score local_search::now() const {
-  const told said = tell(of_.input, of_.input.costs(), course_now());
-  double misplaced = 0;
-  for (const unit& each : units_) {
-    misplaced += each.choices[each.chosen].misplaced * each.bytes;
-  }
+  const prediction there = predict(of_.input, {std::move(sum), threads_.homes});
+  const double misplaced = sum_over(
+      units_, [](const unit& each) { return each.choices[each.chosen].misplaced * each.bytes; });
   const double bytes = of_.input.bytes();
-  return {said.seconds, said.remote, bytes > 0 ? misplaced / bytes : 0};
+  return {there, bytes > 0 ? misplaced / bytes : 0};
 }
 
-std::vector<std::size_t> local_search::chosen() const {
-  std::vector<std::size_t> made;
+positions local_search::chosen() const {
+  positions made;
   for (const unit& each : units_) {
     made.push_back(each.chosen);
   }
   return made;
 }
 
-void local_search::set(const std::vector<std::size_t>& to) {
+void local_search::set(const positions& to) {
   for (std::size_t u = 0; u < units_.size(); ++u) {
     units_[u].chosen = to[u];
   }
 }
 
 /// Gives every unit this layout if it has such a candidate; of several maps, the most exact one.
-std::vector<std::size_t> local_search::all(plans::layout how) const {
-  std::vector<std::size_t> made;
+positions local_search::all(placements::kind how) const {
+  positions made;
   for (const unit& each : units_) {
     std::size_t found = 0;
     for (std::size_t c = 0; c < each.choices.size(); ++c) {
-      const bool first = found == 0 || how == plans::layout::map;
-      found = each.choices[c].how == how && first ? c : found;
+      const bool first = found == 0 || how == placements::kind::map;
+      found = each.choices[c].where.how == how && first ? c : found;
     }
     made.push_back(found);
   }
@@ -293,14 +165,13 @@ std::vector<std::size_t> local_search::all(plans::layout how) const {
 }
 
 /// Gives every unit the candidate that makes most of its own traffic near.
-std::vector<std::size_t> local_search::nearest() const {
-  std::vector<std::size_t> made;
+positions local_search::nearest() const {
+  positions made;
   for (const unit& each : units_) {
     std::size_t best = 0;
     double least = 2;
     for (std::size_t c = 0; c < each.choices.size(); ++c) {
-      const double remote =
-          tell(of_.input, of_.input.costs(), {each.flows[c], threads_.homes}).remote;
+      const double remote = predict(of_.input, {each.flows[c], threads_.homes}).remote;
       constexpr double really = 1e-9;
       if (remote < least - really) {
         least = remote;
@@ -367,8 +238,7 @@ void local_search::keep_near() {
     each.chosen = 0;
     const score without = now();
     const bool farther = with.remote > without.remote + simple_remote;
-    if (!farther || is_worth_being_far(of_.input.costs(), {with.seconds, with.remote},
-                                       {without.seconds, without.remote})) {
+    if (!farther || is_worth_being_far(of_.input.costs(), with, without)) {
       each.chosen = was;
     }
   }
@@ -389,11 +259,8 @@ std::vector<double> local_search::overflow() const {
 void local_search::fit() {
   for (std::size_t tries = 0; tries <= units_.size(); ++tries) {
     const std::vector<double> missing = overflow();
-    const auto worst = std::ranges::max_element(missing);
-    if (worst == missing.end() || !(*worst > 0)) {
-      return;
-    }
-    if (!relieve(static_cast<std::size_t>(worst - missing.begin()))) {
+    const std::size_t worst = greatest_at(missing);
+    if (!(missing[worst] > 0) || !relieve(worst)) {
       return;
     }
   }
@@ -426,10 +293,11 @@ bool local_search::relieve(std::size_t node) {
     return false;
   }
   least_of->chosen = to;
-  remarks_.push_back("node " + std::to_string(of_.input.number_of(node)) + " has room for " +
-                     bytes_text(room_.free_on(node)) + ", " + bytes_text(missing) +
-                     " less than would be best: " + of_.input.sites()[least_of->site].name +
-                     " is " + (to == 0 ? "left as it is" : "placed otherwise"));
+  remarks_.push_back(fmt::format("node {} has room for {}, {} less than the best placement needs: "
+                                 "{} is {}",
+                                 of_.input.number_of(node), bytes_text(room_.free_on(node)),
+                                 bytes_text(missing), of_.input.sites()[least_of->site].name,
+                                 to == 0 ? "left as it is" : "placed otherwise"));
   return true;
 }
 

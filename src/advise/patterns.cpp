@@ -2,7 +2,7 @@
 #include "advise/patterns.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 namespace nodewise::advise {
 
@@ -19,21 +19,21 @@ const std::array<detector, patterns>& detectors() {
 
 std::string missing_evidence(const analysis_input& of, unsigned needs) {
   const profile::evidence& seen = of.profile().seen;
-  const auto some = [&](const auto& is) { return std::ranges::any_of(of.workers(), is); };
   const bool touches =
       std::ranges::any_of(of.items(), [](const item& each) { return !each.what->touched.empty(); });
-  const bool threads = some([](const worker& each) { return each.home != nowhere; });
-  const std::pair<unsigned, std::pair<bool, const char*>> asked[] = {
-      {needs_faults, {seen.faults || touches, "who touched pages first was not observed"}},
-      {needs_uses, {!of.assumed(), "who uses memory was not observed"}},
-      {needs_objects, {!of.items().empty(), "no object of the program was observed"}},
-      {needs_memory, {!of.profile().memory.empty(), "how full nodes were was not observed"}},
-      {needs_counts, {seen.counts, "who writes which cache line is counted in the lab only"}},
-      {needs_threads, {threads, "where threads run was not observed"}},
+  const bool threads =
+      std::ranges::any_of(of.workers(), [](const worker& each) { return each.home != nowhere; });
+  const std::tuple<unsigned, bool, const char*> all[] = {
+      {needs_faults, seen.faults || touches, "first touches were not observed"},
+      {needs_uses, !of.assumed(), "uses of memory were not observed"},
+      {needs_objects, !of.items().empty(), "no object of the program was observed"},
+      {needs_memory, !of.profile().memory.empty(), "the free memory of nodes was not observed"},
+      {needs_counts, seen.counts, "writes to cache lines are counted only in the lab"},
+      {needs_threads, threads, "the nodes of threads were not observed"},
   };
-  for (const auto& [need, answer] : asked) {
-    if ((needs & need) != 0 && !answer.first) {
-      return answer.second;
+  for (const auto& [need, is_there, missing] : all) {
+    if ((needs & need) != 0 && !is_there) {
+      return missing;
     }
   }
   return "";

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,16 +34,24 @@ struct suspicion {
   std::optional<gain> worth = {};   ///< set if it does not come from the model
 };
 
+/// What a pattern concerns, and whether other patterns may report the same objects.
+enum class scope {
+  placement, ///< of objects that it alone reports; a plan can help
+  objects,   ///< that it alone reports; no plan can help
+  program,   ///< objects may also have other reports; no plan can help
+};
+
 struct detector {
   pattern what = pattern::serial_initialisation;
   unsigned needs = 0;
-  bool explains_objects = true; ///< no other pattern then reports the same objects
-  bool placement_cures = true;  ///< a plan can help
   /// Positions of the sites, among those that are `free`, that show it; empty: not found.
-  std::vector<std::size_t> (*sites)(const analysis&, const std::vector<char>& free) = nullptr;
-  suspicion (*describe)(const analysis&, const std::vector<std::size_t>& sites) = nullptr;
+  positions (*sites)(const analysis&, const std::vector<char>& free) = nullptr;
+  suspicion (*describe)(const analysis&, const positions& sites) = nullptr;
+  scope concerns = scope::placement;
   /// The missing machine figure, if the pattern may apply but cannot be judged; otherwise empty.
   std::string (*unjudged)(const analysis&) = nullptr;
+
+  [[nodiscard]] bool can_place() const noexcept { return concerns == scope::placement; }
 };
 
 /// In the order of `pattern`.
@@ -52,26 +59,9 @@ struct detector {
 /// The missing evidence; empty if none is missing.
 [[nodiscard]] std::string missing_evidence(const analysis_input& of, unsigned needs);
 
-extern const detector nameless;
-extern const detector own_placement;
-extern const detector buffer_cache;
-extern const detector larger_than_node;
-extern const detector sparse_matrix;
-extern const detector small_chunks;
-extern const detector dynamic_schedule;
-extern const detector used_by_all;
-extern const detector growth;
-extern const detector serial_file_read;
-extern const detector dynamic_members;
-extern const detector constructor_touch;
-extern const detector partly_parallel;
-extern const detector static_arrays;
-extern const detector serial_initialisation;
-extern const detector different_schedules;
-extern const detector few_threads;
-extern const detector unpinned_threads;
-extern const detector thread_stacks;
-extern const detector unbalanced_work;
-extern const detector false_sharing;
+extern const detector nameless, own_placement, buffer_cache, larger_than_node, sparse_matrix,
+    small_chunks, dynamic_schedule, used_by_all, growth, serial_file_read, dynamic_members,
+    constructor_touch, partly_parallel, static_arrays, serial_initialisation, different_schedules,
+    few_threads, unpinned_threads, thread_stacks, unbalanced_work, false_sharing;
 
 } // namespace nodewise::advise

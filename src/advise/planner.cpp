@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/planner.hpp"
 
-#include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "advise/advise.hpp"
@@ -12,13 +10,12 @@ namespace nodewise::advise {
 
 namespace {
 
-decision search(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads,
-                caution how) {
+decision search(const analysis& of, const positions& sites, const binding& threads, caution how) {
   decision made;
   made.threads = threads;
   made.before = {flow_under(of.input, {}, of.swept), {}};
   local_search best(of, sites, threads, how);
-  best.run(most_seconds(of.input.costs(), tell(of.input, of.input.costs(), made.before).seconds));
+  best.run(most_seconds(of.input.costs(), predict(of.input, made.before).seconds));
   made.objects = best.result();
   made.remarks = best.remarks();
   made.after = {best.flow(), threads.homes};
@@ -31,12 +28,11 @@ decision search(const analysis& of, const std::vector<std::size_t>& sites, const
 /// Not slower even in the worst case of what the model does not know, and clearly faster if
 /// farther.
 bool is_safe(const analysis_input& of, const decision& made) {
-  const told now = tell(of, of.costs(), made.before);
-  const told then = tell(of, of.costs(), made.after);
+  const prediction now = predict(of, made.before);
+  const prediction then = predict(of, made.after);
   constexpr double noise = 0.002;
   const bool farther = then.remote > now.remote + noise;
-  if (farther &&
-      !is_worth_being_far(of.costs(), {then.seconds, then.remote}, {now.seconds, now.remote})) {
+  if (farther && !is_worth_being_far(of.costs(), then, now)) {
     return false;
   }
   return then.seconds <= most_seconds(of.costs(), now.seconds) &&
@@ -56,12 +52,11 @@ decision bound_alone(const analysis& of, const binding& threads) {
   return made;
 }
 
-decision decide_boldly(const analysis& of, const std::vector<std::size_t>& sites,
-                       const binding& threads) {
+decision decide_boldly(const analysis& of, const positions& sites, const binding& threads) {
   return search(of, sites, threads, caution::by_time);
 }
 
-decision decide(const analysis& of, const std::vector<std::size_t>& sites, const binding& threads) {
+decision decide(const analysis& of, const positions& sites, const binding& threads) {
   decision made = decide_boldly(of, sites, threads);
   std::optional<gain> gamble;
   if (!is_safe(of.input, made)) {

@@ -19,15 +19,15 @@ namespace nodewise::advise {
 /// Objects that are placed alike: all or some objects of one site.
 struct assignment {
   std::size_t site = 0;
-  std::vector<std::size_t> items;
+  positions items;
   candidate how;
 };
 
 /// The nodes where the program's threads are to run.
 struct binding {
   bind_policy policy = bind_policy::none;
-  std::vector<std::size_t> homes; ///< node by worker; empty: as now
-  std::string remark;             ///< empty, or a sentence
+  positions homes;    ///< node by worker; empty: as now
+  std::string remark; ///< empty, or a sentence
 };
 
 struct decision {
@@ -42,8 +42,8 @@ struct decision {
 
 /// The node position of each worker if a policy binds the program's threads; empty if they cannot
 /// be bound.
-[[nodiscard]] std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t program,
-                                                   bind_policy policy);
+[[nodiscard]] positions homes_under(const analysis_input& of, std::size_t program,
+                                    bind_policy policy);
 
 /// The policy that threads already follow. For threads that change their nodes, the one that the
 /// model prefers.
@@ -54,11 +54,10 @@ struct decision {
 /// machine without figures, by at most one percent). It has more far traffic than now only if it is
 /// faster even in the worst case of what the model does not know. `threads`: where they will run;
 /// pages of objects that are left go where first touch by these threads puts them.
-[[nodiscard]] decision decide(const analysis& of, const std::vector<std::size_t>& sites,
-                              const binding& threads);
+[[nodiscard]] decision decide(const analysis& of, const positions& sites, const binding& threads);
 
 /// The fastest by the model's own figures, despite their uncertainty: for callers that can try it.
-[[nodiscard]] decision decide_boldly(const analysis& of, const std::vector<std::size_t>& sites,
+[[nodiscard]] decision decide_boldly(const analysis& of, const positions& sites,
                                      const binding& threads);
 
 /// Places no objects. Binds the threads, unless the model expects that to be slower than now.

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <tuple>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "advise/advise.hpp"
 #include "advise/words.hpp"
@@ -15,14 +15,10 @@ namespace nodewise::advise {
 
 namespace {
 
-constexpr const char* own_work = "the program's own work";
 constexpr double some_nearer = 0.05; // of the traffic: enough to report without a gain
 
 std::vector<worker::part> parts_of(const worker& each, std::size_t home) {
-  if (home != nowhere) {
-    return {{home, 1}};
-  }
-  return each.parts;
+  return home != nowhere ? std::vector<worker::part>{{home, 1}} : each.parts;
 }
 
 /// Assigns threads that move bytes to the cores of their nodes in turn.
@@ -39,8 +35,8 @@ class seats {
   }
 
  private:
-  std::vector<std::vector<std::size_t>> cores_;
-  std::vector<std::size_t> next_;
+  std::vector<positions> cores_;
+  positions next_;
 };
 
 /// For each worker, the bytes per second that its instructions leave time for. A core is assumed to
@@ -50,16 +46,14 @@ std::vector<double> limits_by_work(const analysis_input& of, const flow_of_time&
                                    double instructions_per_s) {
   std::vector<double> limits(of.workers().size(), model::unlimited);
   for (std::size_t w = 0; w < limits.size(); ++w) {
-    const worker& each = of.workers()[w];
-    const auto instructions =
-        static_cast<double>(of.program(each.program).threads[each.thread].instructions);
+    const auto instructions = static_cast<double>(of.thread(of.workers()[w]).instructions);
     if (instructions == 0 || !of.costs().absolute) {
       continue;
     }
     double bytes = 0;
     for (const matrix& piece : what) {
-      for (std::size_t n = 0; n + 1 < piece.columns; ++n) {
-        bytes += piece.read[w * piece.columns + n] + piece.written[w * piece.columns + n];
+      for (std::size_t n = 0; n < of.nodes(); ++n) {
+        bytes += piece.at(w, n);
       }
     }
     if (bytes > 0) {
@@ -69,8 +63,7 @@ std::vector<double> limits_by_work(const analysis_input& of, const flow_of_time&
   return limits;
 }
 
-model::traffic traffic_of(const analysis_input& of, const matrix& what,
-                          const std::vector<std::size_t>& homes,
+model::traffic traffic_of(const analysis_input& of, const matrix& what, const positions& homes,
                           const std::vector<double>& limits) {
   model::traffic all;
   seats free(of.costs());
@@ -117,9 +110,9 @@ void widen(gain& of, double ratio) {
 
 } // namespace
 
-told tell(const analysis_input& of, const model::machine_costs& on, const course& what,
-          double instructions_per_s) {
-  told all;
+prediction predict(const analysis_input& of, const model::machine_costs& on, const course& what,
+                   double instructions_per_s) {
+  prediction all;
   const std::vector<double> limits = limits_by_work(of, what.traffic, instructions_per_s);
   double remote = 0;
   double longest = -1;
@@ -138,20 +131,19 @@ told tell(const analysis_input& of, const model::machine_costs& on, const course
   return all;
 }
 
-std::string binds_in(const analysis_input& of, const told& what) {
+std::string binds_in(const analysis_input& of, const prediction& what) {
   if (what.loads.empty() || !(what.loads.front().bound > 0)) {
     return "";
   }
   const model::resource_load& most = what.loads.front();
-  const auto node = [&](std::size_t at) { return std::to_string(of.number_of(at)); };
   switch (most.kind) {
   case model::resource_kind::memory:
-    return "memory of node " + node(most.at);
+    return fmt::format("memory of node {}", of.number_of(most.at));
   case model::resource_kind::link:
-    return "link " + node(of.costs().links[most.at].from) + ":" +
-           node(of.costs().links[most.at].to);
+    return fmt::format("link {}:{}", of.number_of(of.costs().links[most.at].from),
+                       of.number_of(of.costs().links[most.at].to));
   case model::resource_kind::core:
-    return "cores of node " + node(most.at);
+    return fmt::format("cores of node {}", of.number_of(most.at));
   case model::resource_kind::thread:
     break;
   }
@@ -161,8 +153,8 @@ std::string binds_in(const analysis_input& of, const told& what) {
 double least_ratio(const analysis_input& of, const course& before, const course& after) {
   double least = model::unlimited;
   for (const model::machine_costs* const on : {&of.costs(), &of.other_costs()}) {
-    const double then = tell(of, *on, after).seconds;
-    const double now = tell(of, *on, before).seconds;
+    const double then = predict(of, *on, after).seconds;
+    const double now = predict(of, *on, before).seconds;
     least = now > 0 && then > 0 ? std::min(least, now / then) : least;
   }
   return std::isfinite(least) ? least : 1;
@@ -170,8 +162,8 @@ double least_ratio(const analysis_input& of, const course& before, const course&
 
 gain worth_of(const analysis_input& of, const course& before, const course& after, double samples) {
   gain made;
-  const told now = tell(of, of.costs(), before);
-  const told then = tell(of, of.costs(), after);
+  const prediction now = predict(of, before);
+  const prediction then = predict(of, after);
   made.binds_before = binds_in(of, now);
   made.binds_after = binds_in(of, then);
   if (!(now.seconds > 0) || !(then.seconds > 0)) {
@@ -185,7 +177,7 @@ gain worth_of(const analysis_input& of, const course& before, const course& afte
     made.after_s = then.seconds;
   }
   const auto ratio = [&](const model::machine_costs& on) {
-    return tell(of, on, before).seconds / tell(of, on, after).seconds;
+    return predict(of, on, before).seconds / predict(of, on, after).seconds;
   };
   for (const model::sensitivity& each : model::sensitivities(of.costs(), now.loads, ratio)) {
     widen(made, made.ratio * (1 + each.less));
@@ -199,8 +191,8 @@ gain worth_of(const analysis_input& of, const course& before, const course& afte
   }
   if (of.assumed()) {
     made.how = gain::kind::at_most;
-    made.note = "who uses memory was not observed: this is if all threads use in equal blocks what "
-                "the main thread touched first, and memory is all that they wait for";
+    made.note = "if all threads use, in equal blocks, what the main thread touched first, and wait "
+                "only for memory: this was not observed";
   }
   return made;
 }
@@ -208,17 +200,17 @@ gain worth_of(const analysis_input& of, const course& before, const course& afte
 gain worth_of_placing(const analysis_input& of, const course& before, const course& after,
                       double samples) {
   gain made = worth_of(of, before, after, samples);
-  const bool waits_for_memory = made.binds_before != own_work;
   if (!of.costs().links.empty() || made.how != gain::kind::predicted || made.ratio >= least_gain ||
-      !waits_for_memory) {
+      made.binds_before == own_work) {
     return made;
   }
-  const double nearer = tell(of, of.costs(), before).remote - tell(of, of.costs(), after).remote;
+  const double nearer = predict(of, before).remote - predict(of, after).remote;
   if (nearer >= some_nearer) {
     made.how = gain::kind::unavailable;
-    made.note = percent(nearer) +
-                " of the traffic would be near instead of far; what that is worth cannot be told, "
-                "since the bandwidth of the machine's links is not known";
+    made.note =
+        fmt::format("{} of the traffic would be local instead of remote; the gain is unknown, "
+                    "because the bandwidth of the machine's links is unknown",
+                    percent(nearer));
   }
   return made;
 }

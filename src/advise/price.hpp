@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +25,10 @@ struct matrix {
   std::vector<double> read; ///< row: worker
   std::vector<double> written;
 
+  /// Read and written, by a worker.
+  [[nodiscard]] double at(std::size_t worker, std::size_t node) const {
+    return read[worker * columns + node] + written[worker * columns + node];
+  }
   void add(const matrix& other, double times = 1);
 };
 
@@ -56,18 +59,16 @@ void add_in_time(const analysis_input& of, std::size_t at, const model::page_map
 /// `swept`, by item: threads move through it together, so that only a part of it is in use at a
 /// time. Empty: no item is swept. `homes`: node by worker if threads move; empty: as now.
 [[nodiscard]] flow_of_time flow_under(const analysis_input& of, const page_maps& where,
-                                      const std::vector<char>& swept,
-                                      const std::vector<std::size_t>& homes = {});
+                                      const std::vector<char>& swept, const positions& homes = {});
 /// The traffic of the initialisation: first what several threads initialised in parallel, then what
 /// the main thread initialised alone.
 [[nodiscard]] flow_of_time initialisation_under(const analysis_input& of, const page_maps& where);
 /// By worker: the same number for threads of a program and node that move about the same bytes.
 /// `homes`: node by worker if threads move; empty: as now.
-[[nodiscard]] std::vector<std::size_t> peers_in(const analysis_input& of,
-                                                const std::vector<std::size_t>& homes);
+[[nodiscard]] positions peers_in(const analysis_input& of, const positions& homes);
 /// Gives all peers their mean traffic. That is faster to price, and right where any thread may do
 /// any work, since the distribution was chance.
-void average(const std::vector<std::size_t>& peers, flow_of_time& what);
+void average(const positions& peers, flow_of_time& what);
 /// The traffic if all of each thread's bytes were in its own node's memory.
 [[nodiscard]] flow_of_time all_local(const analysis_input& of, const flow_of_time& what);
 
@@ -78,20 +79,31 @@ inline constexpr double most_instructions_per_s = 4e9;
 /// The traffic, and the node where each thread runs.
 struct course {
   flow_of_time traffic;
-  std::vector<std::size_t> homes = {}; ///< node by worker; empty: as now
+  positions homes = {}; ///< node by worker; empty: as now
 };
 
-struct told {
+/// What the model predicts for a placement.
+struct speed {
   double seconds = 0;
-  double remote = 0;                       ///< 0..1 of the traffic whose memory is known
+  double remote = 0; ///< 0..1 of the traffic whose memory is known
+};
+struct prediction : speed {
   double bytes = 0;                        ///< of known memory
   std::vector<model::resource_load> loads; ///< of the longest piece; the limiting resource first
 };
-[[nodiscard]] told tell(const analysis_input& of, const model::machine_costs& on,
-                        const course& what, double instructions_per_s = most_instructions_per_s);
+[[nodiscard]] prediction predict(const analysis_input& of, const model::machine_costs& on,
+                                 const course& what,
+                                 double instructions_per_s = most_instructions_per_s);
 
+/// On the machine that the programs ran on.
+[[nodiscard]] inline prediction predict(const analysis_input& of, const course& what) {
+  return predict(of, of.costs(), what);
+}
+
+/// What limits a program that does not wait for memory.
+inline constexpr const char* own_work = "the program's own work";
 /// "memory of node 0"; empty if nothing limits the time.
-[[nodiscard]] std::string binds_in(const analysis_input& of, const told& what);
+[[nodiscard]] std::string binds_in(const analysis_input& of, const prediction& what);
 
 /// Time now over time after, in the worst case of what is not known of machine and program.
 [[nodiscard]] double least_ratio(const analysis_input& of, const course& before,

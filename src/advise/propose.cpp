@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <utility>
+
+#include <fmt/core.h>
 
 #include "advise/entries.hpp"
 #include "advise/patterns.hpp"
@@ -21,15 +22,14 @@ std::vector<std::string> remarks_on(const analysis& seen, const decision& made) 
   const analysis_input& of = seen.input;
   std::vector<std::string> all;
   for (const assignment& each : made.objects) {
-    if (each.how.how == plans::layout::map && std::ranges::any_of(each.items, [&](std::size_t i) {
-          return seen.shapes[i].scattered();
-        })) {
-      all.push_back(of.sites()[each.site].name +
-                    ": its map follows the data of this input, and another input needs its own");
+    if (each.how.where.how == placements::kind::map && are_scattered(seen, each.items)) {
+      all.push_back(fmt::format("{}: its map follows the data of this input, and another input "
+                                "needs its own",
+                                of.sites()[each.site].name));
     }
     if (each.how.lost > 0.001) {
-      all.push_back(of.sites()[each.site].name + ": a map of fewer parts leaves " +
-                    percent(each.how.lost) + " of its traffic remote");
+      all.push_back(fmt::format("{}: a map of fewer parts leaves {} of its traffic remote",
+                                of.sites()[each.site].name, percent(each.how.lost)));
     }
   }
   std::ranges::copy(made.remarks, std::back_inserter(all));
@@ -40,7 +40,7 @@ std::vector<std::string> remarks_on(const analysis& seen, const decision& made) 
 }
 
 gain worth_of_decision(const analysis_input& of, const decision& made) {
-  std::vector<std::size_t> placed;
+  positions placed;
   for (const assignment& each : made.objects) {
     placed.push_back(each.site);
   }
@@ -51,11 +51,11 @@ gain worth_of_decision(const analysis_input& of, const decision& made) {
 /// Why a plan is not offered; empty if it is offered.
 std::string refusal_of(const gain& worth, const std::optional<double>& repetitions) {
   if (worth.how == gain::kind::predicted && is_worth_it(worth) && worth.low < no_slower) {
-    return "by the model the program would be between " + number(worth.low) + " and " +
-           number(worth.high) + " times as fast: it might be slower";
+    return fmt::format("the model predicts {} to {} times the speed: the program might be slower",
+                       number(worth.low), number(worth.high));
   }
   if (repetitions && std::isinf(*repetitions)) {
-    return "by the model it makes the initialisation slower and nothing else faster";
+    return "the model predicts a slower initialisation, and nothing else becomes faster";
   }
   return {};
 }
@@ -67,27 +67,19 @@ bool is_worth_it(const gain& of) {
   return of.how == gain::kind::unavailable || of.ratio >= least_gain;
 }
 
-double samples_of(const analysis_input& of, const std::vector<std::size_t>& sites) {
-  double samples = 0;
-  for (const std::size_t s : sites) {
-    for (const std::size_t i : of.sites()[s].items) {
-      samples += of.sampled() ? of.items()[i].units : 0;
-    }
-  }
-  return samples;
+double samples_of(const analysis_input& of, const positions& sites) {
+  return !of.sampled()
+             ? 0
+             : sum_over(of.items_of(sites), [&](std::size_t i) { return of.items()[i].units; });
 }
 
-std::vector<std::size_t> placeable_sites(const analysis& of) {
+positions placeable_sites(const analysis& of) {
   const std::size_t all = of.input.sites().size();
-  const std::vector<std::size_t> without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
-  std::vector<std::size_t> sites;
-  for (std::size_t s = 0; s < all; ++s) {
-    if (!of.input.sites()[s].places_itself &&
-        std::ranges::find(without_room, s) == without_room.end()) {
-      sites.push_back(s);
-    }
-  }
-  return sites;
+  const positions without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
+  return positions_below(all, [&](std::size_t s) {
+    return !of.input.sites()[s].places_itself &&
+           std::ranges::find(without_room, s) == without_room.end();
+  });
 }
 
 plans::plan_file plan_without_entries(const analysis_input& of, std::size_t program,
@@ -97,9 +89,8 @@ plans::plan_file plan_without_entries(const analysis_input& of, std::size_t prog
   plan.program = which.name;
   plan.build_id = which.build_id;
   plan.threads = nodes_of_threads(of, program, {}).size();
-  plan.teams = bind::threads_of_teams(of.teams(program)) == plan.threads
-                   ? of.teams(program)
-                   : std::vector<std::size_t>{};
+  plan.teams =
+      bind::threads_of_teams(of.teams(program)) == plan.threads ? of.teams(program) : positions{};
   plan.nodes = of.machine().domains().size();
   plan.bind = threads.policy;
   plan.main_works = !which.has_runtime() && which.threads.size() > 1 && of.main_works(program);

@@ -15,10 +15,10 @@ namespace nodewise::advise {
 [[nodiscard]] bool is_worth_it(const gain& of);
 
 /// Number of samples behind the data on these sites; 0 if it was counted.
-[[nodiscard]] double samples_of(const analysis_input& of, const std::vector<std::size_t>& sites);
+[[nodiscard]] double samples_of(const analysis_input& of, const positions& sites);
 
 /// Sites that a placement can help. None can help on a node that was full of cached files.
-[[nodiscard]] std::vector<std::size_t> placeable_sites(const analysis& of);
+[[nodiscard]] positions placeable_sites(const analysis& of);
 
 [[nodiscard]] plans::plan_file plan_of(const analysis& of, std::size_t program,
                                        const decision& made);

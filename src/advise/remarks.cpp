@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "advise/price.hpp"
 #include "advise/words.hpp"
 
@@ -19,34 +21,34 @@ void add_remarks(const analysis_input& of, advice& into) {
     add(each);
   }
   if (!of.costs().absolute) {
-    add("the machine's bandwidths are not known: gains are ratios for memories that are all alike");
+    add("the machine's bandwidths are unknown: gains are ratios for memories that are all alike");
   }
-  if (std::ranges::any_of(of.workers(), [&](const worker& each) {
-        return of.program(each.program).threads[each.thread].instructions > 0;
-      })) {
+  if (std::ranges::any_of(of.workers(),
+                          [&](const worker& each) { return of.thread(each).instructions > 0; })) {
     add(of.costs().absolute
-            ? "a core is assumed to do at most 4 billion of the counted instructions a second, and "
-              "to wait for memory meanwhile: the longer of both decides. A slower program gains "
-              "less"
-            : "how much waiting the counted instructions hide is not known without bandwidths: "
-              "nothing is assumed");
+            ? "a core is assumed to execute at most 4 billion instructions per second, and to "
+              "access "
+              "memory at the same time: the longer of the two times counts. A program that "
+              "computes "
+              "more slowly gains less"
+            : "without bandwidths it is unknown how much waiting the counted instructions hide: "
+              "none is assumed");
   }
   double lost = 0;
   double all = 0;
   for (const matrix& piece : flow_under(of, {}, {})) {
     for (std::size_t w = 0; w < of.workers().size(); ++w) {
       for (std::size_t n = 0; n < piece.columns; ++n) {
-        const double bytes =
-            piece.read[w * piece.columns + n] + piece.written[w * piece.columns + n];
-        all += bytes;
-        lost += n == of.nodes() || of.workers()[w].home == nowhere ? bytes : 0;
+        all += piece.at(w, n);
+        lost += n == of.nodes() || of.workers()[w].home == nowhere ? piece.at(w, n) : 0;
       }
     }
   }
   constexpr double some = 0.01;
   if (lost > some * all) {
-    add(percent(lost / all) + " of the traffic is not in the prediction: the node of its thread or "
-                              "of its page is not known");
+    add(fmt::format("the prediction leaves out {} of the traffic: the node of its thread or of its "
+                    "page is unknown",
+                    percent(lost / all)));
   }
 }
 

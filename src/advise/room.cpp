@@ -68,7 +68,7 @@ room::room(const analysis_input& of) : of_(of) {
 }
 
 std::vector<double> room::most_at_once(const std::vector<candidate>& by_item,
-                                       const std::vector<std::size_t>& homes) const {
+                                       const positions& homes) const {
   std::vector<double> most(of_.nodes() + 1, 0);
   std::vector<double> at_once(of_.nodes() + 1, 0);
   std::vector<std::vector<double>> spread(of_.items().size());
@@ -87,7 +87,7 @@ std::vector<double> room::most_at_once(const std::vector<candidate>& by_item,
 }
 
 std::vector<double> room::missing(const std::vector<candidate>& by_item,
-                                  const std::vector<std::size_t>& homes) const {
+                                  const positions& homes) const {
   std::vector<double> made = most_at_once(by_item, homes);
   made.pop_back();
   for (std::size_t n = 0; n < made.size(); ++n) {

@@ -20,7 +20,7 @@ class room {
   /// By memory, the bytes that are missing at the worst time if each item had this candidate. 0 if
   /// all fits, or if it holds no more than without any candidate.
   [[nodiscard]] std::vector<double> missing(const std::vector<candidate>& by_item,
-                                            const std::vector<std::size_t>& homes) const;
+                                            const positions& homes) const;
 
  private:
   /// An item is allocated or freed.
@@ -30,7 +30,7 @@ class room {
     std::size_t item = 0;
   };
   [[nodiscard]] std::vector<double> most_at_once(const std::vector<candidate>& by_item,
-                                                 const std::vector<std::size_t>& homes) const;
+                                                 const positions& homes) const;
 
   const analysis_input& of_;
   std::vector<double> free_;

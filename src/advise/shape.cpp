@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,21 +56,17 @@ bool is_constructor(const profile::first_touch& touch, const profile::object& wh
   constexpr std::array<std::string_view, 6> makers = {"std::vector<",    "std::__uninitialized",
                                                       "std::_Construct", "std::valarray<",
                                                       "std::deque<",     "std::uninitialized"};
-  for (const profile::frame& frame : touch.where) {
-    const std::string_view name = frame.function;
-    if (std::ranges::any_of(makers, [&](std::string_view m) { return name.starts_with(m); })) {
-      return true;
-    }
-    if (repeats_its_class(plain_name(name))) {
-      return true;
-    }
-  }
+  const auto constructs = [&](const profile::frame& frame) {
+    return std::ranges::any_of(makers, [&](auto m) { return frame.function.starts_with(m); }) ||
+           repeats_its_class(plain_name(frame.function));
+  };
   const profile::frame* const made = profile::own_frame(what.made_at);
   const profile::frame* const touched = profile::own_frame(touch.where);
-  return made != nullptr && touched != nullptr && made->line > 0 && made->file == touched->file &&
-         made->line == touched->line &&
-         made->file.find(".c", made->file.rfind('/') + 1) != std::string::npos &&
-         !made->file.ends_with(".c");
+  const bool is_same_line = made != nullptr && touched != nullptr && made->line > 0 &&
+                            made->file == touched->file && made->line == touched->line;
+  return std::ranges::any_of(touch.where, constructs) ||
+         (is_same_line && made->file.find(".c", made->file.rfind('/') + 1) != std::string::npos &&
+          !made->file.ends_with(".c"));
 }
 
 void add_touches(const analysis_input& of, const item& what, shape& into) {
@@ -112,18 +109,16 @@ void add_touches(const analysis_input& of, const item& what, shape& into) {
 }
 
 void add_touch_kinds(const item& what, shape& into) {
-  double pages = 0;
-  double kernel = 0;
-  double constructor = 0;
-  for (const profile::first_touch& touch : what.what->touches) {
-    const auto count = static_cast<double>(touch.pages);
-    pages += count;
-    kernel += touch.how == profile::touch_kind::kernel ? count : 0;
-    constructor += is_constructor(touch, *what.what) ? count : 0;
-  }
-  if (pages > 0) {
-    into.by_kernel = kernel / pages;
-    into.by_constructor = constructor / pages;
+  const std::vector<profile::first_touch>& all = what.what->touches;
+  const auto in_kernel = [](const profile::first_touch& each) {
+    return each.how == profile::touch_kind::kernel ? each.pages : 0;
+  };
+  const auto in_constructor = [&](const profile::first_touch& each) {
+    return is_constructor(each, *what.what) ? each.pages : 0;
+  };
+  if (const double pages = sum_over(all, &profile::first_touch::pages); pages > 0) {
+    into.by_kernel = sum_over(all, in_kernel) / pages;
+    into.by_constructor = sum_over(all, in_constructor) / pages;
   }
 }
 
@@ -138,13 +133,12 @@ void add_residence(const analysis_input& of, const item& what, shape& into) {
   const auto most = std::max_element(sums.begin(), sums.end() - 1);
   into.memory = static_cast<std::size_t>(most - sums.begin());
   into.on_memory = *most / known;
-  into.dealt = std::min(1.0, static_cast<double>(what.now.blocks_of(what.what->pages)) / pages);
 }
 
 /// By worker: the first worker that is the same thread of a plan.
-std::vector<std::size_t> first_workers_with_role(const analysis_input& of) {
+positions first_workers_with_role(const analysis_input& of) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;
-  std::vector<std::size_t> made;
+  positions made;
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
     const worker& each = of.workers()[w];
     const std::size_t own = of.workers().size() + w; // unique to this worker
@@ -159,8 +153,7 @@ class users {
  public:
   users(const analysis_input& of, const item& what)
       : of_(of), what_(what), homes_(nodes_of_threads(of, what.program, {})),
-        first_with_role_(first_workers_with_role(of)), by_thread_(of.workers().size(), 0),
-        by_node_(of.nodes(), 0) {}
+        first_with_role_(first_workers_with_role(of)), by_thread_(of.workers().size(), 0) {}
 
   void read(shape& into) {
     for (const profile::use_run& run : what_.uses) {
@@ -171,10 +164,12 @@ class users {
     }
     count_threads(into);
     // For the node with most use: from 0 for an equal share to 1 for all of it.
-    const auto nodes = static_cast<double>(std::max<std::size_t>(into.using_nodes, 1));
-    into.exclusive = nodes > 1 ? std::max(0.0, (most_ / all_ - 1 / nodes) / (1 - 1 / nodes)) : 1;
-    into.in_blocks =
-        nodes > 1 ? std::max(0.0, (in_blocks_ / all_ - 1 / nodes) / (1 - 1 / nodes)) : 1;
+    const double equal = 1 / static_cast<double>(std::max<std::size_t>(into.using_nodes, 1));
+    const auto above_equal = [&](double part) {
+      return equal < 1 ? std::max(0.0, (part / all_ - equal) / (1 - equal)) : 1;
+    };
+    into.exclusive = above_equal(most_);
+    into.in_blocks = above_equal(in_blocks_);
     into.sharers = sharers_ / all_;
     into.steady = is_steady();
     const auto many = static_cast<double>(4 * into.using_threads);
@@ -183,9 +178,8 @@ class users {
     into.ordered =
         into.in_runs || (contested_ < some * all_ &&
                          (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular())));
-    const auto& program = of_.program(what_.program);
-    into.repeats =
-        all_ * program.use_unit_bytes / (pages_ * static_cast<double>(of_.profile().page_bytes));
+    into.repeats = all_ * of_.program(what_.program).use_unit_bytes /
+                   (pages_ * static_cast<double>(of_.profile().page_bytes));
     into.own_touch = own_touch_ / all_;
     into.same_touch = same_touch_ / all_;
   }
@@ -196,16 +190,12 @@ class users {
   [[nodiscard]] std::map<std::size_t, double> by_role(const profile::use_run& run,
                                                       std::vector<double>& nodes) const {
     std::map<std::size_t, double> amounts;
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what_.first_worker + use.by;
-      if (w >= of_.workers().size() || !std::isfinite(use.amount) || use.amount <= 0) {
-        continue;
-      }
-      amounts[first_with_role_[w]] += use.amount;
+    for_each_use(of_, what_, run, [&](std::size_t w, double amount) {
+      amounts[first_with_role_[w]] += amount;
       if (const std::size_t home = home_of(w); home != nowhere) {
-        nodes[home] += use.amount;
+        nodes[home] += amount;
       }
-    }
+    });
     return amounts;
   }
   /// The node where its role ran most: a thread that is started anew, or is not bound, may be on
@@ -219,31 +209,22 @@ class users {
     std::vector<double> nodes(of_.nodes(), 0);
     double sum = 0;
     double squares = 0;
-    std::size_t top = nowhere;
-    double top_amount = 0;
     const std::map<std::size_t, double> amounts = by_role(run, nodes);
     for (const auto& [role, amount] : amounts) {
       sum += amount;
       squares += amount * amount;
       by_thread_[role] += amount;
-      if (amount > top_amount) {
-        top_amount = amount;
-        top = role;
-      }
     }
     if (!(sum > 0) || run.count == 0) {
       return;
     }
+    const auto [top, top_amount] =
+        *std::ranges::max_element(amounts, {}, [](const auto& each) { return each.second; });
     all_ += sum;
     pages_ += static_cast<double>(run.count);
     double next = 0; // most use by a thread on another node
     for (const auto& [role, amount] : amounts) {
-      if (home_of(role) != home_of(top)) {
-        next = std::max(next, amount);
-      }
-    }
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      by_node_[n] += nodes[n];
+      next = home_of(role) != home_of(top) ? std::max(next, amount) : next;
     }
     most_ += std::ranges::max(nodes);
     sharers_ += sum * sum * sum / squares;
@@ -258,19 +239,16 @@ class users {
   }
   /// Counts changes of the thread between neighbouring pages, and those in turn.
   void follow(const profile::use_run& run, std::size_t top) {
-    if (top != last_) {
-      if (last_ != nowhere) {
-        ++changes_;
-        const std::size_t now = of_.workers()[top].number;
-        const std::size_t before = of_.workers()[last_].number;
-        least_ = std::min({least_, now, before});
-        in_turn_ += now == before + 1 || now == least_ ? 1 : 0;
-        lengths_ += length_;
-        squared_lengths_ += length_ * length_;
-      }
-      length_ = 0;
+    if (top != last_ && last_ != nowhere) {
+      ++changes_;
+      const std::size_t now = of_.workers()[top].number;
+      const std::size_t before = of_.workers()[last_].number;
+      least_ = std::min({least_, now, before});
+      in_turn_ += now == before + 1 || now == least_ ? 1 : 0;
+      lengths_ += length_;
+      squared_lengths_ += length_ * length_;
     }
-    length_ += static_cast<double>(run.count);
+    length_ = (top == last_ ? length_ : 0) + static_cast<double>(run.count);
     last_ = top;
   }
   /// Whether blocks of one thread are about equally long.
@@ -288,27 +266,24 @@ class users {
     }
     for (std::size_t t = next_touch_; t < all.size() && all[t].first < run.first + run.count; ++t) {
       const std::size_t node = position_or_nowhere(of_.costs(), all[t].from);
-      const double first = static_cast<double>(std::max(all[t].first, run.first));
-      const double last =
-          static_cast<double>(std::min(all[t].first + all[t].count, run.first + run.count));
-      if (node != nowhere && last > first) {
-        own_touch_ += nodes[node] * (last - first) / static_cast<double>(run.count);
-      }
-      if (all[t].by && last > first) {
-        same_touch_ += of_number(run, what_.first_worker + *all[t].by) * (last - first) /
-                       static_cast<double>(run.count);
-      }
+      const std::uint64_t first = std::max(all[t].first, run.first);
+      const std::uint64_t last = std::min(all[t].first + all[t].count, run.first + run.count);
+      const double part = last > first ? share_of(run, first, last) : 0;
+      own_touch_ += node == nowhere ? 0 : nodes[node] * part;
+      same_touch_ += all[t].by ? of_number(run, what_.first_worker + *all[t].by) * part : 0;
     }
+  }
+  static double share_of(const profile::use_run& run, std::uint64_t first, std::uint64_t last) {
+    return static_cast<double>(last - first) / static_cast<double>(run.count);
   }
   /// The use by threads with the same number as `toucher`.
   [[nodiscard]] double of_number(const profile::use_run& run, std::size_t toucher) const {
     double sum = 0;
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what_.first_worker + use.by;
-      const bool same = w < of_.workers().size() && toucher < of_.workers().size() &&
+    for_each_use(of_, what_, run, [&](std::size_t w, double amount) {
+      const bool same = toucher < of_.workers().size() &&
                         of_.workers()[w].number == of_.workers()[toucher].number;
-      sum += same && std::isfinite(use.amount) && use.amount > 0 ? use.amount : 0;
-    }
+      sum += same ? amount : 0;
+    });
     return sum;
   }
   /// Adds the use by the nodes of the threads that have these pages in equal blocks.
@@ -319,47 +294,38 @@ class users {
       const std::size_t k = arithmetic::blocked_slot(first, pages, homes_.size());
       const std::uint64_t last =
           std::min<std::uint64_t>(end, arithmetic::blocked(k, pages, homes_.size()).last);
-      const std::size_t node = homes_[k];
-      in_blocks_ += node == nowhere ? 0
-                                    : nodes[node] * static_cast<double>(last - first) /
-                                          static_cast<double>(run.count);
+      in_blocks_ += homes_[k] == nowhere ? 0 : nodes[homes_[k]] * share_of(run, first, last);
       first = last;
     }
   }
   void count_threads(shape& into) const {
     const auto some = std::ranges::count_if(by_thread_, [](double each) { return each > 0; });
     const double mean = all_ / static_cast<double>(std::max<std::ptrdiff_t>(some, 1));
-    std::vector<char> nodes(of_.nodes(), 0);
-    for (std::size_t w = 0; w < by_thread_.size(); ++w) {
-      if (by_thread_[w] >= works * mean) {
-        ++into.using_threads;
-        if (home_of(w) != nowhere) {
-          nodes[home_of(w)] = 1;
-        }
-      }
+    std::set<std::size_t> nodes;
+    for (const std::size_t w :
+         positions_where(by_thread_, [&](double each) { return each >= works * mean; })) {
+      ++into.using_threads;
+      nodes.insert(home_of(w));
     }
-    into.using_nodes = static_cast<std::size_t>(std::ranges::count(nodes, 1));
+    nodes.erase(nowhere);
+    into.using_nodes = nodes.size();
   }
   /// Whether the top thread's share is nearly the same everywhere.
   [[nodiscard]] bool is_steady() const {
-    double mean = 0;
-    for (const auto& [amount, share] : runs_) {
-      mean += amount * share / all_;
-    }
-    double variance = 0;
-    for (const auto& [amount, share] : runs_) {
-      variance += amount * (share - mean) * (share - mean) / all_;
-    }
+    const double mean =
+        sum_over(runs_, [&](const auto& run) { return run.first * run.second / all_; });
+    const double variance = sum_over(runs_, [&](const auto& run) {
+      return run.first * (run.second - mean) * (run.second - mean) / all_;
+    });
     constexpr double few_percent = 0.03;
     return std::sqrt(variance) <= few_percent * mean;
   }
 
   const analysis_input& of_;
   const item& what_;
-  std::vector<std::size_t> homes_; ///< node by thread's number
-  std::vector<std::size_t> first_with_role_;
-  std::vector<double> by_thread_; ///< by the first worker of a role
-  std::vector<double> by_node_;
+  positions homes_; ///< node by thread's number
+  positions first_with_role_;
+  std::vector<double> by_thread_;               ///< by the first worker of a role
   std::vector<std::pair<double, double>> runs_; ///< amount, share of the top thread
   double all_ = 0;
   double pages_ = 0; ///< that were used
@@ -379,18 +345,6 @@ class users {
   std::size_t next_touch_ = 0;
 };
 
-/// Marks rows that have an owner, as their neighbours show: threads work on different rows.
-void mark_owned(const analysis_input& of, const std::vector<site_part>& parts,
-                std::vector<shape>& shapes) {
-  constexpr double more_than_equal = 1.5;
-  const double least = more_than_equal / static_cast<double>(of.nodes());
-  for (const site_part& part : parts) {
-    for (std::size_t k = 0; k < part.items.size(); ++k) {
-      shapes[part.items[k]].owned = part.owner && part.shares[k] >= least;
-    }
-  }
-}
-
 } // namespace
 
 shape shape_of(const analysis_input& of, const item& what) {
@@ -405,34 +359,6 @@ shape shape_of(const analysis_input& of, const item& what) {
     made.remote = remote_share(of, bytes);
   }
   return made;
-}
-
-analysis::analysis(const analysis_input& of) : input(of) {
-  for (const item& each : of.items()) {
-    shapes.push_back(shape_of(of, each));
-  }
-  for (const site& each : of.sites()) {
-    parts.push_back(parts_of_site(of, each.items));
-    mark_owned(of, parts.back(), shapes);
-  }
-  double anyones = 0;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    anyones += shapes[i].anyones() ? of.items()[i].bytes() : 0;
-  }
-  constexpr double most = 0.5;
-  if (!of.assumed() && anyones > most * of.bytes()) {
-    for (const shape& each : shapes) {
-      swept.push_back(each.anyones() ? 1 : 0);
-    }
-  }
-}
-
-double remote_bytes(const analysis& of, const std::vector<std::size_t>& items) {
-  double sum = 0;
-  for (const std::size_t i : items) {
-    sum += of.shapes[i].remote * of.input.items()[i].bytes();
-  }
-  return sum;
 }
 
 } // namespace nodewise::advise

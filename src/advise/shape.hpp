@@ -23,7 +23,6 @@ struct shape {
   // Of the pages whose node is known:
   std::size_t memory = nowhere; ///< the one with most of them
   double on_memory = 0;         ///< share there
-  double dealt = 0;             ///< how often neighbours are on different nodes, 0..1
   // Of the uses:
   std::size_t using_threads = 0; ///< with at least a tenth of the mean use
   std::size_t using_nodes = 0;   ///< of these threads
@@ -70,7 +69,9 @@ struct analysis {
   std::vector<char> swept;
 };
 
+/// Whether an index assigns pages of one of these items: see `shape::scattered`.
+[[nodiscard]] bool are_scattered(const analysis& of, const positions& items);
 /// The bytes of these items' traffic that went to far memory.
-[[nodiscard]] double remote_bytes(const analysis& of, const std::vector<std::size_t>& items);
+[[nodiscard]] double remote_bytes(const analysis& of, const positions& items);
 
 } // namespace nodewise::advise

@@ -2,7 +2,6 @@
 #include "advise/site_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -22,29 +21,23 @@ using uses_by_number = std::map<std::size_t, double>;
 uses_by_number uses_of(const analysis_input& of, const item& what) {
   uses_by_number sums;
   for (const profile::use_run& run : what.uses) {
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what.first_worker + use.by;
-      const std::size_t number = w < of.workers().size() ? of.workers()[w].number : nowhere;
-      if (number != nowhere && std::isfinite(use.amount) && use.amount > 0) {
-        sums[number] += use.amount;
+    for_each_use(of, what, run, [&](std::size_t w, double amount) {
+      if (of.workers()[w].number != nowhere) {
+        sums[of.workers()[w].number] += amount;
       }
-    }
+    });
   }
   return sums;
 }
 
 double share_of_thread(const uses_by_number& uses, std::size_t thread) {
   const auto own = uses.find(thread);
-  double all = 0;
-  for (const auto& [number, amount] : uses) {
-    all += amount;
-  }
+  const double all = sum_over(uses, [](const auto& each) { return each.second; });
   return own == uses.end() || !(all > 0) ? 0 : own->second / all;
 }
 
 /// Joins consecutive objects with one owner. An unused object joins those before it.
-std::vector<site_part> runs_of_owners(const analysis_input& of,
-                                      const std::vector<std::size_t>& items) {
+std::vector<site_part> runs_of_owners(const analysis_input& of, const positions& items) {
   std::vector<site_part> runs;
   for (const std::size_t i : items) {
     const uses_by_number uses = uses_of(of, of.items()[i]);
@@ -99,8 +92,7 @@ std::vector<site_part> one_by_one(const std::vector<site_part>& runs) {
 
 } // namespace
 
-std::vector<site_part> parts_of_site(const analysis_input& of,
-                                     const std::vector<std::size_t>& items) {
+std::vector<site_part> parts_of_site(const analysis_input& of, const positions& items) {
   if (items.size() < 2) {
     return {};
   }

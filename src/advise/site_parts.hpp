@@ -13,7 +13,7 @@ namespace nodewise::advise {
 
 /// Objects in allocation order that are placed alike.
 struct site_part {
-  std::vector<std::size_t> items; ///< positions in the analysis_input
+  positions items; ///< positions in the analysis_input
   /// The thread that uses most of it, by number. Set only if neighbours share an owner so often, or
   /// threads use objects so exclusively, that chance cannot explain it.
   std::optional<std::size_t> owner;
@@ -23,6 +23,6 @@ struct site_part {
 /// Few objects: one part each. Many objects: consecutive ones with the same owner together. Empty
 /// if that gives only one part, or if many objects have their owners by chance.
 [[nodiscard]] std::vector<site_part> parts_of_site(const analysis_input& of,
-                                                   const std::vector<std::size_t>& items);
+                                                   const positions& items);
 
 } // namespace nodewise::advise

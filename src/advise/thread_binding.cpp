@@ -2,7 +2,6 @@
 //
 // Chooses the nodes where threads are to run.
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <nodewise/error.hpp>
@@ -19,13 +18,12 @@ bool has_work(const worker& of) {
 
 /// Whether the threads that the program starts have the places that a policy gives them if the main
 /// thread waits. Here the main thread works, so each thread is one place before its own.
-bool is_one_place_off(const analysis_input& of, std::size_t program,
-                      const std::vector<std::size_t>& homes) {
+bool is_one_place_off(const analysis_input& of, std::size_t program, const positions& homes) {
   const profile::program& which = of.program(program);
   if (which.has_runtime() || !of.main_works(program)) {
     return false;
   }
-  std::vector<std::size_t> nodes(homes.size(), nowhere);
+  positions nodes(homes.size(), nowhere);
   for (std::size_t w = 0; w < homes.size(); ++w) {
     if (of.workers()[w].number < nodes.size()) {
       nodes[of.workers()[w].number] = homes[w];
@@ -40,10 +38,9 @@ bool is_one_place_off(const analysis_input& of, std::size_t program,
 
 } // namespace
 
-std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t program,
-                                     bind_policy policy) {
+positions homes_under(const analysis_input& of, std::size_t program, bind_policy policy) {
   const std::size_t threads = nodes_of_threads(of, program, {}).size();
-  std::vector<std::size_t> homes(of.workers().size(), nowhere);
+  positions homes(of.workers().size(), nowhere);
   try {
     const team_layout layout(of.machine(), policy, threads);
     const std::vector<node_id> owners = layout.owners();
@@ -63,11 +60,11 @@ std::vector<std::size_t> homes_under(const analysis_input& of, std::size_t progr
 binding choose_binding(const analysis& of, std::size_t program) {
   const analysis_input& all = of.input;
   if (all.programs().size() > 1) {
-    return {bind_policy::none, {}, "the job's launcher binds its processes: keep that as it is"};
+    return {bind_policy::none, {}, "the job's launcher binds its processes: keep its binding"};
   }
   const std::size_t threads = nodes_of_threads(all, program, {}).size();
   if (threads == 0) {
-    return {bind_policy::none, {}, "no thread was seen at work"};
+    return {bind_policy::none, {}, "no thread was observed at work"};
   }
   // A single thread that stays on its node needs no binding: all threads that it starts would share
   // its place.
@@ -77,7 +74,7 @@ binding choose_binding(const analysis& of, std::size_t program) {
   binding best;
   double least = 0;
   for (const bind_policy policy : {bind_policy::close, bind_policy::spread}) {
-    std::vector<std::size_t> homes = homes_under(all, program, policy);
+    positions homes = homes_under(all, program, policy);
     if (homes.empty()) {
       continue;
     }
@@ -95,17 +92,16 @@ binding choose_binding(const analysis& of, std::size_t program) {
       continue;
     }
     binding one{policy, std::move(homes), ""};
-    std::vector<std::size_t> sites(all.sites().size());
-    std::iota(sites.begin(), sites.end(), std::size_t{0});
-    const double seconds = tell(all, all.costs(), decide(of, sites, one).after).seconds;
+    const decision placed = decide(of, positions_to(all.sites().size()), one);
+    const double seconds = predict(all, placed.after).seconds;
     if (best.homes.empty() || seconds < least) {
       least = seconds;
       best = std::move(one);
     }
   }
   if (!moved && is_team) {
-    best.remark = "threads kept their nodes, but by neither close nor spread: the plan binds them "
-                  "anew, unless the program does";
+    best.remark = "threads stayed on their nodes, but as under neither close nor spread: the plan "
+                  "binds them anew, unless the program binds them";
   }
   return best;
 }

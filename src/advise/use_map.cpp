@@ -2,7 +2,6 @@
 #include "advise/use_map.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -40,19 +39,19 @@ double sum_of(const std::vector<double>& all) {
 }
 
 /// Divides the parts by their greatest common divisor.
-std::vector<plans::part_run> reduced(std::vector<plans::part_run> runs) {
+std::vector<placements::owner_run> reduced(std::vector<placements::owner_run> runs) {
   std::uint64_t common = 0;
-  for (const plans::part_run& run : runs) {
+  for (const placements::owner_run& run : runs) {
     common = std::gcd(common, run.parts);
   }
-  for (plans::part_run& run : runs) {
+  for (placements::owner_run& run : runs) {
     run.parts /= std::max<std::uint64_t>(common, 1);
   }
   return runs;
 }
 
-void append(std::vector<plans::part_run>& runs, std::uint64_t parts, std::size_t thread) {
-  if (!runs.empty() && runs.back().thread == thread) {
+void append(std::vector<placements::owner_run>& runs, std::uint64_t parts, std::size_t thread) {
+  if (!runs.empty() && runs.back().owner == thread) {
     runs.back().parts += parts;
   } else if (parts > 0) {
     runs.push_back({parts, thread});
@@ -61,30 +60,27 @@ void append(std::vector<plans::part_run>& runs, std::uint64_t parts, std::size_t
 
 } // namespace
 
-std::vector<plans::part_run> equal_parts(std::size_t threads) {
-  std::vector<std::size_t> all(threads);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return parts_for(all);
+std::vector<placements::owner_run> equal_parts(std::size_t threads) {
+  return parts_for(positions_to(threads));
 }
 
-std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads) {
-  std::vector<plans::part_run> runs;
+std::vector<placements::owner_run> parts_for(const positions& threads) {
+  std::vector<placements::owner_run> runs;
   for (const std::size_t thread : threads) {
     runs.push_back({1, thread});
   }
   return runs;
 }
 
-use_map::use_map(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes)
+use_map::use_map(const analysis_input& of, const item& what, const positions& homes)
     : pages_(filled_pages(of, what)), by_node_(of.nodes(), 0),
       thread_of_node_(of.nodes(), nowhere) {
   read(of, what, homes);
-  const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);
+  const positions nodes = nodes_of_threads(of, what.program, homes);
   weigh_claims(nodes.empty() ? nowhere : nodes.front());
 }
 
-void use_map::read(const analysis_input& of, const item& what,
-                   const std::vector<std::size_t>& homes) {
+void use_map::read(const analysis_input& of, const item& what, const positions& homes) {
   std::vector<double> by_worker(of.workers().size(), 0);
   const auto home = [&](std::size_t w) { return homes.empty() ? of.workers()[w].home : homes[w]; };
   for (const profile::use_run& run : what.uses) {
@@ -92,15 +88,13 @@ void use_map::read(const analysis_input& of, const item& what,
     one.first = std::max<std::size_t>(run.first, stretches_.empty() ? 0 : stretches_.back().last);
     one.last = std::min<std::size_t>(run.first + run.count, pages_);
     one.use.assign(of.nodes(), 0);
-    for (const profile::use& use : run.by) {
-      const std::size_t w = what.first_worker + use.by;
-      if (w < by_worker.size() && std::isfinite(use.amount) && use.amount > 0 &&
-          home(w) != nowhere && of.workers()[w].number != nowhere) {
-        by_worker[w] += use.amount;
-        one.use[home(w)] += use.amount;
-        one.main += of.workers()[w].ordinal == 0 ? use.amount : 0;
+    for_each_use(of, what, run, [&](std::size_t w, double amount) {
+      if (home(w) != nowhere && of.workers()[w].number != nowhere) {
+        by_worker[w] += amount;
+        one.use[home(w)] += amount;
+        one.main += of.workers()[w].ordinal == 0 ? amount : 0;
       }
-    }
+    });
     if (one.first >= one.last || !(std::ranges::max(one.use) > 0)) {
       continue;
     }
@@ -126,12 +120,8 @@ void use_map::read(const analysis_input& of, const item& what,
 }
 
 void use_map::weigh_claims(std::size_t home_of_main) {
-  double pages = 0;
-  for (const stretch& each : stretches_) {
-    pages += each.pages();
-  }
-  std::vector<std::size_t> order(stretches_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  const double pages = sum_over(stretches_, &stretch::pages);
+  positions order = positions_to(stretches_.size());
   const auto by_main = [&](std::size_t k) { return stretches_[k].main / stretches_[k].pages(); };
   std::ranges::sort(order, {}, by_main);
   double pass = 0; // lines per page that the main thread uses nearly everywhere
@@ -163,11 +153,8 @@ void use_map::weigh_claims(std::size_t home_of_main) {
 }
 
 std::optional<std::size_t> use_map::greatest_user() const {
-  const auto node = std::ranges::max_element(by_node_);
-  if (node == by_node_.end() || !(*node > 0)) {
-    return std::nullopt;
-  }
-  return thread_of_node_[static_cast<std::size_t>(node - by_node_.begin())];
+  const std::size_t node = greatest_at(by_node_);
+  return by_node_[node] > 0 ? std::optional(thread_of_node_[node]) : std::nullopt;
 }
 
 void use_map::stretch::add(const stretch& other, double part) {
@@ -210,7 +197,7 @@ double use_map::cost_of_change() const {
   std::size_t before = nowhere; // the owner of the page before
   std::size_t end = 0;
   for (const stretch& each : stretches_) {
-    const std::vector<std::size_t> nodes = sharing(each);
+    const positions nodes = sharing(each);
     const bool is_clear = !each.is_weak && nodes.size() == 1;
     if (is_clear) {
       const bool follows = before != nowhere && end == each.first;
@@ -220,9 +207,9 @@ double use_map::cost_of_change() const {
     before = is_clear ? nodes.front() : nowhere;
     end = each.last;
   }
-  const bool tell_nothing = pairs >= least_neighbours &&
-                            static_cast<double>(differ) >= by_chance * static_cast<double>(pairs);
-  return tell_nothing ? 0 : changing * claims_a_page_;
+  const bool by_index = pairs >= least_neighbours &&
+                        static_cast<double>(differ) >= by_chance * static_cast<double>(pairs);
+  return by_index ? 0 : changing * claims_a_page_;
 }
 
 /// Finds the owners that leave the fewest claims far, with a cost for each change of owner, by
@@ -231,7 +218,7 @@ void use_map::find_owners(std::vector<stretch>& of) const {
   const std::size_t nodes = by_node_.size();
   const double change = cost_of_change();
   std::vector<double> cost(nodes + 1, 0);
-  std::vector<std::size_t> from(of.size() * (nodes + 1));
+  positions from(of.size() * (nodes + 1));
   const auto far = [&](const stretch& each, std::size_t state) {
     const double all = sum_of(each.claims);
     if (state < nodes) {
@@ -257,13 +244,15 @@ void use_map::find_owners(std::vector<stretch>& of) const {
   }
 }
 
-/// Joins neighbours of one owner; on a grid of at most `most` cells if there are more.
+/// Joins neighbours that one node owns, or that the same nodes share; on a grid of at most `most`
+/// cells if there are more.
 std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
   const auto joined = [&](std::vector<stretch> all) {
     find_owners(all);
     std::vector<stretch> made;
     for (stretch& each : all) {
-      if (!made.empty() && belong_together(made.back(), each)) {
+      if (!made.empty() && made.back().owner == each.owner &&
+          (each.owner != nowhere || sharing(made.back()) == sharing(each))) {
         made.back().last = each.last;
         made.back().add(each, 1);
       } else {
@@ -278,28 +267,17 @@ std::vector<use_map::stretch> use_map::owned(std::size_t most) const {
 }
 
 /// Nodes whose claim on a stretch is about as large as the largest one.
-std::vector<std::size_t> use_map::sharing(const stretch& of) const {
+positions use_map::sharing(const stretch& of) const {
   const double least = std::ranges::max(of.claims) / clearly;
-  std::vector<std::size_t> nodes;
-  for (std::size_t n = 0; n < of.claims.size(); ++n) {
-    if (of.claims[n] > least && thread_of_node_[n] != nowhere) {
-      nodes.push_back(n);
-    }
-  }
-  return nodes;
-}
-
-/// Stretches belong together if one node owns both, or if the same nodes share them.
-bool use_map::belong_together(const stretch& one, const stretch& other) const {
-  return one.owner == other.owner && (one.owner != nowhere || sharing(one) == sharing(other));
+  return positions_below(of.claims.size(), [&](std::size_t n) {
+    return of.claims[n] > least && thread_of_node_[n] != nowhere;
+  });
 }
 
 use_map::run_list use_map::parts(std::size_t most_runs) const {
   run_list made;
-  double exact = 0; // use by the node with most use of each page
-  for (const stretch& each : stretches_) {
-    exact += std::ranges::max(each.use);
-  }
+  const double exact = // use by the node with most use of each page
+      sum_over(stretches_, [](const stretch& each) { return std::ranges::max(each.use); });
   const std::vector<stretch> all = owned(std::max<std::size_t>(most_runs, 1));
   double kept = 0;
   std::size_t turn = 0;
@@ -314,7 +292,7 @@ use_map::run_list use_map::parts(std::size_t most_runs) const {
     }
     // No placement of shared pages is better than another.
     kept += std::ranges::max(all[k].use);
-    const std::vector<std::size_t> nodes = sharing(all[k]);
+    const positions nodes = sharing(all[k]);
     const std::size_t budget =
         std::max<std::size_t>(1, std::min(most_blocks, most_runs / all.size()));
     const std::size_t block = std::max<std::size_t>(1, (last - first + budget - 1) / budget);
@@ -328,14 +306,12 @@ use_map::run_list use_map::parts(std::size_t most_runs) const {
   return made;
 }
 
-std::vector<plans::part_run> use_map::page_by_page() const {
-  std::vector<plans::part_run> runs;
+std::vector<placements::owner_run> use_map::page_by_page() const {
+  std::vector<placements::owner_run> runs;
   for (std::size_t k = 0; k < stretches_.size(); ++k) {
-    const std::vector<double>& use = stretches_[k].use;
-    const auto node = static_cast<std::size_t>(std::ranges::max_element(use) - use.begin());
     const std::size_t first = k == 0 ? 0 : stretches_[k].first;
     const std::size_t last = k + 1 < stretches_.size() ? stretches_[k + 1].first : pages_;
-    append(runs, last - first, thread_of_node_[node]);
+    append(runs, last - first, thread_of_node_[greatest_at(stretches_[k].use)]);
   }
   return runs;
 }

@@ -13,21 +13,21 @@
 namespace nodewise::advise {
 
 /// One part for each of the first `threads` threads.
-[[nodiscard]] std::vector<plans::part_run> equal_parts(std::size_t threads);
+[[nodiscard]] std::vector<placements::owner_run> equal_parts(std::size_t threads);
 /// One part for each of these threads, by number.
-[[nodiscard]] std::vector<plans::part_run> parts_for(const std::vector<std::size_t>& threads);
+[[nodiscard]] std::vector<placements::owner_run> parts_for(const positions& threads);
 
 class use_map {
  public:
-  use_map(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes);
+  use_map(const analysis_input& of, const item& what, const positions& homes);
 
   /// Threads with at least a tenth of the mean thread's use, by number, each once, ascending.
-  [[nodiscard]] const std::vector<std::size_t>& users() const noexcept { return users_; }
+  [[nodiscard]] const positions& users() const noexcept { return users_; }
   /// The thread with most use on the node with most use.
   [[nodiscard]] std::optional<std::size_t> greatest_user() const;
 
   struct run_list {
-    std::vector<plans::part_run> runs;
+    std::vector<placements::owner_run> runs;
     double lost = 0; ///< 0..1 of the use: on another node than in the exact map
   };
   /// Gives each page to a thread of the node that owns it. Pages that several nodes use about alike
@@ -38,7 +38,7 @@ class use_map {
   /// separate pass.
   [[nodiscard]] run_list parts(std::size_t most_runs) const;
   /// Gives each page to the node that used most of it, regardless of its neighbours.
-  [[nodiscard]] std::vector<plans::part_run> page_by_page() const;
+  [[nodiscard]] std::vector<placements::owner_run> page_by_page() const;
   /// 0..1 of the claims: by nodes whose own memory does not have the pages under this map.
   [[nodiscard]] double misplaced(const analysis_input& of, const model::page_map& map) const;
 
@@ -57,20 +57,19 @@ class use_map {
     /// Adds this share of the other stretch's use.
     void add(const stretch& other, double part);
   };
-  void read(const analysis_input& of, const item& what, const std::vector<std::size_t>& homes);
+  void read(const analysis_input& of, const item& what, const positions& homes);
   void weigh_claims(std::size_t home_of_main);
   [[nodiscard]] double cost_of_change() const;
   [[nodiscard]] std::vector<stretch> on_grid(std::size_t cells) const;
   void find_owners(std::vector<stretch>& of) const;
   [[nodiscard]] std::vector<stretch> owned(std::size_t most) const;
-  [[nodiscard]] std::vector<std::size_t> sharing(const stretch& of) const;
-  [[nodiscard]] bool belong_together(const stretch& one, const stretch& other) const;
+  [[nodiscard]] positions sharing(const stretch& of) const;
 
   std::size_t pages_ = 0;
   std::vector<stretch> stretches_;
   std::vector<double> by_node_;
-  std::vector<std::size_t> thread_of_node_; ///< number of the greatest user; `nowhere`
-  std::vector<std::size_t> users_;
+  positions thread_of_node_; ///< number of the greatest user; `nowhere`
+  positions users_;
   double claims_a_page_ = 0;
 };
 

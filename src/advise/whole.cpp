@@ -11,21 +11,20 @@ namespace nodewise::advise {
 namespace {
 
 /// Instructions were counted only in the phase of use, so initialisation is priced by its traffic.
-told tell_initialisation(const analysis_input& of, course what) {
-  return tell(of, of.costs(), what, model::unlimited);
+run_times times_of(const analysis_input& of, const course& use, const course& initialisation) {
+  return {predict(of, use), predict(of, of.costs(), initialisation, model::unlimited)};
 }
 
 } // namespace
 
 run_times times_before(const analysis& of) {
   const analysis_input& all = of.input;
-  return {tell(all, all.costs(), {flow_under(all, {}, of.swept), {}}),
-          tell_initialisation(all, {initialisation_under(all, {}), {}})};
+  return times_of(all, {flow_under(all, {}, of.swept)}, {initialisation_under(all, {})});
 }
 
 run_times times_after(const analysis& of, const decision& made) {
   const analysis_input& all = of.input;
-  const std::vector<std::size_t>& homes = made.threads.homes;
+  const positions& homes = made.threads.homes;
   std::vector<candidate> by_item(all.items().size());
   for (const assignment& each : made.objects) {
     for (const std::size_t i : each.items) {
@@ -39,8 +38,8 @@ run_times times_after(const analysis& of, const decision& made) {
     maps.push_back(map_under(all, all.items()[i], by_item[i], homes));
     where.push_back(&maps.back());
   }
-  return {tell(all, all.costs(), {flow_under(all, where, of.swept, homes), homes}),
-          tell_initialisation(all, {initialisation_under(all, where), homes})};
+  return times_of(all, {flow_under(all, where, of.swept, homes), homes},
+                  {initialisation_under(all, where), homes});
 }
 
 outcome outcome_of(const analysis_input& of, const run_times& what) {

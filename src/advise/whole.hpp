@@ -12,8 +12,8 @@ namespace nodewise::advise {
 
 /// The times of the phase of use and of the initialisation before it.
 struct run_times {
-  told use;
-  told begun; ///< no bytes if it was not counted
+  prediction use;
+  prediction begun; ///< no bytes if it was not counted
 
   [[nodiscard]] double whole_seconds() const noexcept { return use.seconds + begun.seconds; }
 };

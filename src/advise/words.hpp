@@ -3,7 +3,6 @@
 // Numbers and lists in the form that sentences use.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,5 @@ namespace nodewise::advise {
 [[nodiscard]] std::string bytes_text(double bytes);
 /// "a, b and c"; for more than four "a, b, c and 5 more".
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);
-/// "1 thread", "8 threads".
-[[nodiscard]] std::string count_of(std::size_t count, const char* singular);
 
 } // namespace nodewise::advise

@@ -2,11 +2,14 @@
 #include "attribution/assemble.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -25,19 +28,9 @@ constexpr std::size_t most_using = 16;
 constexpr std::uint64_t rest_id = ~std::uint64_t{0} >> 2U;
 
 profile::object_kind kind_of(launch::object_report::kind what) {
-  switch (what) {
-  case launch::object_report::kind::map:
-    return profile::object_kind::map;
-  case launch::object_report::kind::static_array:
-    return profile::object_kind::static_array;
-  case launch::object_report::kind::group:
-    return profile::object_kind::group;
-  case launch::object_report::kind::region:
-    return profile::object_kind::region;
-  case launch::object_report::kind::heap:
-    break;
-  }
-  return profile::object_kind::heap;
+  using enum profile::object_kind;
+  constexpr std::array kinds = {heap, map, static_array, group, region}; // by `kind`
+  return kinds[static_cast<std::size_t>(what)];
 }
 
 class assembly {
@@ -50,7 +43,7 @@ class assembly {
     profile::profile made;
     made.page_bytes = from_.page_bytes;
     made.seen = evidence();
-    made.cost.wall_s = seconds_since(from_.recorded.begin_ns, from_.recorded.end_ns);
+    made.cost.wall_s = seconds_between(from_.recorded.begin_ns, from_.recorded.end_ns);
     made.cost.observer_s = from_.recorded.observer_s;
     std::uint64_t elsewhere = 0;
     for (std::size_t i = 0; i < swept_.programs.size(); ++i) {
@@ -67,10 +60,6 @@ class assembly {
   }
 
  private:
-  static double seconds_since(std::uint64_t begin_ns, std::uint64_t time_ns) {
-    return time_ns > begin_ns ? static_cast<double>(time_ns - begin_ns) * 1e-9 : 0;
-  }
-
   profile::evidence evidence() const {
     const observe::recording& heard = from_.recorded;
     profile::evidence made;
@@ -78,18 +67,18 @@ class assembly {
     made.chains = heard.abilities.stacks;
     made.kernel = heard.abilities.kernel;
     made.hinting = from_.balancing && made.faults;
-    made.agent = !from_.told.processes.empty();
+    made.agent = !from_.reported.processes.empty();
     made.hinting_samples = swept_.accesses;
     made.fault_samples = heard.log.samples() - std::min(heard.log.samples(), swept_.accesses);
     made.lost_samples = heard.losses.lost;
     made.thinned_samples = heard.log.thinned();
     made.missing = heard.abilities.missing;
-    for (const launch::process_report& each : from_.told.processes) {
+    for (const launch::process_report& each : from_.reported.processes) {
       made.pages_held += each.numa_pinner ? each.numa_pinner->pages : 0;
     }
     if (heard.losses.others != 0) {
-      made.missing.push_back(std::to_string(heard.losses.others) +
-                             " records of threads and loaded files were lost");
+      made.missing.push_back(
+          fmt::format("{} records of threads and loaded files were lost", heard.losses.others));
     }
     return made;
   }
@@ -103,8 +92,8 @@ class assembly {
     made.build_id = symbols::build_id(in.file);
     made.name = in.report != nullptr && !in.report->program.empty() ? in.report->program : in.name;
     made.end = end_of(in);
-    made.began_s = seconds_since(from_.recorded.begin_ns, in.from_ns);
-    made.ended_s = seconds_since(from_.recorded.begin_ns, in.to_ns);
+    made.began_s = seconds_between(from_.recorded.begin_ns, in.from_ns);
+    made.ended_s = seconds_between(from_.recorded.begin_ns, in.to_ns);
     made.openmp = in.openmp;
     made.tbb = in.tbb;
     made.use_from =
@@ -118,7 +107,7 @@ class assembly {
       made.objects.push_back(rest_of(in));
     }
     made.libraries = libraries_of(in, made.objects);
-    add_told_threads(in);
+    add_reported_threads(in);
     made.threads = in.threads;
     return made;
   }
@@ -173,8 +162,8 @@ class assembly {
     if (what.maker_tid != 0) {
       made.made_by = in.thread_of(what.maker_tid);
     }
-    made.born_s = seconds_since(in.from_ns, what.allocated_ns);
-    made.died_s = seconds_since(in.from_ns, has_end ? what.freed_ns : in.to_ns);
+    made.born_s = seconds_between(in.from_ns, what.allocated_ns);
+    made.died_s = seconds_between(in.from_ns, has_end ? what.freed_ns : in.to_ns);
     made.live_at_end = !has_end || what.report->live_at_end;
     made.pages = what.page_count(from_.page_bytes);
     add_residence(what, made);
@@ -186,7 +175,7 @@ class assembly {
     const life& in = swept_.programs[index];
     profile::object made = object_of_area(*what.area, from_.page_bytes);
     made.id = what.id;
-    made.died_s = seconds_since(in.from_ns, in.to_ns);
+    made.died_s = seconds_between(in.from_ns, in.to_ns);
     made.live_at_end = true;
     add_observed(index, what, made);
     return made;
@@ -212,12 +201,13 @@ class assembly {
         return chain; // otherwise it is not known what was mapped where
       }
     }
-    profile::frame caller;
-    caller.module =
-        what.report != nullptr ? what.report->caller_module : what.allocation->caller_module;
-    caller.offset =
-        what.report != nullptr ? what.report->caller_offset : what.allocation->caller_offset;
-    return caller.module.empty() ? profile::call_chain{} : profile::call_chain{caller};
+    const auto caller = [](const auto& reported) {
+      return reported.caller_module.empty()
+                 ? profile::call_chain{}
+                 : profile::call_chain{
+                       {reported.caller_module, reported.caller_offset, "", "", 0, false}};
+    };
+    return what.report != nullptr ? caller(*what.report) : caller(*what.allocation);
   }
 
   void add_residence(observed_object& what, profile::object& made) const {
@@ -269,15 +259,13 @@ class assembly {
   void add_touches(std::size_t index, const observed_object& what, profile::object& made) {
     std::vector<std::uint64_t> pages(what.codes.size(), 0);
     for (const page_touch& each : what.pages) {
-      if (each.by != page_touch::nobody) {
+      if (each.by != page_touch::none) {
         ++pages[each.code];
       }
     }
     // Several instructions of one call chain are reported as one.
     std::vector<std::size_t> order(what.codes.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
-    }
+    std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
       return std::pair(pages[b], a) < std::pair(pages[a], b);
     });
@@ -286,11 +274,8 @@ class assembly {
         break;
       }
       const touching_code& by = what.codes[i];
-      profile::first_touch touch;
-      touch.how = by.how;
-      touch.by = by.by;
-      touch.from = by.node < 0 ? unknown_node : node_id{by.node};
-      touch.pages = pages[i];
+      profile::first_touch touch{
+          {}, by.how, by.by, by.node < 0 ? unknown_node : node_id{by.node}, pages[i]};
       if (made.touches.size() < most_touches) {
         touch.where = chains_.touch(index, what.id, by);
       }
@@ -328,10 +313,8 @@ class assembly {
     for (const auto& [samples, ip] : most) {
       const profile::call_chain where = chains_.instruction(index, ip);
       const profile::frame* const own = profile::own_frame(where);
-      made.used_at.push_back({own != nullptr  ? *own
-                              : where.empty() ? profile::frame{}
-                                              : where.front(),
-                              static_cast<double>(samples)});
+      const profile::frame first = where.empty() ? profile::frame{} : where.front();
+      made.used_at.push_back({own != nullptr ? *own : first, static_cast<double>(samples)});
     }
     profile::keep_most_used(made.used_at, most_using);
   }
@@ -343,27 +326,26 @@ class assembly {
     made.name = "memory outside of large objects";
     made.pages = made.resident = in.outside;
     made.bytes = in.outside * from_.page_bytes;
-    made.died_s = seconds_since(in.from_ns, in.to_ns);
+    made.died_s = seconds_between(in.from_ns, in.to_ns);
     made.live_at_end = true;
-    made.unseen_touches = 0;
     return made;
   }
 
-  /// Adds thread numbers. Places a thread without samples on the node where it may run, if it is
-  /// one.
-  void add_told_threads(life& in) const {
+  /// Adds thread numbers that the agent reported. Places a thread without samples on the node where
+  /// it may run, if it is one.
+  void add_reported_threads(life& in) const {
     if (in.report == nullptr) {
       return;
     }
-    for (const launch::thread_report& told : in.report->threads) {
-      profile::thread& who = in.threads[in.thread_of(told.tid)];
-      if (told.ordinal) {
-        who.number = static_cast<std::size_t>(*told.ordinal);
+    for (const launch::thread_report& each : in.report->threads) {
+      profile::thread& who = in.threads[in.thread_of(each.tid)];
+      if (each.ordinal) {
+        who.number = static_cast<std::size_t>(*each.ordinal);
       }
-      if (told.team_sizes.size() > 1) {
-        who.nested = {told.team_sizes, told.inner_number};
+      if (each.team_sizes.size() > 1) {
+        who.nested = {each.team_sizes, each.inner_number};
       }
-      const auto cpus = cpus_of(told);
+      const auto cpus = cpus_of(each);
       if (!who.stays.empty() || !cpus || cpus->empty()) {
         continue;
       }
@@ -374,9 +356,9 @@ class assembly {
       }
     }
   }
-  static std::optional<cpu_set> cpus_of(const launch::thread_report& told) {
+  static std::optional<cpu_set> cpus_of(const launch::thread_report& of) {
     try {
-      return cpu_set::parse(told.cpus);
+      return cpu_set::parse(of.cpus);
     } catch (const error&) { // cut off: it may run in many places
       return std::nullopt;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <elf.h>
+#include <iterator>
 #include <span>
 
 namespace nodewise::attribution {
@@ -31,20 +32,6 @@ symbols::registers registers_of(const launch::stack_report& from) {
     if (from.registers[i]) {
       made.set(i, *from.registers[i]);
     }
-  }
-  return made;
-}
-
-profile::frame frame_of(symbols::chain_frame from) {
-  return {std::move(from.module), from.offset, std::move(from.function),
-          std::move(from.file),   from.line,   from.inlined};
-}
-
-profile::call_chain chain_of(std::vector<symbols::chain_frame> from) {
-  profile::call_chain made;
-  made.reserve(from.size());
-  for (symbols::chain_frame& each : from) {
-    made.push_back(frame_of(std::move(each)));
   }
   return made;
 }
@@ -83,17 +70,13 @@ chain_book::most_frequent(std::size_t life, std::uint64_t object, const touching
   return std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
 }
 
-profile::call_chain chain_book::named(std::size_t life, const addresses& chain) {
-  return chain_of(namer_.frames(from_.programs[life].code, chain));
-}
-
 profile::call_chain chain_book::touch(std::size_t life, std::uint64_t object,
                                       const touching_code& by) {
   if (by.stack != 0) {
     return agent_stack(life, by.stack);
   }
   if (const auto chain = most_frequent(life, object, by)) {
-    return named(life, *chain);
+    return namer_.frames(from_.programs[life].code, *chain);
   }
   return is_kernel_code(by.ip) ? profile::call_chain{} : instruction(life, by.ip);
 }
@@ -117,11 +100,9 @@ profile::call_chain chain_book::agent_stack(std::size_t life, std::uint32_t numb
   if (chain.empty()) {
     chain.push_back(stack->caller);
   }
-  found->second.clear();
-  for (std::size_t i = 0; i < chain.size(); ++i) {
-    for (symbols::chain_frame& each : namer_.frames_of(from_.programs[life].code, chain[i], true)) {
-      found->second.push_back(frame_of(std::move(each)));
-    }
+  for (const std::uint64_t address : chain) {
+    std::ranges::move(namer_.frames_of(from_.programs[life].code, address, true),
+                      std::back_inserter(found->second));
   }
   return found->second;
 }
@@ -129,7 +110,7 @@ profile::call_chain chain_book::agent_stack(std::size_t life, std::uint32_t numb
 profile::call_chain chain_book::instruction(std::size_t life, std::uint64_t ip) {
   const auto [found, is_new] = instructions_.try_emplace({life, ip});
   if (is_new) {
-    found->second = chain_of(namer_.frames_of(from_.programs[life].code, ip, false));
+    found->second = namer_.frames_of(from_.programs[life].code, ip, false);
   }
   return found->second;
 }

@@ -35,7 +35,6 @@ class chain_book {
   using addresses = std::vector<std::uint64_t>;
   [[nodiscard]] std::optional<addresses> most_frequent(std::size_t life, std::uint64_t object,
                                                        const touching_code& by);
-  [[nodiscard]] profile::call_chain named(std::size_t life, const addresses& chain);
 
   const observe::event_log& log_;
   const swept& from_;

@@ -2,7 +2,6 @@
 #include "attribution/counted.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "attribution/initialisation.hpp"
+#include "attribution/page_runs.hpp"
 #include "base/last_part.hpp"
 #include "traffic/namer.hpp"
 
@@ -44,10 +44,7 @@ struct page_uses {
     std::vector<profile::use_run> made;
     const std::map<profile::thread_index, double>* before = nullptr;
     for (const auto& [page, users] : by_page) {
-      const bool alone = users.size() == 1 && before != nullptr && before->size() == 1 &&
-                         before->begin()->first == users.begin()->first;
-      if (before != nullptr && made.back().first + made.back().count == page &&
-          (alone || *before == users)) {
+      if (before != nullptr && *before == users && made.back().first + made.back().count == page) {
         ++made.back().count;
         for (profile::use& each : made.back().by) {
           each.amount += users.at(each.by);
@@ -57,7 +54,7 @@ struct page_uses {
         for (const auto& [by, amount] : users) {
           run.by.push_back({by, amount});
         }
-        made.push_back(std::move(run));
+        append(made, std::move(run));
       }
       before = &users;
     }
@@ -67,25 +64,16 @@ struct page_uses {
   /// The nodes that the count has; `known` for the other pages.
   [[nodiscard]] std::vector<profile::resident_run>
   residence(const std::vector<profile::resident_run>& known) const {
-    std::map<std::uint64_t, node_id> all;
+    std::map<std::uint64_t, node_id> all = where;
+    std::erase_if(all, [](const auto& page) { return page.second == unknown_node; });
     for (const profile::resident_run& run : known) {
       for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
-        all[page] = run.node;
-      }
-    }
-    for (const auto& [page, node] : where) {
-      if (node != unknown_node) {
-        all[page] = node;
+        all.try_emplace(page, run.node);
       }
     }
     std::vector<profile::resident_run> made;
     for (const auto& [page, node] : all) {
-      if (!made.empty() && made.back().node == node &&
-          made.back().first + made.back().count == page) {
-        ++made.back().count;
-      } else {
-        made.push_back({page, 1, node});
-      }
+      append(made, {page, 1, node});
     }
     return made;
   }
@@ -121,8 +109,7 @@ class addition {
   void run() {
     into_.use_from = profile::use_source::traffic_count;
     into_.use_unit_bytes = static_cast<double>(from_.line_bytes);
-    enter_threads();
-    place_threads();
+    add_threads();
     begun_.emplace(from_, key_, threads_);
     add_objects();
     add_rest();
@@ -130,7 +117,10 @@ class addition {
   }
 
  private:
-  void enter_threads() {
+  /// First touches show where a thread initialised, perhaps before it was bound. Where it worked is
+  /// more reliable.
+  void add_threads() {
+    constexpr std::uint64_t enough = 64; // lines
     for (const traffic::thread& each : from_.threads) {
       if (each.pid != key_) {
         continue;
@@ -140,23 +130,8 @@ class addition {
       if (each.tid != 0 && same != into_.threads.rend()) {
         threads_.push_back(static_cast<profile::thread_index>(into_.threads.rend() - same - 1));
       } else {
-        profile::thread made;
-        made.tid = each.tid;
-        into_.threads.push_back(std::move(made));
+        into_.threads.emplace_back().tid = each.tid;
         threads_.push_back(into_.threads.size() - 1);
-      }
-      into_.threads[threads_.back()].instructions = each.instructions;
-    }
-  }
-
-  /// First touches show where a thread initialised, perhaps before it was bound. Where it worked is
-  /// more reliable.
-  void place_threads() {
-    constexpr std::uint64_t enough = 64; // lines
-    std::size_t position = 0;
-    for (const traffic::thread& each : from_.threads) {
-      if (each.pid != key_) {
-        continue;
       }
       std::uint64_t sum = 0;
       std::vector<profile::thread::stay> stays;
@@ -164,9 +139,10 @@ class addition {
         stays.push_back({stay.node, stay.lines});
         sum += stay.lines;
       }
-      const profile::thread_index thread = threads_[position++];
+      profile::thread& thread = into_.threads[threads_.back()];
+      thread.instructions = each.instructions;
       if (sum >= enough) {
-        into_.threads[thread].stays = std::move(stays);
+        thread.stays = std::move(stays);
       }
     }
   }
@@ -208,15 +184,11 @@ class addition {
   }
 
   void take(const page_uses& from, profile::object& into) {
-    for (profile::use_run run : from.runs()) {
-      if (run.first + run.count <= into.pages) {
-        into.uses.push_back(std::move(run));
-      }
-    }
+    const auto is_outside = [&](const auto& run) { return run.first + run.count > into.pages; };
+    into.uses = from.runs();
+    std::erase_if(into.uses, is_outside);
     into.where = from.residence(into.where);
-    std::erase_if(into.where, [&](const profile::resident_run& run) {
-      return run.first + run.count > into.pages;
-    });
+    std::erase_if(into.where, is_outside);
     whole_.seen.pages_moved += from.moved;
   }
 
@@ -255,16 +227,12 @@ class addition {
   }
 
   profile::contested_line line_of(const traffic::shared_line& what, std::uint64_t start) {
-    profile::contested_line made;
-    made.offset = what.address > start ? what.address - start : 0;
-    made.transfers = what.transfers;
-    made.writers = what.writers.size();
-    made.same_bytes = what.overlap;
-    made.rewrites = what.rewrites;
-    if (what.pc != 0) {
-      made.written_at = frame_at(what.pc);
-    }
-    return made;
+    return {what.address > start ? what.address - start : 0,
+            what.transfers,
+            what.writers.size(),
+            what.overlap,
+            what.rewrites,
+            what.pc != 0 ? std::optional(frame_at(what.pc)) : std::nullopt};
   }
 
   /// Static variables that are too small for their own object and whose parts processors write in
@@ -314,17 +282,9 @@ class addition {
 
   profile::frame frame_at(std::uint64_t pc) {
     const traffic::source named = names_.code(key_, pc);
-    profile::frame made;
-    made.function = named.function;
-    made.file = named.file;
-    made.line = named.line;
-    for (const traffic::mapping& each : from_.mappings) {
-      if (each.pid == key_ && pc >= each.start && pc < each.end) {
-        made.module = last_part(each.name);
-      }
-    }
-    made.offset = pc - module_start(made.module);
-    return made;
+    const traffic::mapping* const in = from_.find_mapping(key_, pc);
+    const std::string module(in == nullptr ? std::string_view() : last_part(in->name));
+    return {module, pc - module_start(module), named.function, named.file, named.line, false};
   }
 
   std::uint64_t module_start(const std::string& module) const {
@@ -369,9 +329,8 @@ class addition {
   }
 
   [[nodiscard]] bool has_objects(const traffic::mapping& in) const {
-    return std::ranges::any_of(into_.objects, [&](const profile::object& each) {
-      return each.start >= in.start && each.start < in.end;
-    });
+    const auto is_there = [&](std::uint64_t start) { return start >= in.start && start < in.end; };
+    return std::ranges::any_of(into_.objects, is_there, &profile::object::start);
   }
 
   [[nodiscard]] profile::object rest_object(const traffic::mapping* mapping,

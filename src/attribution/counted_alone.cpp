@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Builds a profile from a count alone.
+#include <array>
 #include <utility>
 
 #include "attribution/counted.hpp"
@@ -10,21 +11,9 @@ namespace nodewise::attribution {
 namespace {
 
 profile::object_kind profile_kind(traffic::object_kind what) {
-  switch (what) {
-  case traffic::object_kind::heap:
-    return profile::object_kind::heap;
-  case traffic::object_kind::map:
-    return profile::object_kind::map;
-  case traffic::object_kind::static_array:
-    return profile::object_kind::static_array;
-  case traffic::object_kind::group:
-    return profile::object_kind::group;
-  case traffic::object_kind::region:
-    return profile::object_kind::region;
-  case traffic::object_kind::other:
-    break;
-  }
-  return profile::object_kind::other;
+  using enum profile::object_kind;
+  constexpr std::array kinds = {heap, map, static_array, group, region, other};
+  return kinds[static_cast<std::size_t>(what)];
 }
 
 /// Leaves out what only the agent's report has.

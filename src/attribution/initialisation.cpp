@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "attribution/initialisation.hpp"
 
+#include "attribution/page_runs.hpp"
+
 namespace nodewise::attribution {
 
 initialisation::initialisation(const traffic::counts& from, traffic::process_key program,
@@ -45,14 +47,7 @@ std::vector<profile::use_run> initialisation::of(std::optional<traffic::object_i
   }
   for (auto at = found->second.lower_bound(first);
        at != found->second.end() && at->first - first < pages; ++at) {
-    const std::uint64_t number = at->first - first;
-    if (!made.empty() && made.back().first + made.back().count == number &&
-        made.back().by.front().by == at->second.by) {
-      ++made.back().count;
-      made.back().by.front().amount += at->second.lines;
-    } else {
-      made.push_back({number, 1, {{at->second.by, at->second.lines}}});
-    }
+    append(made, {at->first - first, 1, {{at->second.by, at->second.lines}}});
   }
   return made;
 }

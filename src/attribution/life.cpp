@@ -15,11 +15,11 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> be
   return std::ranges::any_of(beginnings, [&](auto each) { return name.starts_with(each); });
 }
 
-double seconds_between(std::uint64_t begin_ns, std::uint64_t time_ns) {
+} // namespace
+
+double seconds_between(std::uint64_t begin_ns, std::uint64_t time_ns) noexcept {
   return time_ns > begin_ns ? static_cast<double>(time_ns - begin_ns) * 1e-9 : 0;
 }
-
-} // namespace
 
 profile::thread_index life::begin_thread(int tid) {
   profile::thread made;

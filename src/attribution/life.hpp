@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,9 @@
 #include "symbols/code_map.hpp"
 
 namespace nodewise::attribution {
+
+/// 0 if `time_ns` is not later.
+[[nodiscard]] double seconds_between(std::uint64_t begin_ns, std::uint64_t time_ns) noexcept;
 
 struct life {
   int pid = 0;

@@ -1,10 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "attribution/mapped_objects.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 
-#include "base/hexadecimal.hpp"
+#include <fmt/core.h>
+
 #include "base/last_part.hpp"
 
 namespace nodewise::attribution {
@@ -26,24 +28,10 @@ std::string program_of(const std::string& command) {
 }
 
 profile::object_kind kind_of(area_kind what) {
-  switch (what) {
-  case area_kind::static_data:
-    return profile::object_kind::static_array;
-  case area_kind::array:
-  case area_kind::heap:
-    return profile::object_kind::heap;
-  case area_kind::stack:
-    return profile::object_kind::stack;
-  case area_kind::shared_memory:
-  case area_kind::file:
-  case area_kind::code:
-  case area_kind::system:
-    return profile::object_kind::file;
-  case area_kind::anonymous:
-  case area_kind::huge_pages:
-    break;
-  }
-  return profile::object_kind::map;
+  using enum profile::object_kind;
+  constexpr std::array kinds = {heap, static_array, heap, stack, map,
+                                file, file,         file, map,   file}; // by `area_kind`
+  return kinds[static_cast<std::size_t>(what)];
 }
 
 } // namespace
@@ -70,7 +58,7 @@ void add_mapped(life& into, const observe::page_map& memory) {
 profile::object object_of_area(const observe::area& what, std::size_t page_bytes) {
   profile::object made;
   made.kind = kind_of(what.kind);
-  made.name = what.name.empty() ? "memory at " + hexadecimal(what.where.first) : what.name;
+  made.name = what.name.empty() ? fmt::format("memory at {:#x}", what.where.first) : what.name;
   made.start = what.where.first;
   made.bytes = what.where.last - what.where.first;
   made.pages = what.pages;

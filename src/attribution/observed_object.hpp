@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include <nodewise/id.hpp>
@@ -19,11 +18,11 @@ namespace nodewise::attribution {
 
 /// The first touch of a page.
 struct page_touch {
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  std::uint32_t by = nobody; ///< thread
-  std::int16_t node = -1;    ///< of the processor
-  std::uint32_t code = 0;    ///< position in `observed_object::codes`
-  std::int16_t memory = -1;  ///< node of the page, if the sample reports it
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t by = none;  ///< thread
+  std::int16_t node = -1;   ///< of the processor
+  std::uint32_t code = 0;   ///< position in `observed_object::codes`
+  std::int16_t memory = -1; ///< node of the page, if the sample reports it
 };
 
 /// Code that touched or used memory, before it has a name.
@@ -63,7 +62,7 @@ struct observed_object {
 
   void touch(std::uint64_t page, const touching_code& by, std::int16_t memory = -1);
   [[nodiscard]] bool is_touched(std::uint64_t page) const noexcept {
-    return page < pages.size() && pages[page].by != page_touch::nobody;
+    return page < pages.size() && pages[page].by != page_touch::none;
   }
   [[nodiscard]] std::uint64_t page_count(std::size_t page_bytes) const noexcept;
 };

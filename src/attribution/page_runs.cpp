@@ -2,8 +2,36 @@
 #include "attribution/page_runs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nodewise::attribution {
+
+namespace {
+
+template <class Run>
+bool follows(const std::vector<Run>& runs, std::uint64_t first) {
+  return !runs.empty() && runs.back().first + runs.back().count == first;
+}
+
+} // namespace
+
+void append(std::vector<profile::resident_run>& runs, const profile::resident_run& next) {
+  if (follows(runs, next.first) && runs.back().node == next.node) {
+    runs.back().count += next.count;
+  } else {
+    runs.push_back(next);
+  }
+}
+
+void append(std::vector<profile::use_run>& runs, profile::use_run next) {
+  if (follows(runs, next.first) && runs.back().by.size() == 1 && next.by.size() == 1 &&
+      runs.back().by.front().by == next.by.front().by) {
+    runs.back().count += next.count;
+    runs.back().by.front().amount += next.by.front().amount;
+  } else {
+    runs.push_back(std::move(next));
+  }
+}
 
 std::vector<profile::resident_run> where_of(const launch::object_report& report) {
   std::vector<profile::resident_run> made;
@@ -22,13 +50,7 @@ std::vector<profile::resident_run> where_of(const launch::object_report& report)
     if (cell.what == content::empty || last == first) {
       continue;
     }
-    const node_id node = cell.what == content::node ? cell.node : unknown_node;
-    if (!made.empty() && made.back().node == node &&
-        made.back().first + made.back().count == first) {
-      made.back().count += last - first;
-    } else {
-      made.push_back({first, last - first, node});
-    }
+    append(made, {first, last - first, cell.what == content::node ? cell.node : unknown_node});
   }
   return made;
 }
@@ -63,15 +85,8 @@ std::vector<profile::resident_run> where_touched(const observed_object& object,
   std::vector<profile::resident_run> made;
   const std::uint64_t known = std::min<std::uint64_t>(pages, object.pages.size());
   for (std::uint64_t page = 0; page < known; ++page) {
-    const node_id node{object.pages[page].memory};
-    if (node == unknown_node) {
-      continue;
-    }
-    profile::resident_run* const last = made.empty() ? nullptr : &made.back();
-    if (last != nullptr && last->first + last->count == page && last->node == node) {
-      ++last->count;
-    } else {
-      made.push_back({page, 1, node});
+    if (const node_id node{object.pages[page].memory}; node != unknown_node) {
+      append(made, {page, 1, node});
     }
   }
   return made;
@@ -110,14 +125,12 @@ std::vector<profile::touched_run> touched_of(const observed_object& object, std:
   const std::uint64_t known = std::min<std::uint64_t>(pages, object.pages.size());
   for (std::uint64_t page = 0; page < known; ++page) {
     const page_touch& by = object.pages[page];
-    if (by.by == page_touch::nobody) {
+    if (by.by == page_touch::none) {
       continue;
     }
     const node_id from = by.node < 0 ? unknown_node : node_id{by.node};
-    profile::touched_run* const last = made.empty() ? nullptr : &made.back();
-    if (last != nullptr && last->first + last->count == page && last->by == by.by &&
-        last->from == from) {
-      ++last->count;
+    if (follows(made, page) && made.back().by == by.by && made.back().from == from) {
+      ++made.back().count;
     } else {
       made.push_back({page, 1, by.by, from});
     }
@@ -169,16 +182,7 @@ std::vector<profile::use_run> uses_of(observed_object& object, std::uint64_t pag
     if (page >= pages) {
       break;
     }
-    profile::use_run* const last = made.empty() ? nullptr : &made.back();
-    const bool joins = last != nullptr && last->first + last->count == page &&
-                       last->by.size() == 1 && run.by.size() == 1 &&
-                       last->by.front().by == run.by.front().by;
-    if (joins) {
-      ++last->count;
-      last->by.front().amount += run.by.front().amount;
-    } else {
-      made.push_back(std::move(run));
-    }
+    append(made, std::move(run));
   }
   return made;
 }

@@ -12,6 +12,11 @@
 
 namespace nodewise::attribution {
 
+/// Adds pages to the last run if they follow it on the same node, else as a run of their own.
+void append(std::vector<profile::resident_run>& runs, const profile::resident_run& next);
+/// The same for pages that only one thread uses, the same as the last run.
+void append(std::vector<profile::use_run>& runs, profile::use_run next);
+
 /// Where its pages were at its end: as runs, or as precise as the agent's strip of 64 cells.
 [[nodiscard]] std::vector<profile::resident_run> where_of(const launch::object_report& report);
 

@@ -43,7 +43,7 @@ class walk {
         node_of_[to_int(cpu)] = static_cast<std::int16_t>(to_int(node.id));
       }
     }
-    for (const launch::process_report& process : from.told.processes) {
+    for (const launch::process_report& process : from.reported.processes) {
       if (process.numa_pinner && process.numa_pinner->tid != 0) {
         agents_own_.insert(process.numa_pinner->tid);
       }
@@ -71,24 +71,19 @@ class walk {
   std::vector<moment> all_moments() const {
     std::vector<moment> all;
     const observe::event_log& log = from_.recorded.log;
-    for (std::size_t i = 0; i < log.tasks().size(); ++i) {
-      all.push_back({log.tasks()[i].time_ns, happening::task, 0, i});
-    }
-    for (std::size_t i = 0; i < log.modules().size(); ++i) {
-      all.push_back({log.modules()[i].time_ns, happening::code, 0, i});
-    }
-    for (std::size_t i = 0; i < log.sightings().size(); ++i) {
-      all.push_back({log.sightings()[i].time_ns, happening::sighting, 0, i});
-    }
-    for (std::size_t p = 0; p < from_.told.processes.size(); ++p) {
-      const launch::process_report& process = from_.told.processes[p];
+    const auto add = [&](const auto& events, auto time_ns, happening what, std::size_t process) {
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        all.push_back({events[i].*time_ns, what, process, i});
+      }
+    };
+    add(log.tasks(), &observe::task_event::time_ns, happening::task, 0);
+    add(log.modules(), &observe::module_mapped::time_ns, happening::code, 0);
+    add(log.sightings(), &observe::thread_sighting::time_ns, happening::sighting, 0);
+    for (std::size_t p = 0; p < from_.reported.processes.size(); ++p) {
+      const launch::process_report& process = from_.reported.processes[p];
       all.push_back({process.time_ns, happening::report, p, 0});
-      for (std::size_t i = 0; i < process.allocations.size(); ++i) {
-        all.push_back({process.allocations[i].time_ns, happening::allocation, p, i});
-      }
-      for (std::size_t i = 0; i < process.objects.size(); ++i) {
-        all.push_back({process.objects[i].freed_ns, happening::freed, p, i});
-      }
+      add(process.allocations, &launch::allocation_report::time_ns, happening::allocation, p);
+      add(process.objects, &launch::object_report::freed_ns, happening::freed, p);
     }
     std::ranges::sort(all);
     return all;
@@ -105,15 +100,12 @@ class walk {
     case happening::code:
       lives_.take(log.modules()[at.at]);
       break;
-    case happening::sighting: {
-      const observe::thread_sighting& seen = log.sightings()[at.at];
-      if (agents_own_.contains(seen.tid)) {
-        break;
+    case happening::sighting:
+      if (const auto& seen = log.sightings()[at.at]; !agents_own_.contains(seen.tid)) {
+        life& in = lives_.of(seen.pid, at.time_ns);
+        stay(in.threads[in.thread_of(seen.tid)], node_of(seen.cpu));
       }
-      life& in = lives_.of(seen.pid, at.time_ns);
-      stay(in.threads[in.thread_of(seen.tid)], node_of(seen.cpu));
       break;
-    }
     case happening::report:
       lives_.of(process(at).pid, at.time_ns).report = &process(at);
       break;
@@ -130,53 +122,53 @@ class walk {
     return found == node_of_.end() ? std::int16_t{-1} : found->second;
   }
   [[nodiscard]] const launch::process_report& process(const moment& at) const {
-    return from_.told.processes[at.process];
+    return from_.reported.processes[at.process];
   }
 
   /// Also handles an object that moves or changes its size.
   static void take_allocation(life& in, const launch::process_report& from, std::size_t at) {
-    const launch::allocation_report& told = from.allocations[at];
-    const bool is_new = !in.object_by_id.contains(told.sequence);
-    observed_object& made = in.object_of(told.sequence);
+    const launch::allocation_report& object = from.allocations[at];
+    const bool is_new = !in.object_by_id.contains(object.sequence);
+    observed_object& made = in.object_of(object.sequence);
     if (is_new) {
-      made.allocation = &told;
-      made.maker_tid = told.tid;
-      made.stack = told.stack;
+      made.allocation = &object;
+      made.maker_tid = object.tid;
+      made.stack = object.stack;
       // Static arrays exist from the start; the agent reports them when it sees them.
       made.allocated_ns =
-          told.what == launch::object_report::kind::static_array ? in.from_ns : told.time_ns;
+          object.what == launch::object_report::kind::static_array ? in.from_ns : object.time_ns;
     } else {
       in.live.erase(made.start);
     }
-    made.start = told.start;
-    made.bytes = std::max(told.bytes, final_bytes_of_group(from, told));
-    in.live[made.start] = in.object_by_id[told.sequence];
+    made.start = object.start;
+    made.bytes = std::max(object.bytes, final_bytes_of_group(from, object));
+    in.live[made.start] = in.object_by_id[object.sequence];
   }
 
   /// A group grows in its own address range without further reports; 0 for all other kinds.
   static std::uint64_t final_bytes_of_group(const launch::process_report& from,
-                                            const launch::allocation_report& told) {
-    if (told.what != launch::object_report::kind::group) {
+                                            const launch::allocation_report& object) {
+    if (object.what != launch::object_report::kind::group) {
       return 0;
     }
     const auto last =
-        std::ranges::find(from.objects, told.sequence, &launch::object_report::sequence);
+        std::ranges::find(from.objects, object.sequence, &launch::object_report::sequence);
     return last == from.objects.end() ? 0 : last->bytes;
   }
 
-  static void take_death(life& in, const launch::object_report& told) {
-    observed_object& gone = in.object_of(told.sequence);
+  static void take_death(life& in, const launch::object_report& object) {
+    observed_object& gone = in.object_of(object.sequence);
     if (gone.allocation == nullptr) {
-      gone.allocated_ns = told.allocated_ns;
-      gone.maker_tid = told.maker_tid.value_or(0);
-      gone.stack = told.stack;
-      gone.start = told.start;
+      gone.allocated_ns = object.allocated_ns;
+      gone.maker_tid = object.maker_tid.value_or(0);
+      gone.stack = object.stack;
+      gone.start = object.start;
     }
-    gone.bytes = told.bytes;
-    gone.freed_ns = told.freed_ns;
-    gone.report = &told;
+    gone.bytes = object.bytes;
+    gone.freed_ns = object.freed_ns;
+    gone.report = &object;
     const auto found = in.live.find(gone.start);
-    if (found != in.live.end() && found->second == in.object_by_id[told.sequence]) {
+    if (found != in.live.end() && found->second == in.object_by_id[object.sequence]) {
       in.live.erase(found);
     }
   }

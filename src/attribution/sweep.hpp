@@ -21,7 +21,7 @@ namespace nodewise::attribution {
 /// All that was recorded of a program.
 struct heard {
   const observe::recording& recorded;
-  const launch::run_report& told; ///< by the agent; empty without it
+  const launch::run_report& reported; ///< by the agent; empty without it
   const machine& on;
   std::size_t page_bytes = 4096;
   /// The kernel's NUMA balancing was on: a second fault on a page is an access. If off, it is

@@ -41,4 +41,15 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   return static_cast<std::uint64_t>(bytes);
 }
 
+std::string exact_size_text(std::uint64_t bytes) {
+  constexpr std::string_view units = "PTGMK";
+  for (std::size_t i = 0; bytes != 0 && i < units.size(); ++i) {
+    const std::size_t shift = 10 * (units.size() - i);
+    if (bytes >> shift << shift == bytes) {
+      return std::to_string(bytes >> shift) + units[i];
+    }
+  }
+  return std::to_string(bytes);
+}
+
 } // namespace nodewise

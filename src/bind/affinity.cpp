@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nodewise/affinity.hpp>
 
-#include <string>
 #include <utility>
 
 #include <nodewise/error.hpp>
@@ -19,8 +18,8 @@ constexpr int this_thread = 0;
 cpu_set thread_affinity() {
   auto cpus = sys::real_kernel().get_affinity(this_thread);
   if (!cpus) {
-    throw error(error_kind::system, "the processors that this thread may run on",
-                "sched_getaffinity", "check what `nodewise doctor` says of it", cpus.errno_value);
+    throw error(error_kind::system, "cannot read the affinity of this thread", "sched_getaffinity",
+                "see what `nodewise doctor` reports about it", cpus.errno_value);
   }
   return std::move(cpus.value);
 }
@@ -28,9 +27,10 @@ cpu_set thread_affinity() {
 void set_thread_affinity(const cpu_set& cpus) {
   const int refused = try_set_thread_affinity(cpus);
   if (refused != 0) {
-    throw error(error_kind::system, "to bind a thread to processors " + cpus.to_string(),
+    throw error(error_kind::system, "cannot bind a thread to processors " + cpus.to_string(),
                 "sched_setaffinity",
-                "name processors that are online and in this process's cgroup: `nodewise topo`",
+                "use processors that are online and in this process's cgroup; `nodewise topo` "
+                "shows them",
                 refused);
   }
 }
@@ -42,8 +42,8 @@ int try_set_thread_affinity(const cpu_set& cpus) noexcept {
 cpu_id current_cpu() {
   const auto cpu = sys::real_kernel().current_cpu();
   if (!cpu) {
-    throw error(error_kind::system, "the processor that this thread is on", "getcpu",
-                "check what `nodewise doctor` says of it", cpu.errno_value);
+    throw error(error_kind::system, "cannot read the processor of this thread", "getcpu",
+                "see what `nodewise doctor` reports about it", cpu.errno_value);
   }
   return cpu.value;
 }

@@ -1,11 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "bind/conflicts.hpp"
-#include "bind/team_sizes.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include <fmt/core.h>
+
+#include "base/counted.hpp"
+#include "base/parse_number.hpp"
+#include "bind/team_sizes.hpp"
 
 namespace nodewise::bind {
 
@@ -34,13 +38,8 @@ class list_reader {
   }
   [[nodiscard]] std::optional<int> number() {
     skip_blanks();
-    int value = 0;
-    const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (code != std::errc{} || value > most_listed || value < -most_listed) {
-      return std::nullopt;
-    }
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
+    const auto value = take_number<int>(rest_);
+    return value && *value <= most_listed && *value >= -most_listed ? value : std::nullopt;
   }
   [[nodiscard]] bool at_end() {
     skip_blanks();
@@ -63,13 +62,13 @@ struct repetition {
 std::optional<repetition> read_repetition(list_reader& from) {
   repetition what;
   const auto length = from.number();
-  if (!length || *length < 1 || *length > most_listed) {
+  if (!length || *length < 1) {
     return std::nullopt;
   }
   what.length = *length;
   if (from.take(':')) {
     const auto stride = from.number();
-    if (!stride || *stride > most_listed || *stride < -most_listed) {
+    if (!stride) {
       return std::nullopt;
     }
     what.stride = *stride;
@@ -105,11 +104,8 @@ std::optional<cpu_set> read_place(list_reader& from) {
       return std::nullopt;
     }
     const auto how = from.take(':') ? read_repetition(from) : repetition{};
-    if (!how) {
-      return std::nullopt;
-    }
     cpu_set part;
-    if (!insert_repeated(part, {cpu_id{*first}}, *how)) {
+    if (!how || !insert_repeated(part, {cpu_id{*first}}, *how)) {
       return std::nullopt;
     }
     place = excluded ? std::move(place) - part : std::move(place) | part;
@@ -142,8 +138,8 @@ bool read_range(list_reader& from, cpu_set& into) {
 
 class finder {
  public:
-  finder(const settings& said, const cpu_set& allowed, const intentions& ours)
-      : said_(said), allowed_(allowed), ours_(ours) {}
+  finder(const settings& variables, const cpu_set& allowed, const intentions& ours)
+      : variables_(variables), allowed_(allowed), ours_(ours) {}
 
   [[nodiscard]] std::vector<conflict> find() {
     if (!ours_.bound) {
@@ -156,34 +152,30 @@ class finder {
   }
 
  private:
-  [[nodiscard]] const std::string* value(std::string_view name) const {
-    const auto at = said_.find(name);
-    return at == said_.end() || at->second.empty() ? nullptr : &at->second;
-  }
-  [[nodiscard]] std::string shown(std::string_view name) const {
-    return std::string(name) + "=" + *value(name);
+  [[nodiscard]] std::string_view value(std::string_view name) const {
+    return value_of(variables_, name);
   }
   [[nodiscard]] std::optional<std::size_t> number(std::string_view name) const {
-    const std::string* const text = value(name);
-    std::size_t result = 0;
-    return text != nullptr &&
-                   std::from_chars(text->data(), text->data() + text->size(), result).ec ==
-                       std::errc{}
-               ? std::optional(result)
-               : std::nullopt;
+    std::string_view text = value(name);
+    return take_number<std::size_t>(text);
   }
   [[nodiscard]] std::string option(const char* name) const { return ours_.command + name; }
   void add(std::string said, std::string outcome, std::string hint) {
     found_.push_back({std::move(said), std::move(outcome), std::move(hint)});
   }
+  void add_variables(std::string_view one, std::string_view other, std::string outcome,
+                     std::string hint) {
+    add(fmt::format("{} and {}", shown(variables_, one), shown(variables_, other)),
+        std::move(outcome), std::move(hint));
+  }
+  void add_affinity(std::string_view name, std::string outcome, std::string hint) {
+    add(fmt::format("{} and {}", shown(variables_, name), affinity()), std::move(outcome),
+        std::move(hint));
+  }
 
   /// Without one of these words KMP_AFFINITY sets how, not where: verbose, granularity=fine.
   [[nodiscard]] bool kmp_affinity_places() const {
-    const std::string* const text = value("KMP_AFFINITY");
-    if (text == nullptr) {
-      return false;
-    }
-    std::string lower = *text;
+    std::string lower(value("KMP_AFFINITY"));
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
       return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     });
@@ -193,140 +185,133 @@ class finder {
                                [&](const char* w) { return lower.find(w) != std::string::npos; });
   }
   [[nodiscard]] bool binds_nothing() const {
-    const std::string* const text = value("OMP_PROC_BIND");
-    return text != nullptr && (*text == "false" || *text == "FALSE" || *text == "False");
+    const std::string_view text = value("OMP_PROC_BIND");
+    return text == "false" || text == "FALSE" || text == "False";
   }
 
   /// The processors, and the setting that chose them.
   [[nodiscard]] std::string affinity() const {
-    const std::string text = "an affinity of processors " + allowed_.to_string();
-    if (!ours_.processors.empty()) {
-      return text + " by " + ours_.processors;
-    }
-    const std::string* const slurm = value("SLURM_CPU_BIND");
-    return slurm != nullptr && slurm->find("none") == std::string::npos
-               ? text + " by " + shown("SLURM_CPU_BIND")
-               : text;
+    const std::string_view slurm = value("SLURM_CPU_BIND");
+    const bool by_slurm = !slurm.empty() && slurm.find("none") == std::string_view::npos;
+    const std::string chooser = !ours_.processors.empty() ? ours_.processors
+                                : by_slurm                ? shown(variables_, "SLURM_CPU_BIND")
+                                                          : "";
+    return fmt::format("an affinity of processors {}{}{}", allowed_.to_string(),
+                       chooser.empty() ? "" : " by ", chooser);
   }
 
   void between_runtimes() {
     const std::string leave_one =
-        "unset one of them, or give " + option("--bind") + ", which removes them";
-    const std::string* const places = value("OMP_PLACES");
-    const bool gomp = value("GOMP_CPU_AFFINITY") != nullptr;
-    const char* const omp = places != nullptr                   ? "OMP_PLACES"
-                            : value("OMP_PROC_BIND") != nullptr ? "OMP_PROC_BIND"
-                                                                : nullptr;
-    if (kmp_affinity_places() && omp != nullptr) {
-      add(shown("KMP_AFFINITY") + " and " + shown(omp),
-          "libomp follows KMP_AFFINITY alone, libgomp follows " + std::string(omp), leave_one);
+        fmt::format("unset one of them, or use {}, which removes them", option("--bind"));
+    const bool places = !value("OMP_PLACES").empty();
+    const bool gomp = !value("GOMP_CPU_AFFINITY").empty();
+    const std::string_view omp = places ? "OMP_PLACES" : "OMP_PROC_BIND";
+    if (kmp_affinity_places() && !value(omp).empty()) {
+      add_variables("KMP_AFFINITY", omp,
+                    fmt::format("libomp follows KMP_AFFINITY only, libgomp follows {}", omp),
+                    leave_one);
     }
     if (kmp_affinity_places() && gomp) {
-      add(shown("KMP_AFFINITY") + " and " + shown("GOMP_CPU_AFFINITY"),
-          "libomp follows KMP_AFFINITY, libgomp reads GOMP_CPU_AFFINITY only", leave_one);
+      add_variables("KMP_AFFINITY", "GOMP_CPU_AFFINITY",
+                    "libomp follows KMP_AFFINITY, libgomp follows GOMP_CPU_AFFINITY", leave_one);
     }
-    if (gomp && places != nullptr) {
-      add(shown("GOMP_CPU_AFFINITY") + " and " + shown("OMP_PLACES"),
-          "libgomp follows OMP_PLACES, libomp follows GOMP_CPU_AFFINITY", leave_one);
+    if (gomp && places) {
+      add_variables("GOMP_CPU_AFFINITY", "OMP_PLACES",
+                    "libgomp follows OMP_PLACES, libomp follows GOMP_CPU_AFFINITY", leave_one);
     } else if (gomp && binds_nothing()) {
-      add(shown("GOMP_CPU_AFFINITY") + " and " + shown("OMP_PROC_BIND"),
-          "libgomp binds no thread, libomp follows GOMP_CPU_AFFINITY", leave_one);
+      add_variables("GOMP_CPU_AFFINITY", "OMP_PROC_BIND",
+                    "libgomp binds no thread, libomp follows GOMP_CPU_AFFINITY", leave_one);
     }
-    if (places != nullptr && binds_nothing()) {
-      add(shown("OMP_PLACES") + " and " + shown("OMP_PROC_BIND"),
-          "OMP_PROC_BIND wins in libgomp and libomp: no thread is bound",
-          "unset OMP_PROC_BIND, or give " + option("--bind"));
+    if (places && binds_nothing()) {
+      add_variables("OMP_PLACES", "OMP_PROC_BIND",
+                    "OMP_PROC_BIND wins in libgomp and libomp: no thread is bound",
+                    fmt::format("unset OMP_PROC_BIND, or use {}", option("--bind")));
     }
-    if (places != nullptr && value("KMP_HW_SUBSET") != nullptr) {
-      add(shown("KMP_HW_SUBSET") + " and " + shown("OMP_PLACES"),
-          "libomp drops places outside the subset, libgomp does not know the subset", leave_one);
+    if (places && !value("KMP_HW_SUBSET").empty()) {
+      add_variables("KMP_HW_SUBSET", "OMP_PLACES",
+                    "libomp drops places outside the subset, libgomp ignores the subset",
+                    leave_one);
+    }
+  }
+
+  /// If a list has processors that are not allowed: `some` is the outcome if it also has allowed
+  /// ones, `none` if not.
+  void check_list(std::string_view name, const std::optional<cpu_set>& listed, const char* some,
+                  const char* none) {
+    if (listed && !allowed_.includes(*listed)) {
+      add_affinity(
+          name, listed->intersects(allowed_) ? some : none,
+          fmt::format("list processors in {}, or use {}", allowed_.to_string(), option("--bind")));
     }
   }
 
   void outside_the_mask() {
-    const auto complain = [&](std::string_view name, const cpu_set& listed,
-                              const std::string& outcome) {
-      const cpu_set outside = listed - allowed_;
-      if (!outside.empty()) {
-        add(shown(name) + " and " + affinity(), outcome,
-            "name processors of " + allowed_.to_string() + ", or give " + option("--bind"));
-      }
-    };
-    const std::string* const places = value("OMP_PLACES");
-    if (const auto listed = places != nullptr ? listed_places(*places) : std::nullopt) {
-      complain("OMP_PLACES", *listed,
-               listed->intersects(allowed_)
-                   ? "libgomp and libomp drop the processors that are not allowed, threads share "
-                     "the rest"
-                   : "libgomp and libomp ignore the whole list");
-    }
-    const std::string* const kmp = value("KMP_AFFINITY");
-    if (const auto listed = kmp != nullptr ? listed_kmp_affinity(*kmp) : std::nullopt) {
-      complain("KMP_AFFINITY", *listed,
-               listed->intersects(allowed_)
-                   ? "libomp drops the processors that are not allowed, threads share the rest"
-                   : "libomp ignores the whole list and binds no thread");
-    }
-    const std::string* const gomp = value("GOMP_CPU_AFFINITY");
-    if (const auto listed = gomp != nullptr && places == nullptr && !binds_nothing()
-                                ? listed_gomp_affinity(*gomp)
-                                : std::nullopt) {
-      complain("GOMP_CPU_AFFINITY", *listed,
-               "libgomp pins threads outside of it, libomp drops the processors that are not "
-               "allowed");
+    const std::string_view places = value("OMP_PLACES");
+    check_list("OMP_PLACES", listed_places(places),
+               "libgomp and libomp drop the processors that are not allowed, and threads share "
+               "the rest",
+               "libgomp and libomp ignore the whole list");
+    check_list("KMP_AFFINITY", listed_kmp_affinity(value("KMP_AFFINITY")),
+               "libomp drops the processors that are not allowed, and threads share the rest",
+               "libomp ignores the whole list and binds no thread");
+    if (places.empty() && !binds_nothing()) {
+      const char* const outcome = "libgomp pins threads outside this affinity, libomp drops the "
+                                  "processors that are not allowed";
+      check_list("GOMP_CPU_AFFINITY", listed_gomp_affinity(value("GOMP_CPU_AFFINITY")), outcome,
+                 outcome);
     }
   }
 
-  /// "4,2" means nested teams with eight threads in total.
-  [[nodiscard]] std::optional<std::size_t> threads_of_all_teams() const {
-    const std::string* const text = value("OMP_NUM_THREADS");
-    const std::size_t threads = text == nullptr ? 0 : threads_of_teams(parse_team_sizes(*text));
-    return threads == 0 ? std::nullopt : std::optional(threads);
-  }
   void numbers_of_threads() {
-    const auto threads = threads_of_all_teams();
+    // "4,2" means nested teams with eight threads in total.
+    const std::size_t threads = threads_of_teams(parse_team_sizes(value("OMP_NUM_THREADS")));
+    if (threads == 0) {
+      return;
+    }
     const auto limit = number("OMP_THREAD_LIMIT");
-    if (threads && limit && *limit < *threads) {
-      add(shown("OMP_NUM_THREADS") + " and " + shown("OMP_THREAD_LIMIT"),
-          "libgomp and libomp start " + std::to_string(*limit), "unset OMP_THREAD_LIMIT");
+    if (limit && *limit < threads) {
+      add_variables("OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+                    fmt::format("libgomp and libomp start {}", counted(*limit, "thread")),
+                    "unset OMP_THREAD_LIMIT");
     }
     const auto of_task = number("SLURM_CPUS_PER_TASK");
-    if (threads && of_task && *of_task != *threads) {
-      add(shown("OMP_NUM_THREADS") + " and " + shown("SLURM_CPUS_PER_TASK"),
-          *threads < *of_task
+    if (of_task && *of_task != threads) {
+      add_variables(
+          "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
+          threads < *of_task
               ? "the runtimes follow OMP_NUM_THREADS: processors of the task stay idle"
               : "the runtimes follow OMP_NUM_THREADS: threads take turns on the task's processors",
-          "give srun --cpus-per-task=" + std::to_string(*threads) + ", or " + option("--threads ") +
-              std::to_string(*of_task));
+          fmt::format("use srun --cpus-per-task={}, or {}{}", threads, option("--threads "),
+                      *of_task));
     }
-    if (threads && !ours_.bound && *threads > allowed_.size()) {
-      add(shown("OMP_NUM_THREADS") + " and " + affinity(),
-          "threads take turns on " + std::to_string(allowed_.size()) +
-              (allowed_.size() == 1 ? " processor" : " processors"),
-          "give " + option("--threads ") + std::to_string(allowed_.size()) + " or more processors");
+    if (!ours_.bound && threads > allowed_.size()) {
+      add_affinity(
+          "OMP_NUM_THREADS",
+          fmt::format("threads take turns on {}", counted(allowed_.size(), "processor")),
+          fmt::format("use {}{}, or more processors", option("--threads "), allowed_.size()));
     }
   }
 
   void batch_system() {
     const char* const slurm =
-        value("SLURM_MEM_BIND_TYPE") != nullptr ? "SLURM_MEM_BIND_TYPE" : "SLURM_MEM_BIND";
-    const std::string* const bound = value(slurm);
-    if (!ours_.memory.empty() && bound != nullptr && bound->find("none") == std::string::npos) {
-      add(shown(slurm) + " and " + ours_.memory,
-          ours_.memory + " wins: it is set after srun's policy",
-          "leave " + ours_.memory + " out, or give srun --mem-bind=none");
+        value("SLURM_MEM_BIND_TYPE").empty() ? "SLURM_MEM_BIND" : "SLURM_MEM_BIND_TYPE";
+    const std::string_view bound = value(slurm);
+    if (!ours_.memory.empty() && !bound.empty() && bound.find("none") == std::string_view::npos) {
+      add(fmt::format("{} and {}", shown(variables_, slurm), ours_.memory),
+          fmt::format("{} wins: it is set after srun's policy", ours_.memory),
+          fmt::format("omit {}, or use srun --mem-bind=none", ours_.memory));
     }
     const auto slurm_rank = number("SLURM_LOCALID");
     const auto hydra_rank = number("MPI_LOCALRANKID");
     if (ours_.by_rank && slurm_rank && hydra_rank && *slurm_rank != *hydra_rank) {
-      add(shown("SLURM_LOCALID") + " and " + shown("MPI_LOCALRANKID"),
-          "the rank is taken from SLURM_LOCALID, which processes of mpiexec inherit from its "
-          "daemon",
-          "under mpiexec start the program by env -u SLURM_LOCALID");
+      add_variables("SLURM_LOCALID", "MPI_LOCALRANKID",
+                    "the rank is taken from SLURM_LOCALID, which processes of mpiexec inherit from "
+                    "its daemon",
+                    "under mpiexec, start the program with env -u SLURM_LOCALID");
     }
   }
 
-  const settings& said_;
+  const settings& variables_;
   const cpu_set& allowed_;
   const intentions& ours_;
   std::vector<conflict> found_;
@@ -344,9 +329,18 @@ settings read_settings(environment get) {
   return found;
 }
 
-std::vector<conflict> find_conflicts(const settings& said, const cpu_set& allowed,
+std::string_view value_of(const settings& variables, std::string_view name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? std::string_view{} : found->second;
+}
+
+std::string shown(const settings& variables, std::string_view name) {
+  return fmt::format("{}={}", name, value_of(variables, name));
+}
+
+std::vector<conflict> find_conflicts(const settings& variables, const cpu_set& allowed,
                                      const intentions& ours) {
-  return said.empty() ? std::vector<conflict>{} : finder(said, allowed, ours).find();
+  return variables.empty() ? std::vector<conflict>{} : finder(variables, allowed, ours).find();
 }
 
 std::optional<cpu_set> listed_places(std::string_view text) {
@@ -358,14 +352,8 @@ std::optional<cpu_set> listed_places(std::string_view text) {
       return std::nullopt;
     }
     const auto place = read_place(from);
-    if (!place) {
-      return std::nullopt;
-    }
     const auto how = from.take(':') ? read_repetition(from) : repetition{};
-    if (!how) {
-      return std::nullopt;
-    }
-    if (!excluded && !insert_repeated(all, *place, *how)) {
+    if (!place || !how || (!excluded && !insert_repeated(all, *place, *how))) {
       return std::nullopt;
     }
   } while (from.take(','));

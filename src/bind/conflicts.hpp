@@ -10,7 +10,6 @@
 // KMP_AFFINITY to GOMP_CPU_AFFINITY, and that to OMP_PROC_BIND and OMP_PLACES.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +34,11 @@ struct conflict {
 /// The variables that take part, as the program will find them.
 using settings = std::map<std::string, std::string, std::less<>>;
 
+/// The value of a variable; empty if it is not set.
+[[nodiscard]] std::string_view value_of(const settings& variables, std::string_view name);
+/// "OMP_PLACES=cores".
+[[nodiscard]] std::string shown(const settings& variables, std::string_view name);
+
 /// Reads the variables that `find_conflicts` looks at; leaves out those that are not set.
 [[nodiscard]] settings read_settings(environment get);
 
@@ -44,13 +48,13 @@ struct intentions {
   bool by_rank = false;   ///< processors are chosen by the local MPI rank
   std::string processors; ///< the option that chose these processors, "--cpunodebind 0"
   std::string memory;     ///< the option that gives a policy to memory, "--membind 0"
-  /// Prefix of options in cures, used if the command that reports them does not have these options.
+  /// Prefix of options in hints, used if the command that reports them does not have these options.
   std::string command; ///< "nodewise run "
 };
 
 /// `allowed`: the processors that the program will be allowed.
-[[nodiscard]] std::vector<conflict> find_conflicts(const settings& said, const cpu_set& allowed,
-                                                   const intentions& ours = {});
+[[nodiscard]] std::vector<conflict>
+find_conflicts(const settings& variables, const cpu_set& allowed, const intentions& ours = {});
 
 /// The processors that a value of OMP_PLACES lists: "{0:4},{8,9}:2:4"; nullopt for an abstract name
 /// such as cores, and for text that is not such a list.

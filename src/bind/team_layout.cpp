@@ -3,20 +3,27 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
+
+#include "base/joined.hpp"
 
 namespace nodewise::inline v0 {
 
 namespace {
 
-constexpr std::array policy_names = {
-    std::pair{bind_policy::none, std::string_view("none")},
-    std::pair{bind_policy::close, std::string_view("close")},
-    std::pair{bind_policy::spread, std::string_view("spread")},
-};
+using policy_name = std::pair<bind_policy, std::string_view>;
+constexpr std::array<policy_name, 3> policy_names = {{
+    {bind_policy::none, "none"},
+    {bind_policy::close, "close"},
+    {bind_policy::spread, "spread"},
+}};
 
 /// A node with the allowed hardware threads of each of its cores.
 struct node_cores {
@@ -41,8 +48,25 @@ std::vector<node_cores> nodes_of(const topology& where) {
   return nodes;
 }
 
-/// How many threads each node gets.
+/// A number for each node: of its threads, or of its cores or processors.
 using shares = std::vector<std::size_t>;
+
+std::size_t total(const shares& of) {
+  return std::accumulate(of.begin(), of.end(), std::size_t{0});
+}
+
+shares cores_of(const std::vector<node_cores>& nodes) {
+  shares cores;
+  std::ranges::transform(nodes, std::back_inserter(cores),
+                         [](const node_cores& node) { return node.cores.size(); });
+  return cores;
+}
+
+shares cpus_of(const std::vector<node_cores>& nodes) {
+  shares cpus;
+  std::ranges::transform(nodes, std::back_inserter(cpus), &node_cores::cpus);
+  return cpus;
+}
 
 void fill_in_order(shares& given, const shares& room, std::size_t threads) {
   for (std::size_t n = 0; n < room.size(); ++n) {
@@ -80,19 +104,11 @@ shares deal_out(const std::vector<node_cores>& nodes, bind_policy policy, std::s
     return first_of_each_part(nodes.size(), threads);
   }
   const auto fill = policy == bind_policy::spread ? fill_evenly : fill_in_order;
-  shares cores;
-  shares cpus;
-  for (const node_cores& node : nodes) {
-    cores.push_back(node.cores.size());
-    cpus.push_back(node.cpus);
-  }
+  const shares cores = cores_of(nodes);
+  const std::size_t on_own_core = std::min(threads, total(cores));
   shares given(nodes.size());
-  std::size_t all_cores = 0;
-  for (const std::size_t n : cores) {
-    all_cores += n;
-  }
-  fill(given, cores, std::min(threads, all_cores));
-  fill(given, cpus, threads - std::min(threads, all_cores));
+  fill(given, cores, on_own_core);
+  fill(given, cpus_of(nodes), threads - on_own_core);
   return given;
 }
 
@@ -143,10 +159,16 @@ std::string omp_list(const cpu_set& cpus) {
       ++length;
       ++at;
     }
-    text += text.empty() ? "" : ",";
-    text += std::to_string(first) + (length > 1 ? ":" + std::to_string(length) : "");
+    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
+    text += length > 1 ? fmt::format(":{}", length) : "";
   }
   return text;
+}
+
+/// The node if all of the processors belong to it, else `unknown_node`.
+node_id node_of_all(const cpu_set& cpus, node_id node, const topology& where) {
+  const memory_node* const found = where.machine().find_node(node);
+  return found != nullptr && found->cpus.includes(cpus) ? node : unknown_node;
 }
 
 /// Lets each thread run on the whole core, node or package of its processor.
@@ -168,10 +190,7 @@ void widen(std::vector<thread_place>& threads, const topology& where, place_kind
     }
     thread.place = *found->second;
     thread.cpu.reset();
-    const memory_node* const node = where.machine().find_node(thread.node);
-    if (node == nullptr || !node->cpus.includes(thread.place)) {
-      thread.node = unknown_node;
-    }
+    thread.node = node_of_all(thread.place, thread.node, where);
   }
 }
 
@@ -190,11 +209,7 @@ thread_place anywhere(const topology& where, const std::vector<node_cores>& node
   if (place.place.size() == 1) {
     place.cpu = place.place.first();
   }
-  std::size_t claimed = 0;
-  for (const node_cores& node : nodes) {
-    claimed += node.cpus;
-  }
-  if (nodes.size() == 1 && claimed == place.place.size()) {
+  if (nodes.size() == 1 && nodes.front().cpus == place.place.size()) {
     place.node = nodes.front().node;
   }
   return place;
@@ -203,21 +218,13 @@ thread_place anywhere(const topology& where, const std::vector<node_cores>& node
 } // namespace
 
 std::string_view to_string(bind_policy policy) noexcept {
-  for (const auto& [value, name] : policy_names) {
-    if (value == policy) {
-      return name;
-    }
-  }
-  return {};
+  const auto* const found = std::ranges::find(policy_names, policy, &policy_name::first);
+  return found == policy_names.end() ? std::string_view{} : found->second;
 }
 
 std::optional<bind_policy> parse_bind_policy(std::string_view text) noexcept {
-  for (const auto& [value, name] : policy_names) {
-    if (name == text) {
-      return value;
-    }
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(policy_names, text, &policy_name::second);
+  return found == policy_names.end() ? std::nullopt : std::optional(found->first);
 }
 
 team_layout::team_layout(const topology& where, bind_policy policy, std::size_t threads)
@@ -227,19 +234,14 @@ team_layout::team_layout(const topology& everything, const layout_options& optio
     : policy_(options.policy) {
   const topology where = options.smt == smt_use::off ? first_of_each_core(everything) : everything;
   const std::vector<node_cores> nodes = nodes_of(where);
-  std::size_t cores = 0;
-  std::size_t cpus = 0;
-  for (const node_cores& node : nodes) {
-    cores += node.cores.size();
-    cpus += node.cpus;
-  }
+  const std::size_t cpus = total(cpus_of(nodes));
   if (cpus == 0) {
-    throw error(error_kind::usage, "a layout of threads",
+    throw error(error_kind::usage, "cannot lay out threads",
                 where.allowed_cpus().empty() ? "no processor is allowed"
                                              : "no allowed processor belongs to a node",
-                "select processors of a node; `nodewise topo` shows them");
+                "allow processors of a node; `nodewise topo` shows them");
   }
-  const std::size_t standard = options.smt == smt_use::on ? cpus : cores;
+  const std::size_t standard = options.smt == smt_use::on ? cpus : total(cores_of(nodes));
   const std::size_t threads = options.threads == 0 ? standard : options.threads;
   threads_per_cpu_ = (threads + cpus - 1) / cpus;
   if (policy_ == bind_policy::none) {
@@ -256,8 +258,8 @@ team_layout::team_layout(const topology& everything, const layout_options& optio
 team_layout team_layout::pinned(const topology& where, std::span<const cpu_id> cpus,
                                 std::size_t threads, place_kind kind) {
   if (cpus.empty()) {
-    throw error(error_kind::usage, "a list of processors to pin threads to", "it is empty",
-                "name one processor or more");
+    throw error(error_kind::usage, "cannot pin threads", "the list of processors is empty",
+                "list at least one processor");
   }
   std::vector<thread_place> places;
   for (const cpu_id cpu : cpus) {
@@ -276,17 +278,14 @@ team_layout team_layout::pinned(const topology& where, std::span<const cpu_id> c
 
 team_layout team_layout::bound(const topology& where, std::span<const cpu_set> places) {
   if (places.empty() || std::ranges::any_of(places, &cpu_set::empty)) {
-    throw error(error_kind::usage, "a layout of threads that are bound already",
-                "a thread without processors", "name those that each thread may run on");
+    throw error(error_kind::usage, "cannot describe bound threads", "a thread has no processors",
+                "pass the processors that each thread may run on");
   }
   team_layout layout;
   std::map<cpu_id, std::size_t> threads_on;
   for (const cpu_set& place : places) {
-    thread_place thread{place, std::nullopt, where.node_of(place.first())};
-    const memory_node* const node = where.machine().find_node(thread.node);
-    if (node == nullptr || !node->cpus.includes(place)) {
-      thread.node = unknown_node;
-    }
+    thread_place thread{place, std::nullopt,
+                        node_of_all(place, where.node_of(place.first()), where)};
     if (place.size() == 1) {
       thread.cpu = place.first();
       std::size_t& here = threads_on[place.first()];
@@ -301,9 +300,9 @@ std::vector<node_id> team_layout::owners() const {
   std::vector<node_id> nodes;
   for (const thread_place& thread : threads_) {
     if (thread.node == unknown_node) {
-      throw error(error_kind::usage, "the owners of memory by thread",
-                  "a thread that may run on several nodes has none",
-                  "bind the threads close or spread, each within a node");
+      throw error(error_kind::usage, "cannot list the node of each thread",
+                  "a thread may run on several nodes",
+                  "bind the threads close or spread, each within one node");
     }
     nodes.push_back(thread.node);
   }
@@ -319,15 +318,9 @@ cpu_set team_layout::cpus() const {
 }
 
 std::string team_layout::omp_places() const {
-  std::string text;
-  if (policy_ == bind_policy::none) {
-    return text;
-  }
-  for (const thread_place& thread : threads_) {
-    text += text.empty() ? "{" : ",{";
-    text += omp_list(thread.place) + "}";
-  }
-  return text;
+  return policy_ == bind_policy::none ? "" : joined(threads_, ",", [](const thread_place& thread) {
+    return fmt::format("{{{}}}", omp_list(thread.place));
+  });
 }
 
 std::string team_layout::omp_proc_bind() const {
@@ -335,7 +328,7 @@ std::string team_layout::omp_proc_bind() const {
 }
 
 std::string team_layout::omp_num_threads() const {
-  return std::to_string(threads_.size());
+  return fmt::format("{}", threads_.size());
 }
 
 } // namespace nodewise::inline v0

@@ -1,40 +1,33 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "bind/team_sizes.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
+
+#include "base/joined.hpp"
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 
 namespace nodewise::bind {
 
 std::vector<std::size_t> parse_team_sizes(std::string_view text) {
   std::vector<std::size_t> sizes;
-  for (;;) {
-    while (text.starts_with(' ')) {
-      text.remove_prefix(1);
-    }
-    std::size_t size = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (code != std::errc{} || size == 0) {
-      return sizes;
+  for (std::string_view part : split(text, ',')) {
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const std::size_t size = take_number<std::size_t>(part).value_or(0);
+    if (size == 0) {
+      break;
     }
     sizes.push_back(size);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    while (text.starts_with(' ')) {
-      text.remove_prefix(1);
+    if (part.find_first_not_of(' ') != std::string_view::npos) {
+      break;
     }
-    if (!text.starts_with(',')) {
-      return sizes;
-    }
-    text.remove_prefix(1);
   }
+  return sizes;
 }
 
 std::string text_of_team_sizes(const std::vector<std::size_t>& sizes) {
-  std::string text;
-  for (const std::size_t size : sizes) {
-    text += (text.empty() ? "" : ",") + std::to_string(size);
-  }
-  return text;
+  return joined(sizes, ",");
 }
 
 std::size_t threads_of_teams(const std::vector<std::size_t>& sizes) {

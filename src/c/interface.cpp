@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include <nodewise/affinity.hpp>
 #include <nodewise/distribution.hpp>
 #include <nodewise/error.hpp>
@@ -19,6 +21,8 @@
 #include <nodewise/strip.hpp>
 #include <nodewise/team_layout.hpp>
 #include <nodewise/topology.hpp>
+
+#include "base/counted.hpp"
 
 using nodewise::error;
 using nodewise::error_kind;
@@ -59,8 +63,9 @@ int guarded(F&& f) noexcept {
 
 void require(const void* handle, const char* what) {
   if (handle == nullptr) {
-    throw error(error_kind::usage, std::string("a call of the C interface"),
-                std::string("no ") + what, "check what the call that made it returned");
+    throw error(error_kind::usage, "a call of the C interface",
+                fmt::format("null pointer for the {}", what),
+                "check what the call that made it returned");
   }
 }
 
@@ -74,7 +79,7 @@ std::vector<node_id> nodes_of(const int* nodes, std::size_t count) {
 
 template <nodewise::distribution D>
 void make(nodewise_distribution** made, D by) {
-  require(made, "place for the distribution");
+  require(made, "distribution");
   *made = new nodewise_distribution{
       [by = std::move(by)](std::size_t pages) { return by.extents(pages); }};
 }
@@ -87,7 +92,7 @@ const char* nodewise_error(void) {
 
 int nodewise_layout_make(nodewise_layout** made, nodewise_bind how, std::size_t threads) {
   return guarded([&] {
-    require(made, "place for the layout");
+    require(made, "layout");
     const auto policy =
         how == NODEWISE_SPREAD ? nodewise::bind_policy::spread : nodewise::bind_policy::close;
     *made = new nodewise_layout{
@@ -113,9 +118,10 @@ int nodewise_bind_thread(const nodewise_layout* layout, std::size_t thread) {
   return guarded([&] {
     require(layout, "layout");
     if (thread >= layout->value.size()) {
-      throw error(error_kind::usage, "to bind thread " + std::to_string(thread),
-                  "the layout has " + std::to_string(layout->value.size()),
-                  "make the layout for as many threads as there are");
+      throw error(
+          error_kind::usage, fmt::format("cannot bind thread {}", thread),
+          fmt::format("the layout has {}", nodewise::counted(layout->value.size(), "thread")),
+          "make the layout for as many threads as the program has");
     }
     nodewise::set_thread_affinity(layout->value.threads()[thread].place);
   });
@@ -157,7 +163,7 @@ void nodewise_distribution_free(nodewise_distribution* distribution) {
 int nodewise_region_make(nodewise_region** made, std::size_t bytes, const nodewise_distribution* by,
                          nodewise_strictness how) {
   return guarded([&] {
-    require(made, "place for the region");
+    require(made, "region");
     require(by, "distribution");
     const auto strict =
         how == NODEWISE_MUST ? nodewise::strictness::must : nodewise::strictness::prefer;
@@ -183,9 +189,10 @@ int nodewise_region_migrate(nodewise_region* region, const nodewise_distribution
     require(by, "distribution");
     const auto moved = region->value.migrate_to(by->extents(region->value.placed().pages));
     if (!moved.refused.empty()) {
-      throw error(error_kind::system, "to move a region of memory",
-                  std::to_string(moved.refused.size()) + " runs of pages stayed where they were",
-                  "see whether the nodes are allowed and have free memory: `nodewise topo`",
+      throw error(error_kind::system, "cannot move a region of memory",
+                  fmt::format("{} of pages stayed where they were",
+                              nodewise::counted(moved.refused.size(), "run")),
+                  "check that the nodes are allowed and have free memory: `nodewise topo`",
                   moved.refused.front().errno_value);
     }
   });
@@ -194,7 +201,7 @@ int nodewise_region_migrate(nodewise_region* region, const nodewise_distribution
 int nodewise_where(const nodewise_region* region, nodewise_residency* found) {
   return guarded([&] {
     require(region, "region");
-    require(found, "place for the result");
+    require(found, "result");
     const nodewise::residency where = region->value.residency();
     *found = {where.pages, where.resident, where.on_owner, where.unknown};
   });
@@ -204,7 +211,7 @@ int nodewise_strip(const nodewise_region* region, std::size_t columns, char* tex
                    std::size_t room) {
   return guarded([&] {
     require(region, "region");
-    require(room == 0 ? nullptr : text, "place for the text");
+    require(room == 0 ? nullptr : text, "text");
     const std::string drawn = nodewise::strip(region->value, columns);
     const std::size_t length = std::min(drawn.size(), room - 1);
     std::memcpy(text, drawn.data(), length);

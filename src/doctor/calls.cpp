@@ -1,10 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
 #include <thread>
 
 #include <sys/mman.h>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -30,17 +33,17 @@ class cures {
     case EACCES:
       return refused("SYS_NICE");
     case ENOSYS:
-      return "the kernel was built without NUMA (CONFIG_NUMA), or a sandbox such as gVisor stands "
-             "in for it: run outside of it";
+      return "the kernel lacks NUMA support (CONFIG_NUMA), or a sandbox such as gVisor replaces "
+             "it: run outside the sandbox";
     case EINVAL:
-      return "the node is outside this process' cpuset (Mems_allowed_list below): ask the batch "
-             "system or the container's --cpuset-mems for it";
+      return "the node is outside this process's cpuset (Mems_allowed_list below): request it from "
+             "the batch system, or add it to the container's --cpuset-mems";
     default:
-      return "`strace -f -e trace=%memory,%process` shows the call; the kernel's log may say more";
+      return "`strace -f -e trace=%memory,%process` shows the call; the kernel's log may show more";
     }
   }
   [[nodiscard]] std::string affinity(int errno_value) const {
-    return errno_value == EINVAL ? "no processor of the set is in this process' cpuset"
+    return errno_value == EINVAL ? "no processor of the set is in this process's cpuset"
                                  : refused("SYS_NICE");
   }
   [[nodiscard]] std::string huge_page(int errno_value) const {
@@ -49,24 +52,24 @@ class cures {
                : refused("SYS_ADMIN");
   }
   [[nodiscard]] std::string populate(int errno_value) const {
-    return errno_value == EINVAL ? "needs Linux 5.14; until then pages are touched one by one"
+    return errno_value == EINVAL ? "needs Linux 5.14; before that, pages are touched one by one"
                                  : "pages are touched one by one instead";
   }
   [[nodiscard]] std::string counter(int errno_value) const {
-    constexpr long long most_for_everybody = 2;
+    constexpr long long highest_of_linux = 2;
     switch (errno_value) {
     case EPERM:
     case EACCES:
       if (!who_.perf_event_paranoid) {
         return "sysctl kernel.perf_event_paranoid=2 as root; in a container also --cap-add PERFMON";
       }
-      if (*who_.perf_event_paranoid <= most_for_everybody) {
+      if (*who_.perf_event_paranoid <= highest_of_linux) {
         return refused("PERFMON");
       }
       return "sysctl kernel.perf_event_paranoid=2 as root" +
-             std::string(who_.seccomp == 0 ? "" : "; " + refused("PERFMON"));
+             (who_.seccomp == 0 ? "" : "; " + refused("PERFMON"));
     case ENOSYS:
-      return "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox stands in for it";
+      return "the kernel lacks CONFIG_PERF_EVENTS, or a sandbox replaces it";
     case EMFILE:
       return "raise the limit of open files: ulimit -n";
     default:
@@ -80,8 +83,7 @@ class cures {
     case EINVAL:
       return "optional; needs Linux 5.11";
     case ENOSYS:
-      return "optional; the kernel was built without CONFIG_USERFAULTFD, or a sandbox stands in "
-             "for it";
+      return "optional; the kernel lacks CONFIG_USERFAULTFD, or a sandbox replaces it";
     default:
       return "optional";
     }
@@ -91,14 +93,15 @@ class cures {
   /// Linux itself permits all of these calls to ordinary processes: a filter or module refuses.
   [[nodiscard]] std::string refused(std::string_view capability) const {
     if (who_.seccomp == 0) {
-      return "no seccomp filter is in force: a security module (SELinux, AppArmor) refuses, its "
-             "log (`dmesg`, `ausearch -m avc`) says which rule";
+      return "no seccomp filter is active: a security module (SELinux, AppArmor) refuses the call; "
+             "its log (`dmesg`, `ausearch -m avc`) shows the rule";
     }
-    return (who_.seccomp ? "a seccomp filter is in force (see seccomp below)"
-                         : "if this is a container, its seccomp filter refuses") +
-           std::string(": start it with --cap-add ") + std::string(capability) +
-           " (Docker, Podman; securityContext.capabilities.add in Kubernetes), or with "
-           "--security-opt seccomp=unconfined";
+    return fmt::format("{}: start the container with --cap-add {} (Docker, Podman; "
+                       "securityContext.capabilities.add in Kubernetes), or with "
+                       "--security-opt seccomp=unconfined",
+                       who_.seccomp ? "a seccomp filter is active (see seccomp below)"
+                                    : "a container's seccomp filter may refuse the call",
+                       capability);
   }
 
   privileges who_;
@@ -121,17 +124,12 @@ class prober {
   using cure_for = std::string (cures::*)(int) const;
 
   void add(std::string name, need how, int errno_value, cure_for cure) {
-    finding f;
-    f.name = std::move(name);
-    f.errno_value = errno_value;
-    if (errno_value == 0) {
-      f.found = "permitted";
-    } else {
-      f.verdict = how == need::required ? verdict::bad : verdict::warning;
-      f.found = "refused: " + errno_text(errno_value);
-      f.cure = (cures_.*cure)(errno_value);
-    }
-    found_.push_back(std::move(f));
+    found_.push_back(errno_value == 0
+                         ? fine(std::move(name), "permitted")
+                         : finding{std::move(name),
+                                   how == need::required ? verdict::bad : verdict::warning,
+                                   "refused: " + errno_text(errno_value),
+                                   (cures_.*cure)(errno_value), errno_value});
   }
 
   /// Records a call that could not be tried because an earlier one failed.
@@ -146,7 +144,7 @@ class prober {
       add("sched_setaffinity", need::required, kernel_.set_affinity(0, cpus.value),
           &cures::affinity);
     } else {
-      add_untried("sched_setaffinity", "the processors are not known");
+      add_untried("sched_setaffinity", "the allowed processors are unknown");
     }
     add("getcpu", need::optional, kernel_.current_cpu().errno_value, &cures::affinity);
     add("get_mempolicy", need::required, kernel_.get_mempolicy().errno_value, &cures::memory_call);
@@ -161,7 +159,7 @@ class prober {
       for (const char* const name :
            {"mbind", "move_pages (query)", "move_pages (move)", "get_mempolicy (address)",
             "mincore", "madvise (huge page)", "madvise (populate)"}) {
-        add_untried(name, "no memory to try it on: mmap answered " + errno_text(range.errno_value));
+        add_untried(name, "mmap failed: " + errno_text(range.errno_value));
       }
       return;
     }

@@ -2,11 +2,12 @@
 #include "doctor/control_group.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "doctor/text.hpp"
 
 namespace nodewise::doctor {
@@ -19,29 +20,18 @@ constexpr unsigned long long no_limit = 1ULL << 62;
 /// The path after "0::" (version 2, without a controller's name) or after a list of controllers
 /// that contains this one (version 1).
 std::string_view group_path(std::string_view groups, std::string_view controller) {
-  while (!groups.empty()) {
-    const std::size_t end = std::min(groups.find('\n'), groups.size());
-    const std::string_view line = groups.substr(0, end);
-    groups.remove_prefix(std::min(end + 1, groups.size()));
+  for (const std::string_view line : split(groups, '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) {
-      continue;
-    }
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const bool wanted =
-        controller.empty()
-            ? controllers.empty()
-            : ("," + std::string(controllers) + ",").find("," + std::string(controller) + ",") !=
-                  std::string::npos;
-    if (wanted) {
+    const auto controllers = split(line.substr(first + 1, second - first - 1), ',');
+    if (second != std::string_view::npos && std::ranges::count(controllers, controller) != 0) {
       return line.substr(second + 1);
     }
   }
   return {};
 }
 
-/// Where the groups of a controller are.
+/// Where the groups of a controller are; no mount if that cannot be read.
 struct hierarchy {
   std::string mount;
   std::string path; ///< of this process's group; empty: it is in none
@@ -64,7 +54,7 @@ hierarchy hierarchy_of(sys::kernel& from, std::string_view controller) {
 /// be the host's, and only the root is visible; that root is then the container's own group.
 void walk_up(const hierarchy& groups, const std::function<bool(const std::string&)>& look) {
   std::string path = groups.path;
-  while (true) {
+  while (!groups.mount.empty()) {
     const bool at_root = path.empty() || path == "/";
     if (look(groups.mount + (at_root ? "" : path)) || at_root) {
       return;
@@ -73,17 +63,9 @@ void walk_up(const hierarchy& groups, const std::function<bool(const std::string
   }
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number number = 0;
-  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc{} && stop == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
-}
-
 /// nullopt for "max".
 std::optional<unsigned long long> bytes_in(const sys::answer<std::string>& text) {
-  const auto bytes = text ? whole_number<unsigned long long>(text.value) : std::nullopt;
+  const auto bytes = parse_number<unsigned long long>(text.value);
   return bytes && *bytes < no_limit ? bytes : std::nullopt;
 }
 
@@ -99,17 +81,10 @@ constexpr memory_files version_1{"/memory.limit_in_bytes", "/memory.usage_in_byt
                                  "total_inactive_file", "total_active_file"};
 constexpr memory_files version_2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
 
-/// A line "inactive_file 4096" of memory.stat.
-std::optional<unsigned long long> statistic(std::string_view text, std::string_view name) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(' ')) {
-      return whole_number<unsigned long long>(line.substr(name.size() + 1));
-    }
-  }
-  return std::nullopt;
+/// A line "inactive_file 4096" of memory.stat; `no_limit` if there is none.
+unsigned long long statistic(std::string_view text, std::string_view name) {
+  const auto number = field(text, name, ' ').value_or("");
+  return parse_number<unsigned long long>(number).value_or(no_limit);
 }
 
 /// The page cache of a group that the kernel evicts before it refuses memory; 0 if memory.stat does
@@ -117,9 +92,9 @@ std::optional<unsigned long long> statistic(std::string_view text, std::string_v
 unsigned long long evictable_bytes(sys::kernel& from, const std::string& group,
                                    const memory_files& names) {
   const auto text = from.read_file((group + "/memory.stat").c_str());
-  const auto inactive = statistic(text.value, names.inactive_cache);
-  const auto active = statistic(text.value, names.active_cache);
-  return inactive && active && *active < no_limit && *inactive < no_limit ? *inactive + *active : 0;
+  const unsigned long long inactive = statistic(text.value, names.inactive_cache);
+  const unsigned long long active = statistic(text.value, names.active_cache);
+  return active < no_limit && inactive < no_limit ? inactive + active : 0;
 }
 
 void take_limit(memory_limit& lowest, sys::kernel& from, const std::string& group,
@@ -148,8 +123,8 @@ bool is_unlimited_root(sys::kernel& from, const hierarchy& groups) {
 /// Takes a limit such as "200000 100000", as a number of processors, if it is the lowest so far.
 /// "max" and -1 mean no limit.
 void take_quota(cpu_quota& lowest, std::string_view quota, std::string_view period) {
-  const auto of_time = whole_number<long long>(quota);
-  const auto in_time = whole_number<long long>(period);
+  const auto of_time = parse_number<long long>(quota);
+  const auto in_time = parse_number<long long>(period);
   lowest.readable = lowest.readable || ((of_time || quota == "max") && in_time && *in_time > 0);
   if (of_time && in_time && *of_time > 0 && *in_time > 0) {
     const double processors = static_cast<double>(*of_time) / static_cast<double>(*in_time);
@@ -161,9 +136,6 @@ void take_quota(cpu_quota& lowest, std::string_view quota, std::string_view peri
 
 memory_limit read_memory_limit(sys::kernel& from) {
   const hierarchy groups = hierarchy_of(from, "memory");
-  if (groups.mount.empty()) {
-    return {};
-  }
   memory_limit lowest;
   walk_up(groups, [&](const std::string& group) {
     take_limit(lowest, from, group, groups.version_2 ? version_2 : version_1);
@@ -175,9 +147,6 @@ memory_limit read_memory_limit(sys::kernel& from) {
 
 cpu_quota read_cpu_quota(sys::kernel& from) {
   const hierarchy groups = hierarchy_of(from, "cpu");
-  if (groups.mount.empty()) {
-    return {};
-  }
   cpu_quota lowest;
   walk_up(groups, [&](const std::string& group) {
     if (groups.version_2) {
@@ -198,9 +167,6 @@ cpu_quota read_cpu_quota(sys::kernel& from) {
 
 cpuset read_cpuset(sys::kernel& from) {
   const hierarchy groups = hierarchy_of(from, "cpuset");
-  if (groups.mount.empty()) {
-    return {};
-  }
   const std::string cpus = groups.version_2 ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus";
   const std::string nodes = groups.version_2 ? "/cpuset.mems.effective" : "/cpuset.effective_mems";
   cpuset nearest;

@@ -6,13 +6,18 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "base/counted.hpp"
+#include "base/joined.hpp"
+#include "base/split.hpp"
 #include "doctor/environment.hpp"
 #include "doctor/examine.hpp"
 #include "doctor/other_kernel.hpp"
@@ -22,17 +27,13 @@ namespace nodewise::doctor {
 
 namespace {
 
-finding unknown(const char* name, const std::string& why) {
-  return {name, verdict::unavailable, "unavailable: " + why, "", 0};
-}
-
 /// The number of threads for each set of allowed processors, the largest number first.
 finding threads_of(sys::process& of) {
   const std::string name = "threads";
   const auto threads = of.threads();
   std::map<std::string, std::size_t> by_cpus;
   for (const int tid : threads.value) {
-    const auto status = of.read_file("task/" + std::to_string(tid) + "/status");
+    const auto status = of.read_file(fmt::format("task/{}/status", tid));
     if (const auto cpus = field(status.value, "Cpus_allowed_list")) {
       ++by_cpus[std::string(*cpus)];
     }
@@ -40,18 +41,18 @@ finding threads_of(sys::process& of) {
   if (by_cpus.empty()) {
     return unreadable(name);
   }
-  std::vector<std::pair<std::string, std::size_t>> sorted(by_cpus.begin(), by_cpus.end());
-  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+  using group = std::pair<std::string, std::size_t>;
+  std::vector<group> sorted(by_cpus.begin(), by_cpus.end());
+  std::ranges::sort(sorted, [](const group& a, const group& b) {
     return std::tie(b.second, a.first) < std::tie(a.second, b.first);
   });
   constexpr std::size_t most_shown = 8;
-  std::string found;
-  for (std::size_t i = 0; i < std::min(sorted.size(), most_shown); ++i) {
-    found += (i == 0 ? "" : "; ") + counted(sorted[i].second, "thread") + " on processors " +
-             sorted[i].first;
-  }
+  std::string found = joined(sorted | std::views::take(most_shown), "; ", [](const group& each) {
+    return fmt::format("{} on processors {}", counted(each.second, "thread"), each.first);
+  });
   if (sorted.size() > most_shown) {
-    found += "; and " + counted(sorted.size() - most_shown, "other set") + " of processors";
+    found +=
+        fmt::format("; and {} of processors", counted(sorted.size() - most_shown, "other set"));
   }
   return fine(name, found);
 }
@@ -72,8 +73,8 @@ finding limit_of(std::string_view limits, std::string_view line, const char* nam
 std::vector<finding> examine_itself(sys::process& of, std::string_view status) {
   std::vector<finding> found;
   const auto name = field(status, "Name");
-  found.push_back(
-      fine("process", std::to_string(of.pid()) + (name ? " (" + std::string(*name) + ")" : "")));
+  found.push_back(fine("process", name ? fmt::format("{} ({})", of.pid(), *name)
+                                       : fmt::format("{}", of.pid())));
   found.push_back(threads_of(of));
   const auto limits = of.read_file("limits");
   found.push_back(limit_of(limits.value, "Max locked memory", "limit_locked_memory"));
@@ -81,7 +82,7 @@ std::vector<finding> examine_itself(sys::process& of, std::string_view status) {
   const auto thp = field(status, "THP_enabled");
   if (thp && *thp == "0") {
     found.push_back(fine("transparent_huge_pages_of_process",
-                         "never: the process has switched them off (PR_SET_THP_DISABLE)"));
+                         "never: the process disabled them (PR_SET_THP_DISABLE)"));
   }
   return found;
 }
@@ -98,9 +99,7 @@ const char* look_up(const char* name) {
 
 bind::settings variables_in(std::string_view text) {
   variables all;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find('\0'));
-    text.remove_prefix(std::min(one.size() + 1, text.size()));
+  for (const std::string_view one : split(text, '\0')) {
     const std::size_t equals = one.find('=');
     if (equals != std::string_view::npos) {
       all.emplace(one.substr(0, equals), one.substr(equals + 1));
@@ -115,9 +114,9 @@ bind::settings variables_in(std::string_view text) {
 std::vector<finding> examine_its_environment(sys::kernel& as_seen, sys::process& of) {
   const auto text = of.read_file("environ");
   if (!text) {
-    const error why(error_kind::system, "", "it may not be read", "", text.errno_value);
-    return {{"variables", verdict::unavailable, "unavailable: " + why.answered(),
-             "ask as the same user or as root (CAP_SYS_PTRACE)", 0}};
+    return {unreadable("variables",
+                       fmt::format("cannot read environ: {}", errno_text(text.errno_value)),
+                       "run as the same user or as root (CAP_SYS_PTRACE)")};
   }
   return examine_environment(as_seen, variables_in(text.value));
 }
@@ -127,30 +126,29 @@ std::vector<finding> examine_its_environment(sys::kernel& as_seen, sys::process&
 examination examine_process(const surroundings& around, sys::process& of) {
   const auto status = of.read_file("status");
   if (!status) {
-    throw error(error_kind::usage, "process " + std::to_string(of.pid()),
-                "there is no such process", "`ps -e` lists the processes there are",
-                status.errno_value);
+    throw error(error_kind::usage, fmt::format("process {}", of.pid()), "no such process",
+                "`ps -e` lists the processes", status.errno_value);
   }
   process_kernel seen(*around.kernel, of);
   examination found;
-  found.calls = {unknown("system_calls", "only the process itself could try them")};
+  found.calls = {unreadable("system_calls", "only the process itself can try them")};
   found.settings = examine_itself(of, status.value);
   std::ranges::move(examine_settings(seen), std::back_inserter(found.settings));
   found.state = examine_state(seen, around.here ? &*around.here : nullptr, around.unused);
   found.environment = examine_its_environment(seen, of);
-  found.lab = {unknown("lab", "it is not asked of another process")};
+  found.lab = {unreadable("lab", "not checked for another process")};
   return found;
 }
 
 examination examine_recorded(const topology& what) {
   recorded_kernel kernel(what);
-  const std::string why = "a file does not say";
+  const std::string why = "not recorded in the file";
   examination found;
-  found.calls = {unknown("system_calls", why)};
+  found.calls = {unreadable("system_calls", why)};
   found.settings = examine_settings(kernel);
   found.state = examine_state(kernel, &what.machine());
-  found.environment = {unknown("variables", why)};
-  found.lab = {unknown("lab", why)};
+  found.environment = {unreadable("variables", why)};
+  found.lab = {unreadable("lab", why)};
   return found;
 }
 

@@ -5,12 +5,17 @@
 // variable for the number of threads.
 #include "doctor/environment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <string>
 #include <string_view>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "doctor/allowance.hpp"
 #include "doctor/settings.hpp"
 
@@ -37,35 +42,12 @@ bool is_setting(std::string_view name) {
          name != "OMPI_COMM_WORLD_LOCAL_SIZE" && name != "SLURM_STEP_TASKS_PER_NODE";
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  if (base == 16 && text.starts_with("0x")) {
-    text.remove_prefix(2);
-  }
-  Number value = 0;
-  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return code == std::errc{} && stop == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
-}
-
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> parts;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    parts.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return parts;
-}
-
 /// The number of processors in a mask such as "0x00FF"; nullopt for other text.
 std::optional<std::size_t> bits_of_mask(std::string_view mask) {
-  if (mask.starts_with("0x")) {
-    mask.remove_prefix(2);
-  }
+  mask.remove_prefix(mask.starts_with("0x") ? 2 : 0);
   std::size_t bits = 0;
   for (const char& digit : mask) {
-    const auto value = number_in<unsigned>(std::string_view(&digit, 1), 16);
+    const auto value = parse_number<unsigned>(std::string_view(&digit, 1), 16);
     if (!value) {
       return std::nullopt;
     }
@@ -74,21 +56,32 @@ std::optional<std::size_t> bits_of_mask(std::string_view mask) {
   return bits > 0 ? std::optional(bits) : std::nullopt;
 }
 
+/// A node's number, decimal or after "0x".
+std::optional<node_id> node_in(std::string_view text) {
+  const auto node =
+      text.starts_with("0x") ? parse_number<int>(text.substr(2), 16) : parse_number<int>(text);
+  return node && *node >= 0 && *node <= max_id ? std::optional(node_id{*node}) : std::nullopt;
+}
+
+bool mentions(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
 class examiner {
  public:
-  examiner(sys::kernel& from, const bind::settings& said)
-      : kernel_(from), said_(said), allowed_(read_allowance(from)) {}
+  examiner(sys::kernel& from, const bind::settings& around)
+      : kernel_(from), variables_(around), allowed_(read_allowance(from)) {}
 
   std::vector<finding> all() {
     if (allowed_.cpus_allowed) {
       bind::intentions ours;
       ours.command = "nodewise run ";
-      for (const bind::conflict& each : bind::find_conflicts(said_, *allowed_.cpus_allowed, ours)) {
-        add(each.said, each.outcome, each.cure);
+      for (const bind::conflict& each :
+           bind::find_conflicts(variables_, *allowed_.cpus_allowed, ours)) {
+        add(each.said, each.outcome, each.hint);
       }
     } else {
-      found_.push_back({"variables", verdict::unavailable,
-                        "unavailable: the processors allowed are not known", "", 0});
+      found_.push_back(unreadable("variables", "the allowed processors are unknown"));
     }
     batch_system();
     same_places();
@@ -101,51 +94,45 @@ class examiner {
   }
 
  private:
-  [[nodiscard]] const std::string* value(std::string_view name) const {
-    const auto at = said_.find(name);
-    return at == said_.end() || at->second.empty() ? nullptr : &at->second;
+  [[nodiscard]] std::string_view value(std::string_view name) const {
+    return bind::value_of(variables_, name);
   }
   [[nodiscard]] std::string shown(std::string_view name) const {
-    return std::string(name) + "=" + *value(name);
+    return bind::shown(variables_, name);
   }
-  /// Adds a finding named after the first variable in `said`.
-  void add(const std::string& said, const std::string& outcome, std::string cure) {
-    found_.push_back(
-        doubtful(said.substr(0, said.find('=')), said + ": " + outcome, std::move(cure)));
+  /// Adds a finding named after the first variable in `subject`.
+  void add(const std::string& subject, std::string_view outcome, std::string cure) {
+    found_.push_back(doubtful(subject.substr(0, subject.find('=')),
+                              fmt::format("{}: {}", subject, outcome), std::move(cure)));
   }
 
   [[nodiscard]] finding none() const {
-    std::string list;
-    for (const auto& [name, text] : said_) {
+    std::vector<std::string> set;
+    for (const auto& [name, text] : variables_) {
       if (is_setting(name) && !text.empty()) {
-        list.append(list.empty() ? "" : ", ").append(name).append("=").append(text);
+        set.push_back(shown(name));
       }
     }
-    return fine("variables", list.empty() ? "none says where threads or memory go"
-                                          : list + ": no contradiction found");
+    return fine("variables", set.empty() ? "no variable places threads or memory"
+                                         : joined(set, ", ") + ": no contradiction found");
   }
 
   /// Compares the binding that srun reports with that of this process. Slurm has its own numbers
   /// of processors, so only their count can be compared.
   void batch_system() {
-    if (value("SLURM_STEP_ID") == nullptr) {
+    if (value("SLURM_STEP_ID").empty()) {
       return; // a batch script has srun's variables before any srun
     }
-    const std::string* const masks = value("SLURM_CPU_BIND_LIST");
-    const std::string* const type = value("SLURM_CPU_BIND_TYPE");
-    const std::string* const rank = value("SLURM_LOCALID");
-    const auto task = rank != nullptr ? number_in<std::size_t>(*rank) : std::nullopt;
-    if (masks != nullptr && type != nullptr && type->find("mask_cpu") != std::string::npos &&
-        task && allowed_.cpus_allowed) {
-      const auto all = split(*masks);
-      const auto given = all.empty() ? std::nullopt : bits_of_mask(all[*task % all.size()]);
+    const auto task = parse_number<std::size_t>(value("SLURM_LOCALID"));
+    if (mentions(value("SLURM_CPU_BIND_TYPE"), "mask_cpu") && task && allowed_.cpus_allowed) {
+      const auto masks = split(value("SLURM_CPU_BIND_LIST"), ',');
+      const auto given = bits_of_mask(masks[*task % masks.size()]);
       if (given && *given != allowed_.cpus_allowed->size()) {
-        add(shown("SLURM_CPU_BIND_LIST") + " and the affinity of processors " +
-                allowed_.cpus_allowed->to_string(),
-            "srun gave this task " + std::to_string(*given) +
-                ", somebody after it has changed the affinity",
-            "leave out what comes between srun and the program (taskset, numactl, mpirun), or "
-            "give srun --cpu-bind=none");
+        add(fmt::format("{} and the affinity of processors {}", shown("SLURM_CPU_BIND_LIST"),
+                        allowed_.cpus_allowed->to_string()),
+            fmt::format("srun gave this task {}; the affinity was changed after srun", *given),
+            "remove what runs between srun and the program (taskset, numactl, mpirun), or use "
+            "srun --cpu-bind=none");
       }
     }
     memory_of_batch_system();
@@ -153,99 +140,90 @@ class examiner {
 
   void memory_of_batch_system() {
     const char* const name =
-        value("SLURM_MEM_BIND_TYPE") != nullptr ? "SLURM_MEM_BIND_TYPE" : "SLURM_MEM_BIND";
-    const std::string* const type = value(name);
-    if (type == nullptr) {
-      return;
-    }
+        value("SLURM_MEM_BIND_TYPE").empty() ? "SLURM_MEM_BIND" : "SLURM_MEM_BIND_TYPE";
+    const std::string_view type = value(name);
     const auto policy = kernel_.get_mempolicy();
     constexpr std::array binding = {"local", "map_mem", "mask_mem", "rank"};
-    const bool binds = std::ranges::any_of(
-        binding, [&](const char* word) { return type->find(word) != std::string::npos; });
+    const bool binds =
+        std::ranges::any_of(binding, [&](const char* word) { return mentions(type, word); });
     if (binds && policy && policy.value == sys::policy::system_default) {
-      add(shown(name) + " and the default policy of memory",
-          "srun's policy is not in force in this process",
-          "the cluster needs Slurm's task/affinity plug-in with libnuma; or nodewise run "
+      add(shown(name) + " and the default memory policy",
+          "srun's policy is not active in this process",
+          "the cluster needs Slurm's task/affinity plugin with libnuma; or use nodewise run "
           "--membind");
     }
-    const std::string* const list = value("SLURM_MEM_BIND_LIST");
-    if (list == nullptr || type->find("map_mem") == std::string::npos || !allowed_.nodes_allowed) {
+    if (!mentions(type, "map_mem") || !allowed_.nodes_allowed) {
       return;
     }
     node_set outside;
-    for (const std::string_view part : split(*list)) {
-      const auto node = number_in<int>(part, part.starts_with("0x") ? 16 : 10);
-      if (node && *node >= 0 && *node <= max_id &&
-          !allowed_.nodes_allowed->contains(node_id{*node})) {
-        outside.insert(node_id{*node});
+    for (const std::string_view part : split(value("SLURM_MEM_BIND_LIST"), ',')) {
+      const auto node = node_in(part);
+      if (node && !allowed_.nodes_allowed->contains(*node)) {
+        outside.insert(*node);
       }
     }
     if (!outside.empty()) {
-      add(shown("SLURM_MEM_BIND_LIST") + " and memory of nodes " +
-              allowed_.nodes_allowed->to_string(),
-          "this process may have no memory of node " + outside.to_string(),
-          "srun --mem-bind=map_mem with nodes of " + allowed_.nodes_allowed->to_string());
+      const std::string nodes = allowed_.nodes_allowed->to_string();
+      add(fmt::format("{} and memory of nodes {}", shown("SLURM_MEM_BIND_LIST"), nodes),
+          fmt::format("this process may not use memory of node {}", outside.to_string()),
+          "use srun --mem-bind=map_mem with nodes in " + nodes);
     }
   }
 
   /// Detects unbound tasks that each bind their own threads from the first place on.
   void same_places() {
-    const std::string* const bind = value("OMP_PROC_BIND");
-    const bool binds = bind != nullptr ? *bind != "false" && *bind != "FALSE" && *bind != "False"
-                                       : value("OMP_PLACES") != nullptr;
-    const bool of_slurm = value("SLURM_STEP_ID") != nullptr;
-    const char* const name = value("OMPI_COMM_WORLD_LOCAL_SIZE") != nullptr
+    const std::string_view bind = value("OMP_PROC_BIND");
+    const bool binds = bind.empty() ? !value("OMP_PLACES").empty()
+                                    : bind != "false" && bind != "FALSE" && bind != "False";
+    const char* const name = !value("OMPI_COMM_WORLD_LOCAL_SIZE").empty()
                                  ? "OMPI_COMM_WORLD_LOCAL_SIZE"
-                             : of_slurm ? "SLURM_STEP_TASKS_PER_NODE"
-                                        : "";
-    const std::string* const text = value(name);
-    if (!binds || text == nullptr || !allowed_.cpus_allowed || !allowed_.cpus_online ||
-        *allowed_.cpus_allowed != *allowed_.cpus_online) {
+                             : !value("SLURM_STEP_ID").empty() ? "SLURM_STEP_TASKS_PER_NODE"
+                                                               : "";
+    if (!binds || !allowed_.cpus_allowed || allowed_.cpus_allowed != allowed_.cpus_online) {
       return;
     }
-    const auto tasks = number_in<unsigned>(std::string_view(*text).substr(0, text->find('(')));
-    if (tasks && *tasks > 1) {
-      add(shown(name) + " and " + shown(bind != nullptr ? "OMP_PROC_BIND" : "OMP_PLACES"),
-          "this task may use all processors: tasks of which that is so bind their threads to the "
-          "same places",
-          "srun --cpu-bind=cores --cpus-per-task=N, or mpirun --bind-to none nodewise run "
+    std::string_view text = value(name);
+    if (take_number<unsigned>(text).value_or(1) > 1) {
+      add(fmt::format("{} and {}", shown(name),
+                      shown(bind.empty() ? "OMP_PLACES" : "OMP_PROC_BIND")),
+          "this task may use all processors, so all such tasks bind their threads to the same "
+          "places",
+          "use srun --cpu-bind=cores --cpus-per-task=N, or mpirun --bind-to none nodewise run "
           "--ranks-per node --bind close");
     }
   }
 
   void one_tbb() {
-    if (value("TBB_NUM_THREADS") != nullptr) {
+    if (!value("TBB_NUM_THREADS").empty()) {
       add(shown("TBB_NUM_THREADS"),
-          "oneTBB reads no such variable: it starts as many threads as "
-          "processors are allowed",
-          "nodewise run --physcpubind LIST, or tbb::global_control in the program");
+          "oneTBB does not read this variable: it starts as many threads as processors are allowed",
+          "use nodewise run --physcpubind LIST, or tbb::global_control in the program");
     }
-    const std::string* const huge = value("TBB_MALLOC_USE_HUGE_PAGES");
+    const std::string_view huge = value("TBB_MALLOC_USE_HUGE_PAGES");
     const auto thp = read_settings(kernel_).thp;
     const auto reserved = read_number(kernel_, "/proc/sys/vm/nr_hugepages", 0, 1LL << 40);
-    if (huge != nullptr && *huge != "0" && thp && *thp != "always" && reserved == 0) {
-      add(shown("TBB_MALLOC_USE_HUGE_PAGES") + " and transparent huge pages " + *thp,
-          "oneTBB's allocator finds no huge pages: none are reserved, and it takes transparent "
-          "ones "
-          "only if they are always there",
-          "as root: echo always > /sys/kernel/mm/transparent_hugepage/enabled, or reserve some by "
-          "sysctl vm.nr_hugepages");
+    if (!huge.empty() && huge != "0" && thp && *thp != "always" && reserved == 0) {
+      add(fmt::format("{} and transparent huge pages {}", shown("TBB_MALLOC_USE_HUGE_PAGES"), *thp),
+          "oneTBB's allocator finds no huge pages: none are reserved, and it uses transparent huge "
+          "pages only if they are always on",
+          "as root: echo always > /sys/kernel/mm/transparent_hugepage/enabled, or reserve some "
+          "with sysctl vm.nr_hugepages");
     }
   }
 
   void other_machine() {
     for (const char* const name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT"}) {
-      if (value(name) != nullptr) {
+      if (!value(name).empty()) {
         add(shown(name),
-            "who asks hwloc (oneTBB for nodes, Open MPI) sees the machine that it describes, not "
+            "users of hwloc (oneTBB for nodes, Open MPI) see the machine that it describes, not "
             "this one",
-            std::string("unset ") + name);
+            fmt::format("unset {}", name));
       }
     }
   }
 
   sys::kernel& kernel_;
-  const bind::settings& said_;
+  const bind::settings& variables_;
   allowance allowed_;
   std::vector<finding> found_;
 };
@@ -262,8 +240,8 @@ bind::settings read_variables(environment get) {
   return found;
 }
 
-std::vector<finding> examine_environment(sys::kernel& from, const bind::settings& said) {
-  return examiner(from, said).all();
+std::vector<finding> examine_environment(sys::kernel& from, const bind::settings& variables) {
+  return examiner(from, variables).all();
 }
 
 } // namespace nodewise::doctor

@@ -18,6 +18,6 @@ namespace nodewise::doctor {
 /// One finding a contradiction, with the variable that wins and the cure; one good finding if there
 /// is none.
 [[nodiscard]] std::vector<finding> examine_environment(sys::kernel& from,
-                                                       const bind::settings& said);
+                                                       const bind::settings& variables);
 
 } // namespace nodewise::doctor

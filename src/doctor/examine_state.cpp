@@ -1,8 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <bit>
-#include <charconv>
 #include <map>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "doctor/allowance.hpp"
 #include "doctor/examine.hpp"
 #include "doctor/firmware.hpp"
@@ -24,26 +29,12 @@ struct free_blocks {
   std::uint64_t large_pages = 0; ///< of these, in blocks of at least a transparent huge page
 };
 
-/// Removes the next line from a text and returns it.
-std::string_view next_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  return line;
-}
-
 /// Removes the next word from a line and returns it.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
   line.remove_prefix(word.size());
   return word;
-}
-
-std::optional<std::uint64_t> number_in(std::string_view word) {
-  std::uint64_t value = 0;
-  const auto [stop, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return code == std::errc{} && stop == word.data() + word.size() ? std::optional(value)
-                                                                  : std::nullopt;
 }
 
 /// Removes "Node 0, zone   Normal" from a line and returns the node; nullopt for anything else.
@@ -53,12 +44,10 @@ std::optional<node_id> take_zone(std::string_view& line) {
   }
   std::string_view node = next_word(line);
   node.remove_suffix(node.ends_with(',') ? 1 : 0);
-  const auto id = number_in(node);
-  if (!id || *id > static_cast<std::uint64_t>(max_id) || next_word(line) != "zone" ||
-      next_word(line).empty()) {
-    return std::nullopt;
-  }
-  return node_id{static_cast<int>(*id)};
+  const auto id = parse_number<int>(node);
+  const bool valid =
+      id && *id >= 0 && *id <= max_id && next_word(line) == "zone" && !next_word(line).empty();
+  return valid ? std::optional(node_id{*id}) : std::nullopt;
 }
 
 /// Pages that the kernel keeps free on each node before it falls back to another node, by the low
@@ -67,13 +56,11 @@ std::map<node_id, std::uint64_t> read_low_watermarks(sys::kernel& from) {
   const auto text = from.read_file("/proc/zoneinfo");
   std::map<node_id, std::uint64_t> pages;
   std::optional<node_id> node;
-  std::string_view rest = text.value;
-  while (!rest.empty()) {
-    std::string_view line = next_line(rest);
+  for (std::string_view line : split(text.value, '\n')) {
     if (line.starts_with("Node")) {
       node = take_zone(line);
     } else if (node && next_word(line) == "low") {
-      pages[*node] += number_in(next_word(line)).value_or(0);
+      pages[*node] += parse_number<std::uint64_t>(next_word(line)).value_or(0);
     }
   }
   return pages;
@@ -89,7 +76,7 @@ bool add_zone(std::map<node_id, free_blocks>& nodes, std::string_view line, unsi
   free_blocks& into = nodes[*node];
   unsigned order = 0;
   for (std::string_view word = next_word(line); !word.empty(); word = next_word(line), ++order) {
-    const auto blocks = number_in(word);
+    const auto blocks = parse_number<std::uint64_t>(word);
     constexpr unsigned most_order = 32;
     if (!blocks || *blocks >> 31 != 0 || order >= most_order) {
       return false;
@@ -109,9 +96,8 @@ std::optional<std::map<node_id, free_blocks>> read_free_blocks(sys::kernel& from
     return std::nullopt;
   }
   std::map<node_id, free_blocks> nodes;
-  std::string_view rest = text.value;
-  while (!rest.empty()) {
-    if (!add_zone(nodes, next_line(rest), large_order)) {
+  for (const std::string_view line : split(text.value, '\n')) {
+    if (!line.empty() && !add_zone(nodes, line, large_order)) {
       return std::nullopt;
     }
   }
@@ -147,78 +133,73 @@ class state_examiner {
   }
 
   void memory_policy() {
-    const std::string name = "memory_policy";
+    using enum sys::policy;
+    constexpr std::array<std::pair<sys::policy, const char*>, 7> words = {{
+        {local, "local"},
+        {preferred, "preferred"},
+        {preferred_many, "preferred-many"},
+        {bind, "bind"},
+        {bind_and_balance, "bind"},
+        {interleave, "interleave"},
+        {weighted_interleave, "weighted-interleave"},
+    }};
     const auto policy = kernel_.get_mempolicy();
     if (!policy) {
-      add(unreadable(name));
-      return;
+      add(unreadable("memory_policy"));
+    } else if (policy.value == system_default) {
+      add(fine("memory_policy", "default: a page goes to the node of the processor that touches it "
+                                "first"));
+    } else {
+      const auto* const found =
+          std::ranges::find(words, policy.value, &std::pair<sys::policy, const char*>::first);
+      add(fine("memory_policy",
+               fmt::format("{}, inherited by the programs that this process starts",
+                           found == words.end() ? "unknown" : found->second)));
     }
-    const char* const inherited = ", inherited: what is started from here has it, too";
-    const auto told = [&](const char* word) { add(fine(name, word + std::string(inherited))); };
-    switch (policy.value) {
-    case sys::policy::system_default:
-      return add(fine(name, "default: on the node of the processor that touches first"));
-    case sys::policy::local:
-      return told("local");
-    case sys::policy::preferred:
-      return told("preferred");
-    case sys::policy::preferred_many:
-      return told("preferred-many");
-    case sys::policy::bind:
-    case sys::policy::bind_and_balance:
-      return told("bind");
-    case sys::policy::interleave:
-      return told("interleave");
-    case sys::policy::weighted_interleave:
-      return told("weighted-interleave");
-    }
-    told("another");
   }
 
   void free_memory(node_id node) {
-    const std::string number = std::to_string(to_int(node));
-    const std::string name = "free_memory_node_" + number;
+    const std::string name = fmt::format("free_memory_node_{}", node);
     const auto now = sys::read_node_memory(kernel_, node);
     if (!now) {
       add(unreadable(name));
       return;
     }
-    const std::string found = mebibytes(now->free_bytes) + " of " + mebibytes(now->total_bytes) +
-                              ", page cache " + mebibytes(now->cache_bytes);
+    const std::string found = fmt::format("{} of {}, page cache {}", mebibytes(now->free_bytes),
+                                          mebibytes(now->total_bytes), mebibytes(now->cache_bytes));
     const std::uint64_t cache = now->evictable_bytes.value_or(0);
     const auto low = low_watermarks_.find(node);
     const std::uint64_t kept =
         low == low_watermarks_.end() ? 0 : low->second * settings_.page_bytes.value_or(0);
     const std::uint64_t free = now->free_bytes - std::min(kept, now->free_bytes);
     if (!may_use(node)) {
-      add(fine(name, found + "; not for this process"));
+      add(fine(name, found + "; not available to this process"));
     } else if (free + cache < now->total_bytes / nearly_full_part) {
-      add(doubtful(name, found + ": nearly full, " + beyond(free + cache),
-                   "numastat -m, and nodewise pages PID for each large process, show whose it is"));
+      add(doubtful(name, fmt::format("{}: nearly full, {}", found, beyond(free + cache)),
+                   "numastat -m and, for each large process, nodewise pages PID show who uses it"));
     } else if (allowed_.several_nodes() && zone_reclaim_ == 0 && cache > free) {
-      add(doubtful(
-          name,
-          found + ": more than half of what programs could have is page cache, and " + beyond(free),
-          "nodewise sweep --nodes " + number + " empties the cache; with nodewise run --membind " +
-              number + " the kernel takes memory back from it"));
+      add(doubtful(name,
+                   fmt::format("{}: more than half of the memory that programs could get is page "
+                               "cache, and {}",
+                               found, beyond(free)),
+                   fmt::format("nodewise drop-cache --nodes {0} drops the cache; with nodewise run "
+                               "--membind {0} the kernel reclaims memory from it",
+                               node)));
     } else {
       add(fine(name, found));
     }
   }
 
-  /// Says where memory comes from when a node has only this much left.
+  /// Describes where memory comes from when a node has only this much left.
   [[nodiscard]] std::string beyond(std::uint64_t left_bytes) const {
-    const std::string touched = "what is touched beyond " + mebibytes(left_bytes);
-    if (allowed_.several_nodes()) {
-      return touched + " comes from other nodes";
-    }
-    return touched + (settings_.swap_bytes.value_or(0) > 0
-                          ? " has to be swapped for"
-                          : " can end with the kernel's killing a program");
+    return fmt::format("memory touched beyond {} {}", mebibytes(left_bytes),
+                       allowed_.several_nodes() ? "comes from other nodes"
+                       : settings_.swap_bytes.value_or(0) > 0
+                           ? "causes swapping"
+                           : "may make the kernel kill a program");
   }
 
   void fragmentation() {
-    const node_set nodes = allowed_.nodes_with_memory.value_or(node_set{});
     const std::size_t page = kernel_.base_page_bytes();
     const std::size_t huge = kernel_.thp_bytes();
     const bool sizes_known = page != 0 && huge >= page;
@@ -226,26 +207,23 @@ class state_examiner {
         sizes_known
             ? read_free_blocks(kernel_, static_cast<unsigned>(std::bit_width(huge / page) - 1))
             : std::nullopt;
-    for (const node_id node : nodes) {
-      const std::string number = std::to_string(to_int(node));
-      const std::string name = "fragmentation_node_" + number;
-      const auto at =
-          blocks ? blocks->find(node) : std::map<node_id, free_blocks>::const_iterator{};
-      if (!blocks || at == blocks->end() || at->second.pages == 0) {
+    for (const node_id node : allowed_.nodes_with_memory.value_or(node_set{})) {
+      const std::string name = fmt::format("fragmentation_node_{}", node);
+      const free_blocks here = blocks && blocks->contains(node) ? blocks->at(node) : free_blocks{};
+      if (here.pages == 0) {
         add(unreadable(name));
         continue;
       }
-      const free_blocks& here = at->second;
-      const std::string found = std::to_string(here.large_pages * 100 / here.pages) +
-                                " % of free memory is in blocks of " + std::to_string(huge >> 10) +
-                                " KiB or more";
+      const std::string found = fmt::format("{} % of free memory is in blocks of {} KiB or more",
+                                            here.large_pages * 100 / here.pages, huge >> 10);
       if (here.large_pages * 2 >= here.pages || settings_.thp == "never" || !may_use(node)) {
         add(fine(name, found));
       } else {
-        add(doubtful(name,
-                     found + ": memory beyond these gets huge pages only after the kernel has "
-                             "moved others, or none",
-                     "as root: echo 1 > /sys/devices/system/node/node" + number + "/compact"));
+        add(doubtful(
+            name,
+            found + ": beyond these, the kernel must move other pages to make a huge page, "
+                    "or makes none",
+            fmt::format("as root: echo 1 > /sys/devices/system/node/node{}/compact", node)));
       }
     }
   }

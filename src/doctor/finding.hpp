@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,13 +26,20 @@ struct finding {
   int errno_value = 0; ///< of a refused call
 };
 
-/// The finding for something that could not be read.
-[[nodiscard]] inline finding unreadable(std::string name) {
-  return {std::move(name), verdict::unavailable, "unavailable", "", 0};
+/// The finding for something that could not be read, with the reason if it is known.
+[[nodiscard]] inline finding unreadable(std::string name, const std::string& why = "",
+                                        std::string cure = "") {
+  return {std::move(name), verdict::unavailable,
+          why.empty() ? "unavailable" : "unavailable: " + why, std::move(cure), 0};
 }
 
-[[nodiscard]] inline finding fine(std::string name, std::string found) {
-  return {std::move(name), verdict::good, std::move(found), "", 0};
+[[nodiscard]] inline finding fine(std::string name, std::string found, std::string cure = "") {
+  return {std::move(name), verdict::good, std::move(found), std::move(cure), 0};
+}
+
+/// The finding for a value that needs no judgement; nullopt: could not be read.
+[[nodiscard]] inline finding fine_if_read(std::string name, std::optional<std::string> found) {
+  return found ? fine(std::move(name), *std::move(found)) : unreadable(std::move(name));
 }
 
 [[nodiscard]] inline finding doubtful(std::string name, std::string found, std::string cure) {

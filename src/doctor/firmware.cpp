@@ -2,13 +2,17 @@
 #include "doctor/firmware.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/counted.hpp"
+#include "base/joined.hpp"
+#include "base/split.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::doctor {
 
@@ -20,25 +24,17 @@ constexpr int assumed_distance = 20;
 /// One figure 10 % too high, the other 10 % too low.
 constexpr double most_error = 1.1 / 0.9;
 
+constexpr const char* use_costs = "compare nodes by measured costs (nodewise measure)";
+
 /// The value of an option on the kernel's command line; the last one counts.
 std::optional<std::string_view> option(std::string_view line, std::string_view name) {
   std::optional<std::string_view> value;
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find_first_of(" \n"), line.size());
-    const std::string_view word = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
+  for (const std::string_view word : split(line, ' ')) {
     if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) {
       value = word.substr(name.size() + 1);
     }
   }
   return value;
-}
-
-std::string number(double value) {
-  std::array<char, 32> text{};
-  const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
-  return {text.data(), end.ptr};
 }
 
 /// All distances from one node to another.
@@ -72,47 +68,43 @@ double costs_more(const parameter& first, const parameter& second) {
 }
 
 std::string words_of(const contradiction& c) {
-  const auto node = [](node_id id) { return std::to_string(to_int(id)); };
-  const auto side = [&](node_id id, int distance, double value) {
-    return number(value) + " " + c.unit + " to node " + node(id) + " (distance " +
-           std::to_string(distance) + ")";
-  };
-  return c.name + " from node " + node(c.from) + " is " +
-         side(c.near, c.near_distance, c.near_value) + ", " +
-         side(c.far, c.far_distance, c.far_value);
+  return fmt::format("{} from node {} is {:.3g} {} to node {} (distance {}), "
+                     "{:.3g} {} to node {} (distance {})",
+                     c.name, c.from, c.near_value, c.unit, c.near, c.near_distance, c.far_value,
+                     c.unit, c.far, c.far_distance);
 }
 
 } // namespace
 
 finding examine_nodes(const machine& of, std::string_view command_line) {
   const std::string name = "firmware_nodes";
-  const std::string found =
-      counted(of.nodes.size(), "node") + " in " + counted(of.packages.size(), "package");
+  const std::string nodes = counted(of.nodes.size(), "node");
+  const std::string found = fmt::format("{} in {}", nodes, counted(of.packages.size(), "package"));
   const auto numa = option(command_line, "numa");
   if (numa && (*numa == "off" || *numa == "noacpi")) {
-    return doubtful(name,
-                    found + ": the kernel was started with numa=" + std::string(*numa) +
-                        " and looks at no nodes",
-                    "take it off the kernel's command line");
+    return doubtful(
+        name,
+        fmt::format("{}: the kernel was started with numa={} and ignores nodes", found, *numa),
+        "remove it from the kernel's command line");
   }
   if (numa && numa->starts_with("fake=")) {
     return doubtful(name,
-                    found + ": the nodes are made up, by numa=" + std::string(*numa) +
-                        " on the kernel's command line",
-                    "take it off, except for tests");
+                    fmt::format("{}: the nodes are made up by numa={} on the kernel's command line",
+                                found, *numa),
+                    "remove it, except for tests");
   }
   if (of.packages.empty()) {
-    return of.nodes.size() > 1 ? fine(name, counted(of.nodes.size(), "node")) : unreadable(name);
+    return of.nodes.size() > 1 ? fine(name, nodes) : unreadable(name);
   }
   if (of.nodes.size() == 1 && of.packages.size() > 1) {
     if (of.nodes.front().id != node_id{0}) {
       return fine(name, found + ": other nodes are offline");
     }
     return doubtful(name,
-                    found + ": the firmware, or a hypervisor, tells of no other, or it is offline; "
-                            "memory that is far cannot be told from memory that is near",
-                    "in the firmware's setup: node interleaving off, NUMA on; for a virtual "
-                    "machine, give its guest nodes");
+                    found + ": the firmware or a hypervisor reports no other node, or it is "
+                            "offline; remote memory cannot be distinguished from local memory",
+                    "in the firmware's setup, turn node interleaving off and NUMA on; for a "
+                    "virtual machine, configure nodes for the guest");
   }
   return fine(name, found);
 }
@@ -128,23 +120,20 @@ finding examine_distances(const machine& of) {
   }
   const auto [least, most] = std::ranges::minmax(remote);
   if (most == local_distance) {
-    return doubtful(name, "all 10: the firmware calls every memory local",
-                    "by measured costs, not by distances");
+    return doubtful(name, "all 10: the firmware reports all memory as local", use_costs);
   }
   if (least != most) {
-    return fine(name, "10 to " + std::to_string(most));
+    return fine(name, fmt::format("10 to {}", most));
   }
-  const std::string found = "10 and " + std::to_string(most);
   if (of.nodes.size() == 2) {
-    return fine(name, found);
+    return fine(name, fmt::format("10 and {}", most));
   }
-  if (most == assumed_distance) {
-    return doubtful(name,
-                    found + ": no remote node nearer than another, which is also what Linux "
-                            "assumes where the firmware has no distances",
-                    "by measured costs, not by distances");
-  }
-  return fine(name, found + ": no remote node nearer than another");
+  const std::string found = fmt::format("10 and {}: no remote node is nearer than another", most);
+  return most == assumed_distance
+             ? doubtful(name,
+                        found + ", as Linux also assumes if the firmware reports no distances",
+                        use_costs)
+             : fine(name, found);
 }
 
 std::vector<contradiction> find_contradictions(const machine& of) {
@@ -170,25 +159,22 @@ std::vector<contradiction> find_contradictions(const machine& of) {
 finding examine_measured(const machine& of, const unused_costs& unused) {
   const std::string name = "measured_distances";
   if (measured(of, "latency").empty() && measured(of, "bandwidth").empty()) {
-    const std::string why = unused.why.empty() ? "costs are not measured" : unused.why;
-    return {name, verdict::unavailable, "unavailable: " + why, unused.cure, 0};
+    return unreadable(name, unused.why.empty() ? "costs are not measured" : unused.why,
+                      unused.cure);
   }
   if (of.distances.empty()) {
-    return {name, verdict::unavailable, "unavailable: no distances to compare with", "", 0};
+    return unreadable(name, "no distances to compare with");
   }
   const std::vector<contradiction> all = find_contradictions(of);
   if (all.empty()) {
     return fine(name, "measured costs do not contradict the distances");
   }
-  constexpr std::size_t most_told = 3;
-  std::string found;
-  for (std::size_t i = 0; i < std::min(all.size(), most_told); ++i) {
-    found += (i == 0 ? "" : "; ") + words_of(all[i]);
+  constexpr std::size_t most_shown = 3;
+  std::string found = joined(all | std::views::take(most_shown), "; ", words_of);
+  if (all.size() > most_shown) {
+    found += fmt::format("; and {} more", all.size() - most_shown);
   }
-  if (all.size() > most_told) {
-    found += "; and " + std::to_string(all.size() - most_told) + " more";
-  }
-  return doubtful(name, found, "by measured costs, not by distances");
+  return doubtful(name, found, use_costs);
 }
 
 finding examine_reach(const machine& of, const allowance& may) {
@@ -197,29 +183,33 @@ finding examine_reach(const machine& of, const allowance& may) {
   if (!may.cpus_allowed || !usable) {
     return unreadable(name);
   }
-  node_set out_of_reach;
-  node_set without;
-  for (const memory_node& node : of.nodes) {
-    if (node.cpus.intersects(*may.cpus_allowed) && !usable->contains(node.id)) {
-      const bool has_memory = !may.nodes_with_memory || may.nodes_with_memory->contains(node.id);
-      (has_memory ? out_of_reach : without).insert(node.id);
-    }
-  }
-  const std::string their = "this process may run on processors of node ";
+  const node_set remote = nodes_if(of, [&](const memory_node& node) {
+    return node.cpus.intersects(*may.cpus_allowed) && !usable->contains(node.id);
+  });
+  const node_set out_of_reach = remote & may.nodes_with_memory.value_or(remote);
+  const node_set without = remote - out_of_reach;
+  const std::string there = usable->to_string();
   if (!out_of_reach.empty()) {
-    return doubtful(name,
-                    their + out_of_reach.to_string() +
-                        " and have none of the memory there: all they touch is remote",
-                    "the same nodes for processors and memory: cpuset.cpus and cpuset.mems, "
-                    "--cpuset-cpus and --cpuset-mems; or nodewise run --cpunodebind " +
-                        usable->to_string());
+    return doubtful(
+        name,
+        fmt::format("this process may run on processors of node {} but not use the "
+                    "memory there: all memory that they touch is remote",
+                    out_of_reach.to_string()),
+        fmt::format("allow the same nodes for processors and memory (cpuset.cpus and "
+                    "cpuset.mems, --cpuset-cpus and --cpuset-mems); or use nodewise run "
+                    "--cpunodebind {}",
+                    there));
   }
   if (!without.empty()) {
-    return doubtful(
-        name, their + without.to_string() + ", which has no memory: all they touch is remote",
-        "nodewise run --cpunodebind " + usable->to_string() + "; or memory modules for every node");
+    return doubtful(name,
+                    fmt::format("this process may run on processors of node {}, which has no "
+                                "memory: all memory that they touch is remote",
+                                without.to_string()),
+                    fmt::format("use nodewise run --cpunodebind {}, or add memory modules to every "
+                                "node",
+                                there));
   }
-  return fine(name, "there is memory of every node that this process may run on");
+  return fine(name, "every node that this process may run on has memory that it may use");
 }
 
 } // namespace nodewise::doctor

@@ -1,10 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "doctor/privileges.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 #include "doctor/settings.hpp"
 #include "doctor/text.hpp"
 
@@ -12,35 +15,23 @@ namespace nodewise::doctor {
 
 namespace {
 
-template <class Number>
-std::optional<Number> number_in(const std::optional<std::string_view>& text, int base) {
-  Number value = 0;
-  if (!text || text->empty()) {
-    return std::nullopt;
-  }
-  const auto [stop, code] = std::from_chars(text->data(), text->data() + text->size(), value, base);
-  return code == std::errc{} && stop == text->data() + text->size() ? std::optional(value)
-                                                                    : std::nullopt;
-}
-
 /// The first user namespace maps every number to itself: "0 0 4294967295" and nothing else.
 std::optional<bool> read_user_namespace(sys::kernel& from) {
   const auto map = from.read_file("/proc/self/uid_map");
   if (!map) {
     return std::nullopt;
   }
-  std::array<unsigned long, 3> numbers{};
+  bool first = true;
   std::string_view rest = map.value;
-  for (unsigned long& number : numbers) {
+  for (const unsigned long of_first : {0UL, 0UL, 4294967295UL}) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    const auto [stop, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (code != std::errc{}) {
+    const auto number = take_number<unsigned long>(rest);
+    if (!number) {
       return std::nullopt;
     }
-    rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
+    first = first && *number == of_first;
   }
-  constexpr unsigned long all_users = 4294967295;
-  return numbers != std::array<unsigned long, 3>{0, 0, all_users} || !rest.empty();
+  return !first || !rest.empty();
 }
 
 finding seccomp_of(const privileges& found) {
@@ -54,53 +45,55 @@ finding seccomp_of(const privileges& found) {
   case 2:
     return fine(name, "2: a filter decides which calls are permitted, as in containers");
   default:
-    return fine(name, "1: next to no call is permitted");
+    return fine(name, "1: almost no call is permitted");
   }
 }
 
-struct capability_words {
+struct capability_text {
   capability what;
   const char* name;
-  const char* gives;
+  const char* permits;
 };
-constexpr std::array words = {
-    capability_words{capability::sys_nice, "CAP_SYS_NICE",
-                     "pages that other processes map, too, can be moved"},
-    capability_words{capability::perfmon, "CAP_PERFMON",
-                     "counters at any perf_event_paranoid, of the kernel and other users, too"},
-    capability_words{capability::sys_admin, "CAP_SYS_ADMIN",
-                     "frame numbers in /proc/PID/pagemap, and what CAP_PERFMON gives"},
-    capability_words{capability::sys_ptrace, "CAP_SYS_PTRACE",
-                     "pages of other users' processes can be seen and moved"},
-};
+constexpr std::array<capability_text, 4> capability_texts = {{
+    {capability::sys_nice, "CAP_SYS_NICE", "moving pages that other processes map, too"},
+    {capability::perfmon, "CAP_PERFMON",
+     "counters at any perf_event_paranoid, also of the kernel and of other users"},
+    {capability::sys_admin, "CAP_SYS_ADMIN",
+     "reading frame numbers in /proc/PID/pagemap, and what CAP_PERFMON permits"},
+    {capability::sys_ptrace, "CAP_SYS_PTRACE", "seeing and moving pages of other users' processes"},
+}};
 
-finding capability_of(const privileges& found, const capability_words& of) {
+bool includes(std::uint64_t capabilities, capability what) {
+  return (capabilities >> static_cast<unsigned>(what) & 1) != 0;
+}
+
+finding capability_of(const privileges& found, const capability_text& of) {
   if (!found.effective) {
     return unreadable(of.name);
   }
-  const bool there = (*found.effective >> static_cast<unsigned>(of.what) & 1) != 0;
-  if (there && found.in_user_namespace.value_or(false)) {
-    return fine(of.name, "inside its user namespace only, which is as without here");
+  if (!includes(*found.effective, of.what)) {
+    return fine(of.name, fmt::format("absent; would permit {}", of.permits));
+  }
+  if (found.in_user_namespace.value_or(false)) {
+    return fine(of.name, "inside its user namespace only: no effect here");
   }
   // A filter may still refuse the calls.
-  const char* const filtered =
-      found.seccomp.value_or(0) != 0 ? ", where the seccomp filter lets the calls pass" : "";
-  return fine(of.name, there ? "has it: " + std::string(of.gives) + filtered
-                             : "without; would give: " + std::string(of.gives));
+  return fine(
+      of.name,
+      fmt::format("present: permits {}{}", of.permits,
+                  found.seccomp.value_or(0) != 0 ? ", unless the seccomp filter refuses" : ""));
 }
 
 /// What Linux forbids at a level, in addition to what the lower levels forbid.
-std::string forbidden_at(long long level) {
+const char* forbidden_at(long long level) {
   if (level < 0) {
     return "nothing is forbidden";
   }
-  if (level == 0) {
-    return "raw tracepoints need CAP_PERFMON";
+  if (level < 2) {
+    return level == 0 ? "raw tracepoints need CAP_PERFMON"
+                      : "counters of whole processors need CAP_PERFMON";
   }
-  if (level == 1) {
-    return "counters of whole processors need CAP_PERFMON";
-  }
-  return "the kernel's own share and whole processors need CAP_PERFMON";
+  return "counters of the kernel and of whole processors need CAP_PERFMON";
 }
 
 finding paranoid(const privileges& found, std::optional<int> perf_errno) {
@@ -109,21 +102,21 @@ finding paranoid(const privileges& found, std::optional<int> perf_errno) {
     return unreadable(name);
   }
   const long long level = *found.perf_event_paranoid;
-  const std::string number = std::to_string(level);
   if (found.free_counters().value_or(false)) {
-    return fine(name, number + ": does not bind this process, by its capabilities");
+    return fine(name, fmt::format("{}: does not apply to this process, because of its capabilities",
+                                  level));
   }
   if (level <= 2) {
-    return fine(name, number + ": " + forbidden_at(level));
+    return fine(name, fmt::format("{}: {}", level, forbidden_at(level)));
   }
   // Linux itself has no level above 2; the kernels of Debian and Ubuntu do.
   if (perf_errno == 0) {
-    return fine(name, number + ": as 2 with this kernel: " + forbidden_at(2));
+    return fine(name, fmt::format("{}: same as 2 with this kernel: {}", level, forbidden_at(2)));
   }
-  return doubtful(name,
-                  number + ": as kernels of Debian and Ubuntu read it, every counter needs "
-                           "CAP_PERFMON",
-                  "sysctl kernel.perf_event_paranoid=2 as root");
+  return doubtful(
+      name,
+      fmt::format("{}: with kernels of Debian and Ubuntu, every counter needs CAP_PERFMON", level),
+      "sysctl kernel.perf_event_paranoid=2 as root");
 }
 
 } // namespace
@@ -132,8 +125,7 @@ std::optional<bool> privileges::has(capability what) const {
   if (!effective) {
     return std::nullopt;
   }
-  const bool there = (*effective >> static_cast<unsigned>(what) & 1) != 0;
-  if (!there) {
+  if (!includes(*effective, what)) {
     return false;
   }
   return in_user_namespace ? std::optional(!*in_user_namespace) : std::nullopt;
@@ -151,11 +143,11 @@ std::optional<bool> privileges::free_counters() const {
 privileges read_privileges(sys::kernel& from) {
   privileges found;
   const auto status = from.read_file("/proc/self/status");
-  found.seccomp = number_in<int>(field(status.value, "Seccomp"), 10);
+  found.seccomp = parse_number<int>(field(status.value, "Seccomp").value_or(""));
   if (found.seccomp && (*found.seccomp < 0 || *found.seccomp > 2)) {
     found.seccomp.reset();
   }
-  found.effective = number_in<std::uint64_t>(field(status.value, "CapEff"), 16);
+  found.effective = parse_number<std::uint64_t>(field(status.value, "CapEff").value_or(""), 16);
   found.in_user_namespace = read_user_namespace(from);
   found.perf_event_paranoid = read_number(from, "/proc/sys/kernel/perf_event_paranoid");
   return found;
@@ -163,7 +155,7 @@ privileges read_privileges(sys::kernel& from) {
 
 std::vector<finding> examine_privileges(const privileges& found, std::optional<int> perf_errno) {
   std::vector<finding> all = {seccomp_of(found)};
-  for (const capability_words& each : words) {
+  for (const capability_text& each : capability_texts) {
     all.push_back(capability_of(found, each));
   }
   all.push_back(paranoid(found, perf_errno));

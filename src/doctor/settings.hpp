@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,10 @@ struct settings {
 
 [[nodiscard]] settings read_settings(sys::kernel& from);
 
-/// The whole number that is a file's only content; nullopt if there is no such file or its content
-/// is something else.
-[[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path);
-/// The same, but nullopt for a number outside least..most: impossible values are not reported.
+/// The whole number that is a file's only content; nullopt if there is no such file, if its content
+/// is something else, and for a number outside least..most: impossible values are not reported.
 [[nodiscard]] std::optional<long long> read_number(sys::kernel& from, const std::string& path,
-                                                   long long least, long long most);
+                                                   long long least = LLONG_MIN,
+                                                   long long most = LLONG_MAX);
 
 } // namespace nodewise::doctor

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "doctor/surroundings.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -12,21 +11,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
+#include "base/split.hpp"
 #include "doctor/environment.hpp"
+#include "sys/descriptor.hpp"
 #include "sys/perf.hpp"
 
 namespace nodewise::doctor {
 
 namespace {
-
-/// Closes the descriptor that a call returned; returns 0, or the errno of a failed call.
-int close_again(long descriptor) {
-  if (descriptor < 0) {
-    return errno;
-  }
-  ::close(static_cast<int>(descriptor));
-  return 0;
-}
 
 int open_fault_counter_now() {
   sys::perf_request what;
@@ -43,7 +37,9 @@ int open_userfaultfd_now() {
 #else
   constexpr int user_mode_only = 1;
 #endif
-  return close_again(::syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
+  const sys::descriptor opened(
+      static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only)));
+  return opened ? 0 : errno;
 }
 
 bool is_program(const std::string& path) {
@@ -54,14 +50,11 @@ bool is_program(const std::string& path) {
 
 std::optional<std::string> find_on_path(const std::string& name) {
   const char* const path = std::getenv("PATH");
-  std::string_view left = path == nullptr ? std::string_view{} : std::string_view{path};
-  while (!left.empty()) {
-    const std::size_t colon = std::min(left.find(':'), left.size());
-    std::string candidate = std::string(left.substr(0, colon)) + "/" + name;
-    if (colon > 0 && is_program(candidate)) {
+  for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
+    std::string candidate = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && is_program(candidate)) {
       return candidate;
     }
-    left.remove_prefix(std::min(colon + 1, left.size()));
   }
   return std::nullopt;
 }

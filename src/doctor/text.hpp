@@ -6,22 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 #include <nodewise/id_set.hpp>
 
+#include "base/split.hpp"
 #include "sys/kernel.hpp"
 
 namespace nodewise::doctor {
 
 /// The text after "Name:" at the beginning of a line, as in /proc/self/status; nullopt if there is
-/// no such line.
+/// no such line. `end`: what follows the name instead of a colon.
 [[nodiscard]] inline std::optional<std::string_view> field(std::string_view text,
-                                                           std::string_view name) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
+                                                           std::string_view name, char end = ':') {
+  for (std::string_view line : split(text, '\n')) {
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(end)) {
       line.remove_prefix(name.size() + 1);
       line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
       return line;
@@ -50,7 +50,7 @@ template <class Id>
 
 /// "512 MiB".
 [[nodiscard]] inline std::string mebibytes(unsigned long long bytes) {
-  return std::to_string(bytes >> 20) + " MiB";
+  return fmt::format("{} MiB", bytes >> 20);
 }
 
 } // namespace nodewise::doctor

@@ -49,19 +49,11 @@ std::string text_of(const char (&name)[Bytes]) {
   return {name, ::strnlen(name, Bytes)};
 }
 
+/// The kinds have the same numbers in the records.
 object_report::kind kind_of(std::uint32_t number) {
-  switch (number) {
-  case NODEWISE_AGENT_MAP:
-    return object_report::kind::map;
-  case NODEWISE_AGENT_STATIC:
-    return object_report::kind::static_array;
-  case NODEWISE_AGENT_GROUP:
-    return object_report::kind::group;
-  case NODEWISE_AGENT_REGION:
-    return object_report::kind::region;
-  default:
-    return object_report::kind::heap;
-  }
+  static_assert(static_cast<int>(object_report::kind::region) == NODEWISE_AGENT_REGION);
+  return number <= NODEWISE_AGENT_REGION ? static_cast<object_report::kind>(number)
+                                         : object_report::kind::heap;
 }
 
 void read_flags(object_report& into, std::uint32_t flags) {

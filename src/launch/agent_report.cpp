@@ -2,6 +2,7 @@
 #include "launch/agent_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -86,15 +87,15 @@ std::optional<std::size_t> count_workers(const process_report& process) {
   if (process.totals->own_threads != 0) {
     return process.totals->own_threads;
   }
-  std::size_t workers = 1;
-  for (const thread_report& thread : process.threads) {
-    // Excludes threads of MPI and the like, which wait for messages.
-    const bool works = thread.start.empty() || thread.start.starts_with("libgomp") ||
-                       thread.start.starts_with("libomp") || thread.start.starts_with("libiomp") ||
-                       thread.start.starts_with("libtbb");
-    workers += !thread.main && works ? 1 : 0;
-  }
-  return workers;
+  // Excludes threads of MPI and the like, which wait for messages.
+  const auto works = [](const thread_report& thread) {
+    return !thread.main &&
+           (thread.start.empty() ||
+            std::ranges::any_of(
+                std::array{"libgomp", "libomp", "libiomp", "libtbb"},
+                [&](const char* runtime) { return thread.start.starts_with(runtime); }));
+  };
+  return 1 + static_cast<std::size_t>(std::ranges::count_if(process.threads, works));
 }
 
 run_report read_agent_report(std::string_view records) {
@@ -110,9 +111,7 @@ run_report read_agent_report(std::string_view records) {
     }
   }
   for (process_report& each : report.processes) {
-    std::sort(
-        each.objects.begin(), each.objects.end(),
-        [](const object_report& a, const object_report& b) { return a.sequence < b.sequence; });
+    std::ranges::sort(each.objects, {}, &object_report::sequence);
   }
   return report;
 }
@@ -139,9 +138,7 @@ completeness completeness_of(const run_report& report, std::size_t index) {
                : completeness::cut_off;
   }
   const auto rest = std::span(report.processes).subspan(index + 1);
-  const bool replaced = std::ranges::any_of(
-      rest, [&](const process_report& later) { return later.pid == process.pid; });
-  if (!replaced) {
+  if (std::ranges::find(rest, process.pid, &process_report::pid) == rest.end()) {
     return completeness::died;
   }
   return process.made_objects ? completeness::replaced : completeness::whole;

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include <fmt/core.h>
+
 #include "launch/planning.hpp"
 
 namespace nodewise::launch {
@@ -18,7 +20,7 @@ std::string chooser_of_processors(const run_options& options) {
   }
   const auto& list = options.cpus ? options.cpus : options.cpu_nodes;
   if (list) {
-    return list->option + " " + list->text;
+    return list->shown();
   }
   return options.smt == smt_use::off ? "--smt off" : options.widen ? "--all" : "";
 }
@@ -26,12 +28,12 @@ std::string chooser_of_processors(const run_options& options) {
 } // namespace
 
 void warn_of_conflicts(const planning& now) {
-  bind::settings said = bind::read_settings(now.get);
+  bind::settings variables = bind::read_settings(now.get);
   for (const variable& each : now.into.variables) {
     if (each.value) {
-      said.insert_or_assign(each.name, *each.value);
+      variables.insert_or_assign(each.name, *each.value);
     } else {
-      said.erase(each.name);
+      variables.erase(each.name);
     }
   }
   bind::intentions ours;
@@ -39,14 +41,12 @@ void warn_of_conflicts(const planning& now) {
   ours.by_rank = now.options.ranks_per.has_value();
   ours.processors = chooser_of_processors(now.options);
   if (now.into.memory) {
-    ours.memory = now.options.memory.nodes
-                      ? now.options.memory.nodes->option + " " + now.options.memory.nodes->text
-                      : std::string("the placement of memory");
+    ours.memory = now.options.memory.typed.shown();
   }
   const cpu_set& allowed = now.into.affinity ? *now.into.affinity : now.here.allowed_cpus();
-  for (const bind::conflict& each : bind::find_conflicts(said, allowed, ours)) {
-    now.warn(each.said + ": " + each.outcome + " (" + each.hint + ")", each.said, each.outcome,
-             each.hint);
+  for (const bind::conflict& each : bind::find_conflicts(variables, allowed, ours)) {
+    now.warn(fmt::format("{}: {} ({})", each.said, each.outcome, each.hint), each.said,
+             each.outcome, each.hint);
   }
 }
 

@@ -6,13 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/split.hpp"
 #include "launch/not_started.hpp"
+#include "sys/descriptor.hpp"
 
 namespace nodewise::launch {
 
@@ -22,26 +26,18 @@ class open_file {
  public:
   explicit open_file(const std::string& name)
       : descriptor_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  ~open_file() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-  }
 
   /// The bytes at `offset` that exist, at most `bytes`.
   [[nodiscard]] std::string read(std::size_t offset, std::size_t bytes) const {
     std::string content(bytes, '\0');
     const ssize_t got =
-        descriptor_ < 0 ? 0
-                        : ::pread(descriptor_, content.data(), bytes, static_cast<off_t>(offset));
+        ::pread(descriptor_.number(), content.data(), bytes, static_cast<off_t>(offset));
     content.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return content;
   }
 
  private:
-  int descriptor_;
+  sys::descriptor descriptor_; ///< without one, read() fails
 };
 
 /// The facts of an ELF file that decide whether a library can be preloaded.
@@ -158,22 +154,24 @@ bool changes_identity(const std::string& name) {
 std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts& program,
                                         const elf_facts& library) {
   if (program.word_class != library.word_class || program.machine != library.machine) {
-    return obstacle{name + " is built for another architecture than the agent",
+    return obstacle{fmt::format("{} is built for a different architecture than the agent", name),
                     "use a program for the machine's own architecture"};
   }
   if (program.interpreter.empty()) {
-    return obstacle{name + " is statically linked: no library can be loaded into it",
+    return obstacle{fmt::format("{} is statically linked: no library can be loaded into it", name),
                     "link it dynamically, or place its memory with --interleave or --membind"};
   }
   if (program.interpreter.find("ld-musl") != std::string::npos) {
-    return obstacle{name + " uses the musl C library, and the agent is built for glibc",
-                    "place its memory with --interleave or --membind"};
+    return obstacle{
+        fmt::format("{} uses the musl C library, and the agent is built for glibc", name),
+        "place its memory with --interleave or --membind"};
   }
   for (const std::string& needed : program.needed) {
     // It refuses to run after any other library.
     if (needed.starts_with("libasan.so") || needed.starts_with("libclang_rt.asan")) {
-      return obstacle{name + " is built with AddressSanitizer, whose library must come first",
-                      "build it without -fsanitize=address"};
+      return obstacle{
+          fmt::format("{} is built with AddressSanitizer, whose library must come first", name),
+          "build it without -fsanitize=address"};
     }
   }
   return std::nullopt;
@@ -200,18 +198,16 @@ std::string find_executable(const std::string& name, const char* search) {
     return name;
   }
   bool denied = false;
-  std::string_view rest = search == nullptr ? "/bin:/usr/bin" : search;
-  for (bool more = !name.empty(); more;) {
-    const std::size_t end = rest.find(':');
-    const std::string_view folder = rest.substr(0, end);
-    const std::string file = (folder.empty() ? "." : std::string(folder)) + '/' + name;
+  if (name.empty()) {
+    throw why_not_started(name, ENOENT);
+  }
+  for (const std::string_view folder : split(search == nullptr ? "/bin:/usr/bin" : search, ':')) {
+    const std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
     const int failed = is_executable(file);
     if (failed == 0) {
       return file;
     }
     denied = denied || failed == EACCES;
-    more = end != std::string_view::npos;
-    rest.remove_prefix(more ? end + 1 : rest.size());
   }
   throw why_not_started(name, denied ? EACCES : ENOENT);
 }
@@ -219,7 +215,7 @@ std::string find_executable(const std::string& name, const char* search) {
 std::optional<obstacle> why_not_preloaded(const std::string& file, const std::string& library) {
   const auto agent = read_elf(library);
   if (!agent) {
-    return obstacle{"the agent is missing: " + library, "install nodewise completely"};
+    return obstacle{fmt::format("the agent {} is missing", library), "install nodewise completely"};
   }
   std::string name = file;
   // The kernel follows this many interpreters of interpreters.
@@ -227,9 +223,11 @@ std::optional<obstacle> why_not_preloaded(const std::string& file, const std::st
     if (const auto elf = read_elf(name)) {
       // A set-user-ID bit has no effect on a script, but it has on its interpreter.
       if (changes_identity(name)) {
-        return obstacle{name + " runs with other rights (setuid, setgid or file capabilities): no "
-                               "library can be preloaded into it",
-                        "start the program itself with these rights, without the bits on the file"};
+        return obstacle{
+            fmt::format("{} runs with other rights (setuid, setgid or file capabilities): no "
+                        "library can be preloaded into it",
+                        name),
+            "start the program itself with these rights, without the bits on the file"};
       }
       return obstacle_of_elf(name, *elf, *agent);
     }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <exception>
@@ -15,6 +14,10 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 
 namespace nodewise::launch {
 
@@ -35,14 +38,8 @@ std::string place_of_processes() {
   (void)::uname(&host);
   struct stat numbers{};
   const bool known = ::stat("/proc/self/ns/pid", &numbers) == 0;
-  const std::uint32_t value =
-      hash(std::string(&host.nodename[0]) + "/" + std::to_string(known ? numbers.st_ino : 0));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (unsigned shift = 32; shift != 0; shift -= 4) {
-    text += digits[value >> (shift - 4) & 0xFU];
-  }
-  return text;
+  const std::string name = fmt::format("{}/{}", &host.nodename[0], known ? numbers.st_ino : 0);
+  return fmt::format("{:08x}", hash(name));
 }
 
 /// The process that made a file of this name; 0 if the name has another form.
@@ -51,13 +48,8 @@ pid_t owner_of(std::string_view name, std::string_view prefix, std::string_view 
     return 0;
   }
   name.remove_prefix(prefix.size());
-  pid_t owner = 0;
-  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), owner);
-  if (failed != std::errc{} || owner <= 0) {
-    return 0;
-  }
-  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
-  return name.starts_with("-" + std::string(place) + "-") ? owner : 0;
+  const pid_t owner = take_number<pid_t>(name).value_or(0);
+  return owner > 0 && name.starts_with(fmt::format("-{}-", place)) ? owner : 0;
 }
 
 bool has_ended(pid_t process) {
@@ -100,7 +92,7 @@ void remove_all(const std::string& directory, const std::string& prefix,
 } // namespace
 
 std::string name_of_owner(const std::string& prefix) {
-  return prefix + std::to_string(::getpid()) + "-" + place_of_processes() + "-";
+  return fmt::format("{}{}-{}-", prefix, ::getpid(), place_of_processes());
 }
 
 void remove_leftovers(const std::string& directory, const std::string& prefix,

@@ -2,64 +2,74 @@
 //
 // Plans which memory policy the program inherits and what the agent places.
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "launch/counted.hpp"
 #include "launch/executable.hpp"
 #include "launch/planning.hpp"
+#include "plan/plan_words.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
 
 namespace {
 
-node_set memory_nodes(const planning& now, const std::optional<typed_list>& list) {
-  return resolved(list.value_or(typed_list{"all", "all memory"}), [&](const std::string& text) {
-    return spec::resolve_nodes(text, now.here, spec::node_purpose::memory);
+using placements::kind;
+
+placements::placement placement_of(const planning& now, const memory_choice& choice) {
+  return resolved(choice.typed, [&](const std::string&) {
+    return placements::read(
+        choice.words, placements::grammar::command_line, [&](std::string_view list) {
+          return spec::resolve_nodes(list, now.here, spec::node_purpose::memory);
+        });
   });
 }
 
-bool is_agents(memory_mode mode) {
-  return mode == memory_mode::weighted || mode == memory_mode::blocked ||
-         mode == memory_mode::cyclic || mode == memory_mode::map;
+/// Without a list all nodes with memory.
+node_set nodes_of(const planning& now, const placements::placement& what) {
+  return what.owners.empty() ? spec::resolve_nodes("all", now.here, spec::node_purpose::memory)
+                             : placements::nodes_of(what.owners);
 }
 
-memory_policy preferred(const planning& now, const memory_choice& choice) {
-  node_set nodes = memory_nodes(now, choice.nodes);
-  if (choice.mode == memory_mode::prefer_one && nodes.size() != 1) {
-    throw error(error_kind::usage, choice.nodes->option + " " + choice.nodes->text,
-                "it takes one node", "--preferred-many (-P) takes several");
+bool is_agents(kind how) {
+  return how == kind::weighted || how == kind::blocked || how == kind::cyclic;
+}
+
+memory_policy preferred(const memory_choice& choice, node_set nodes) {
+  if (choice.variant == policy_variant::one_node && nodes.size() != 1) {
+    throw error(error_kind::usage, choice.typed.shown(), "it takes one node",
+                "--preferred-many (-P) takes several");
   }
-  const bool one = nodes.size() == 1 && choice.mode != memory_mode::prefer_many;
+  const bool one = nodes.size() == 1 && choice.variant != policy_variant::many_nodes;
   return {one ? sys::policy::preferred : sys::policy::preferred_many, std::move(nodes)};
 }
 
 /// The policy of the whole process, if the kernel has a policy for the choice.
 std::optional<memory_policy> process_policy(const planning& now) {
   const memory_choice& choice = now.options.memory;
-  const auto on_nodes = [&](sys::policy mode) {
-    return memory_policy{mode, memory_nodes(now, choice.nodes)};
-  };
-  switch (choice.mode) {
-  case memory_mode::inherited:
-  case memory_mode::weighted:
-  case memory_mode::blocked:
-  case memory_mode::cyclic:
-  case memory_mode::map:
+  const auto nodes = [&] { return nodes_of(now, placement_of(now, choice)); };
+  switch (choice.how) {
+  case kind::none:
+  case kind::weighted:
+  case kind::blocked:
+  case kind::cyclic:
+  case kind::thread:
+  case kind::map:
     return std::nullopt;
-  case memory_mode::local:
+  case kind::local:
     return memory_policy{sys::policy::local, {}};
-  case memory_mode::bind:
-    return on_nodes(now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind);
-  case memory_mode::interleave:
-    return on_nodes(sys::policy::interleave);
-  case memory_mode::interleave_by_weight:
-    return on_nodes(sys::policy::weighted_interleave);
-  case memory_mode::prefer:
-  case memory_mode::prefer_one:
-  case memory_mode::prefer_many:
-    return preferred(now, choice);
+  case kind::bind:
+    return memory_policy{now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind,
+                         nodes()};
+  case kind::interleave:
+    return memory_policy{choice.variant == policy_variant::by_kernel_weights
+                             ? sys::policy::weighted_interleave
+                             : sys::policy::interleave,
+                         nodes()};
+  case kind::prefer:
+    return preferred(choice, nodes());
   }
   return std::nullopt;
 }
@@ -76,57 +86,21 @@ std::vector<node_id> owners_to_count_by(const team_layout& layout) {
   return nodes;
 }
 
-std::vector<node_id> in_order(const node_set& nodes) {
-  return {nodes.begin(), nodes.end()};
-}
-
-measured_weights weigh(const planning& now, const memory_choice& choice) {
-  const node_set nodes = memory_nodes(now, choice.nodes);
-  if (!now.options.weigh) {
-    throw error(error_kind::usage, "weighted:auto", "what was measured cannot be read here",
-                "give the weights: weighted:0=3,1=1");
-  }
-  return now.options.weigh(now.here, nodes);
-}
-
-std::vector<node_id> weighted_owners(const planning& now, const memory_choice& choice) {
-  std::vector<node_id> owners;
-  for (const memory_choice::weight& each : choice.weights) {
-    for (const node_id node : memory_nodes(now, each.nodes)) {
-      owners.insert(owners.end(), each.value, node);
+agent_placement for_agent(const planning& now, const memory_choice& choice) {
+  agent_placement made{placement_of(now, choice)};
+  placements::placement& what = made.what;
+  if (placements::is_by_measurement(what)) {
+    if (!now.options.weigh) {
+      throw error(error_kind::usage, "weighted:auto", "measurements cannot be read here",
+                  "give the weights: weighted:0=3,1=1");
     }
-  }
-  if (owners.empty()) {
-    throw error(error_kind::usage, choice.weights.front().nodes.option + " weighted",
-                "all weights are 0", "give one node a weight above 0");
-  }
-  return owners;
-}
-
-agent_placement placement_of(const planning& now, const memory_choice& choice) {
-  agent_placement made{choice.mode, {}, choice.granule_bytes};
-  switch (choice.mode) {
-  case memory_mode::weighted:
-    made.mode = memory_mode::cyclic;
-    if (choice.measured) {
-      made.weights = weigh(now, choice);
-      for (const plans::memory_weight& each : made.weights->weights) {
-        made.owners.insert(made.owners.end(), each.weight, each.node);
-      }
-    } else {
-      made.owners = weighted_owners(now, choice);
-    }
-    break;
-  case memory_mode::cyclic:
-    made.owners = in_order(choice.nodes ? memory_nodes(now, choice.nodes) : nodes_of_threads(now));
-    break;
-  case memory_mode::bind:
-  case memory_mode::prefer:
-  case memory_mode::interleave:
-    made.owners = in_order(memory_nodes(now, choice.nodes));
-    break;
-  default:
-    break;
+    measured_weights found = now.options.weigh(now.here, nodes_of(now, what));
+    what.owners = std::move(found.weights);
+    made.measured_in = std::move(found.file);
+  } else if (what.how == kind::cyclic && what.owners.empty()) {
+    what.owners = placements::in_turn(nodes_of_threads(now));
+  } else if (what.how == kind::interleave) {
+    what.owners = placements::in_turn(nodes_of(now, what));
   }
   return made;
 }
@@ -137,27 +111,16 @@ std::optional<code_range> raw_range(const std::string& site) {
   if (plus == std::string::npos || plus == 0) {
     return std::nullopt;
   }
-  const auto number = [](std::string_view text, std::uint64_t& value) {
-    const bool hexadecimal = text.starts_with("0x");
-    text.remove_prefix(hexadecimal ? 2 : 0);
-    const auto [stop, code] =
-        std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-    return code == std::errc{} && stop == text.data() + text.size() && value < UINT64_MAX / 2;
-  };
-  code_range made{site.substr(0, plus), 0, 0};
   const std::string_view numbers = std::string_view(site).substr(plus + 1);
   const std::size_t dash = numbers.find('-');
-  if (!number(numbers.substr(0, dash), made.first)) {
+  const auto first = plans::read_offset(numbers.substr(0, dash));
+  // A report gives the address after the call; the agent looks up the byte before it.
+  const bool is_call = dash == std::string_view::npos;
+  const auto last = is_call ? first : plans::read_offset(numbers.substr(dash + 1));
+  if (!first || !last || (is_call ? *first == 0 : *last <= *first)) {
     return std::nullopt;
   }
-  if (dash == std::string_view::npos) {
-    // A report gives the address after the call; the agent looks up the byte before it.
-    made.last = made.first;
-    made.first -= made.first != 0 ? 1 : 0;
-    return made.last > made.first ? std::optional(made) : std::nullopt;
-  }
-  return number(numbers.substr(dash + 1), made.last) && made.last > made.first ? std::optional(made)
-                                                                               : std::nullopt;
+  return code_range{site.substr(0, plus), is_call ? *first - 1 : *first, *last};
 }
 
 std::vector<code_range> resolve_site(const planning& now, const memory_rule& rule,
@@ -170,8 +133,8 @@ std::vector<code_range> resolve_site(const planning& now, const memory_rule& rul
     found = now.options.find_site(site, program);
   }
   if (found.empty()) {
-    throw error(error_kind::usage, "--rule " + rule.text,
-                program + " has no code of '" + site + "'",
+    throw error(error_kind::usage, fmt::format("--rule {}", rule.text),
+                fmt::format("{} has no code of '{}'", program, site),
                 "build it with -g, or write MODULE+OFFSET as `nodewise run --verify` prints it");
   }
   return found;
@@ -188,15 +151,15 @@ agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
   made.symbol = rule.symbol;
   made.least_bytes = rule.least_bytes;
   made.most_bytes = rule.most_bytes;
-  made.where = placement_of(now, rule.where);
+  made.where = for_agent(now, rule.where);
   return made;
 }
 
 /// Whether the command line assigns blocks to threads.
 bool has_blocks(const run_options& options) {
-  return options.memory.mode == memory_mode::blocked ||
+  return options.memory.how == kind::blocked ||
          std::ranges::any_of(options.rules, [](const memory_rule& rule) {
-           return rule.where.mode == memory_mode::blocked;
+           return rule.where.how == kind::blocked;
          });
 }
 
@@ -232,8 +195,8 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   } else if (now.into.layout) {
     made.owners = owners_to_count_by(*now.into.layout);
   }
-  if (is_agents(options.memory.mode)) {
-    made.standard = placement_of(now, options.memory);
+  if (is_agents(options.memory.how)) {
+    made.standard = for_agent(now, options.memory);
   }
   for (const memory_rule& rule : options.rules) {
     made.rules.push_back(rule_for_agent(now, rule, program));
@@ -262,25 +225,21 @@ agent_orders orders_for(const planning& now, const std::string& program) {
 void do_without(const planning& now, const agent_orders& orders, const obstacle& why) {
   if (!orders.thread_places.empty()) {
     now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.hint,
-               "its OpenMP threads are pinned, threads of its own making are not");
+               "its OpenMP threads are pinned, threads that it starts itself are not");
   }
   if (!now.options.rules.empty()) {
-    now.cannot("--rule", why.why, why.hint, "its rules are left out");
+    now.cannot("--rule", why.why, why.hint, "rules have no effect");
   }
   if (now.options.plan && !now.options.plan->file.objects.empty()) {
-    now.cannot(now.options.plan->shown(), why.why, why.hint, "its objects are left alone");
+    now.cannot(now.options.plan->shown(), why.why, why.hint, "its objects are not placed");
   }
   if (orders.standard) {
-    node_set nodes;
-    for (const node_id node :
-         orders.standard->mode == memory_mode::blocked ? orders.owners : orders.standard->owners) {
-      nodes.insert(node);
-    }
-    const char* const word = now.options.memory.mode == memory_mode::blocked  ? "blocked"
-                             : now.options.memory.mode == memory_mode::cyclic ? "cyclic"
-                                                                              : "weighted";
-    now.cannot(std::string("--memory ") + word, why.why, why.hint,
-               "its memory is interleaved over node " + nodes.to_string() + " instead");
+    node_set nodes = placements::nodes_of(now.options.memory.how == kind::blocked
+                                              ? runs_of(orders.owners)
+                                              : orders.standard->what.owners);
+    now.cannot(fmt::format("--memory {}", placements::word_of(now.options.memory.how)), why.why,
+               why.hint,
+               fmt::format("its memory is interleaved over node {} instead", nodes.to_string()));
     now.into.memory = {sys::policy::interleave, std::move(nodes)};
   } else if (now.options.report) {
     now.cannot(now.options.trace ? "profile" : "--verify", why.why, why.hint, "it runs without");
@@ -299,12 +258,12 @@ sysfs_detail memory_detail_for(const run_options& options) noexcept {
 
 void plan_memory(const planning& now) {
   const run_options& options = now.options;
-  if (options.balancing && options.memory.mode != memory_mode::bind) {
-    now.cannot("--balancing", "it changes what --membind does, and there is none",
-               "give --membind NODES, too", "it is left out");
+  if (options.balancing && options.memory.how != kind::bind) {
+    now.cannot("--balancing", "it changes what --membind does, which is not given",
+               "give --membind NODES, too", "it has no effect");
   }
   now.into.memory = process_policy(now);
-  const bool places = is_agents(options.memory.mode) || !options.rules.empty() ||
+  const bool places = is_agents(options.memory.how) || !options.rules.empty() ||
                       (options.plan && !options.plan->file.objects.empty());
   const bool counted = is_counted(now.get);
   if (options.command.empty() || (!places && !options.report && !counted && !now.into.layout)) {

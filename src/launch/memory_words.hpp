@@ -4,52 +4,54 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace nodewise::launch {
+#include <fmt/core.h>
 
-enum class memory_mode {
-  inherited,            ///< the policy that this process has
-  local,                ///< the node of the processor that touches a page first
-  bind,                 ///< these nodes only
-  prefer,               ///< these nodes, falling back to others when full
-  prefer_one,           ///< the same; several nodes are an error
-  prefer_many,          ///< several nodes, falling back to others when full
-  interleave,           ///< pages in turn
-  interleave_by_weight, ///< pages in turn, in proportion to the kernel's weights
-  // By the agent, object by object:
-  weighted, ///< granules in turn, in proportion to the weights given here
-  blocked,  ///< in equal parts over the nodes of the threads
-  cyclic,   ///< granules of a given size in turn
-  map,      ///< in relative parts, each on its own node: in plan files only
-};
+#include <nodewise/error.hpp>
+
+#include "placement/placement.hpp"
+
+namespace nodewise::launch {
 
 /// A list of nodes or processors as typed, and the option that errors name.
 struct typed_list {
   std::string text;
   std::string option;
-  std::string whole = {}; ///< the option's value, if the list is only a part of it
 
   /// "--membind 0-3", as in the command line.
-  [[nodiscard]] std::string shown() const { return option + " " + (whole.empty() ? text : whole); }
+  [[nodiscard]] std::string shown() const {
+    return text.empty() ? option : fmt::format("{} {}", option, text);
+  }
 };
 
-/// One placement of memory.
+/// Calls `resolve(text)`; its errors name the option.
+template <class Resolve>
+auto resolved(const typed_list& list, Resolve resolve) {
+  try {
+    return resolve(list.text);
+  } catch (const error& e) {
+    throw error(e.kind(), list.shown(), e.answered(), e.hint());
+  }
+}
+
+/// What numactl's options ask of the kernel beyond the placement that they share with --memory.
+enum class policy_variant {
+  usual,
+  one_node,          ///< of prefer: several nodes are an error
+  many_nodes,        ///< of prefer: the kernel's policy for several nodes, even for one
+  by_kernel_weights, ///< of interleave: in proportion to the kernel's weights
+};
+
+/// A placement as typed. Its nodes are text until the machine is known.
 struct memory_choice {
-  memory_mode mode = memory_mode::inherited;
-  std::optional<typed_list> nodes; ///< nullopt: all nodes
-  std::size_t granule_bytes = 0;   ///< of cyclic
-  /// Of weighted: a node list and the weight of each of its nodes.
-  struct weight {
-    typed_list nodes;
-    std::uint32_t value = 0;
-  };
-  std::vector<weight> weights;
-  bool measured = false; ///< of weighted: by the measured bandwidths of `nodes`
+  placements::kind how = placements::kind::none; ///< none: the policy that this process has
+  std::string words;                             ///< as `placements::read` takes them
+  typed_list typed;                              ///< what errors show
+  policy_variant variant = policy_variant::usual;
 };
 
 /// Which objects a rule applies to: all conditions must hold; of several sites, one must match.
@@ -66,6 +68,11 @@ struct memory_rule {
 /// "weighted:auto[:NODES]", "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage), which names
 /// `option`.
 [[nodiscard]] memory_choice parse_placement(std::string_view text, const std::string& option);
+
+/// One of numactl's options with its nodes; `local` takes none.
+[[nodiscard]] memory_choice numactl_choice(placements::kind how, const std::string& nodes,
+                                           const std::string& option,
+                                           policy_variant variant = policy_variant::usual);
 
 /// "site=file.c:12,size>=8M:cyclic:64K": conditions, a colon, a placement. Throws `error` (usage).
 [[nodiscard]] memory_rule parse_rule(std::string_view text, const std::string& option);

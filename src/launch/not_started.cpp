@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 namespace nodewise::launch {
 
 namespace {
@@ -25,7 +27,7 @@ answer outside_path(const std::string& program, const struct stat* here) {
     return {"it was not found in PATH, and is a directory here", "name a program"};
   }
   if (here != nullptr) {
-    return {"it was not found in PATH, and is a file here", "write ./" + program};
+    return {"it was not found in PATH, and is a file here", fmt::format("write ./{}", program)};
   }
   return {not_in_path, spelling};
 }
@@ -38,13 +40,13 @@ answer missing(const std::string& program, const struct stat* found, bool is_pat
     return {not_in_path, spelling};
   }
   return {"the interpreter or loader that it names was not found",
-          "check its first line, or what `file " + program + "` says, and install that"};
+          fmt::format("check its first line, or what `file {}` shows, and install that", program)};
 }
 
 answer denied(const std::string& program, const struct stat* found, bool is_path) {
   if (!is_path) {
-    return {"what PATH has of this name may not be executed",
-            "look for it with `type -a`, and give a path with a slash"};
+    return {"the files of this name in PATH are not executable",
+            "find them with `type -a`, and give a path with a slash"};
   }
   if (found != nullptr && S_ISDIR(found->st_mode)) {
     return {"it is a directory", "name a program in it"};
@@ -54,7 +56,7 @@ answer denied(const std::string& program, const struct stat* found, bool is_path
   }
   if (found != nullptr && ::access(program.c_str(), X_OK) != 0) {
     return {"it has no permission to be executed",
-            "chmod +x " + program + ", or write its interpreter before it"};
+            fmt::format("chmod +x {}, or write its interpreter before it", program)};
   }
   return {"it cannot be executed",
           "check the permissions of its directories and of its interpreter, and that its file "
@@ -78,7 +80,7 @@ not_started why_not_started(const std::string& program, int errno_value) {
                          : answer{"it cannot be executed",
                                   "check its permissions, and that it is built for this machine"};
   return {is_missing ? not_started::not_found : not_started::not_executable,
-          "the program '" + program + "'", why.what, why.hint, errno_value};
+          fmt::format("the program '{}'", program), why.what, why.hint, errno_value};
 }
 
 } // namespace nodewise::launch

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "launch/not_started.hpp"
 #include "launch/planning.hpp"
 #include "spec/spec.hpp"
@@ -29,14 +31,15 @@ void planning::warn(std::string warning, const std::string& asked, const std::st
 
 void planning::cannot(const std::string& asked, const std::string& answered,
                       const std::string& hint, const std::string& instead) const {
-  warn(asked + ": " + answered + "; " + instead + " (" + hint + ")", asked, answered, hint);
+  warn(fmt::format("{}: {}; {} ({})", asked, answered, instead, hint), asked, answered, hint);
 }
 
 void planning::set(const char* name, std::string value) const {
   const char* const before = get(name);
   if (before != nullptr && before != value) {
-    const std::string was = std::string(name) + "=" + before;
-    warn(was + " replaced by " + value, was, "the options say " + value, "unset it");
+    const std::string was = fmt::format("{}={}", name, before);
+    warn(fmt::format("{} replaced by {}", was, value), was,
+         fmt::format("the options request {}", value), "unset it");
   }
   into.variables.push_back({name, std::move(value)});
 }

@@ -37,10 +37,8 @@ struct memory_policy {
 
 /// Where the agent puts an object.
 struct agent_placement {
-  memory_mode mode = memory_mode::inherited;
-  std::vector<node_id> owners;   ///< of cyclic: in turn, repeated by weight; of map: of each part
-  std::size_t granule_bytes = 0; ///< of cyclic; 0: the agent chooses
-  std::optional<measured_weights> weights = {}; ///< behind `owners`, if they were measured
+  placements::placement what;   ///< its owners are nodes, also of a map
+  std::string measured_in = {}; ///< the file of the measurements that the weights come from
 
   friend bool operator==(const agent_placement&, const agent_placement&) = default;
 };
@@ -59,6 +57,9 @@ struct agent_rule {
   std::optional<std::uint64_t> last;
   agent_placement where;
 };
+
+/// Owners in order as runs of the same node.
+[[nodiscard]] std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners);
 
 /// What the preloaded agent has to do.
 struct agent_orders {

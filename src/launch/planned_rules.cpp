@@ -7,16 +7,18 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "agent/protocol.h"
 #include "base/last_part.hpp"
 #include "launch/planning.hpp"
-#include "plan/scale.hpp"
+#include "placement/scale.hpp"
 
 namespace nodewise::launch {
 
 namespace {
 
-using plans::layout;
+using placements::kind;
 
 /// Which file a plan's offsets refer to, as far as that is known before it runs.
 enum class binary {
@@ -42,15 +44,6 @@ code_range call_before(const plans::code_place& place, const std::string& module
   return {module, place.offset - 1, place.offset};
 }
 
-/// The number of runs of the same node.
-std::size_t count_runs(const std::vector<node_id>& owners) {
-  std::size_t runs = owners.empty() ? 0 : 1;
-  for (std::size_t i = 1; i < owners.size(); ++i) {
-    runs += owners[i] == owners[i - 1] ? 0U : 1U;
-  }
-  return runs;
-}
-
 [[noreturn]] void leave_out(const std::string& why, const std::string& hint) {
   throw error(error_kind::input, "an entry", why, hint);
 }
@@ -59,9 +52,9 @@ class plan_rules {
  public:
   plan_rules(const planning& now, std::string program, agent_orders& into)
       : now_(now), choice_(*now.options.plan), file_(choice_.file), program_(std::move(program)),
-        module_(last_part(program_)), into_(into), runs_(count_runs(into.owners)) {
+        module_(last_part(program_)), into_(into), runs_(runs_of(into.owners).size()) {
     for (const agent_rule& typed : into.rules) {
-      runs_ += count_runs(typed.where.owners);
+      runs_ += typed.where.what.owners.size();
       code_ += typed.code.size();
     }
   }
@@ -87,13 +80,14 @@ class plan_rules {
       binary_ = binary::same;
     } else if (!named_so) {
       binary_ = binary::elsewhere;
-      now_.cannot(choice_.shown(), "it is for " + file_.program + ", and " + module_ + " is not",
-                  "name that program itself",
-                  "its offsets are taken for a " + file_.program + " that is started by this one");
+      now_.cannot(choice_.shown(), fmt::format("it is for {}, not for {}", file_.program, module_),
+                  fmt::format("name {} itself", file_.program),
+                  fmt::format("it applies to a {} that {} starts", file_.program, module_));
     } else if (!file_.build_id.empty()) {
       binary_ = binary::other;
-      now_.cannot(choice_.shown(), module_ + " is another build than it was made for",
-                  "make the plan anew",
+      now_.cannot(choice_.shown(),
+                  fmt::format("{} is a different build from the one that it was made for", module_),
+                  "make a new plan",
                   "its objects are found by source line and by symbol, not by offset");
     }
   }
@@ -128,32 +122,32 @@ class plan_rules {
     const std::size_t nodes = now_.here.domains().size();
     if (file_.nodes != 0 && file_.nodes != nodes) {
       now_.cannot(choice_.shown(),
-                  "it was made for " + std::to_string(file_.nodes) +
-                      " nodes with processors, and this machine has " + std::to_string(nodes),
+                  fmt::format("it was made for {} nodes with processors, and this machine has {}",
+                              file_.nodes, nodes),
                   "make a plan for this machine", "objects follow its threads to where they are");
     }
   }
 
   planned_file::entry add_entry(std::size_t position) {
     const plans::entry& entry = file_.objects[position];
-    planned_file::entry told{label_of(entry), word_of(entry), {}};
+    planned_file::entry shown{label_of(entry), placements::text_of(entry.where), {}};
+    const std::string number = fmt::format("entry {}", position + 1);
     std::string hint;
     try {
       agent_rule made = rule_of(entry);
       made.entry = position;
-      made.text = "entry " + std::to_string(position + 1) + ": " + told.label;
+      made.text = fmt::format("{}: {}", number, shown.label);
       take_room(made);
       into_.rules.push_back(std::move(made));
     } catch (const error& refused) {
-      told.left_out = refused.answered();
+      shown.left_out = refused.answered();
       hint = refused.hint();
     }
-    if (!told.left_out.empty()) {
-      now_.cannot(choice_.shown() + ": entry " + std::to_string(position + 1) + " (" + told.label +
-                      ")",
-                  told.left_out, hint, "it is left out");
+    if (!shown.left_out.empty()) {
+      now_.cannot(fmt::format("{}: {} ({})", choice_.shown(), number, shown.label), shown.left_out,
+                  hint, "it is skipped");
     }
-    return told;
+    return shown;
   }
 
   [[nodiscard]] agent_rule rule_of(const plans::entry& entry) const {
@@ -166,7 +160,7 @@ class plan_rules {
     made.first = which.first;
     made.last = which.last;
     name_code(which, made);
-    made.where = placement_of(entry);
+    made.where = {for_agent(entry.where)};
     return made;
   }
 
@@ -176,8 +170,8 @@ class plan_rules {
     const std::string changed = other_build_in(which);
     if (!changed.empty()) {
       if (!name_by_lines(which, into)) {
-        leave_out(changed + " is another build than it was made for",
-                  "make the plan anew, or load the library that it was made with");
+        leave_out(fmt::format("{} is a different build from the one that it was made for", changed),
+                  "make a new plan, or load the library that it was made with");
       }
       return;
     }
@@ -188,11 +182,11 @@ class plan_rules {
     if (has_stack && (binary_ != binary::other || !is_own(which.stack.front()))) {
       name_by_stack(which, into);
     } else if (has_stack && which.source.empty()) {
-      leave_out("its offsets are of another build, and it names no source line",
-                "make the plan anew, or give the entry a \"site\"");
+      leave_out("its offsets are of a different build, and it names no source line",
+                "make a new plan, or give the entry a \"site\"");
     } else if (!which.source.empty()) {
-      leave_out(module_ + " has no code of '" + which.source + "'",
-                "build it with -g, or make the plan anew");
+      leave_out(fmt::format("{} has no code of '{}'", module_, which.source),
+                "build it with -g, or make a new plan");
     }
   }
 
@@ -234,42 +228,45 @@ class plan_rules {
     return !into.code.empty();
   }
 
-  [[nodiscard]] agent_placement placement_of(const plans::entry& entry) const {
-    switch (entry.how) {
-    case layout::untouched:
-      return {};
-    case layout::blocked:
-      return {memory_mode::blocked, {}, 0};
-    case layout::interleaved:
-      return interleaved(entry);
-    case layout::cyclic:
-      return {memory_mode::cyclic, into_.owners, entry.granule_bytes};
-    case layout::on_thread:
-      return {memory_mode::prefer, {node_of(entry.thread)}, 0};
-    case layout::map:
-      return {memory_mode::map, owners_of_parts(entry.parts), 0};
+  /// Threads become the nodes that they run on.
+  [[nodiscard]] placements::placement for_agent(placements::placement where) const {
+    switch (where.how) {
+    case kind::none:
+    case kind::local:
+    case kind::bind:
+    case kind::prefer:
+    case kind::blocked:
+      break;
+    case kind::interleave:
+      if (where.owners.empty()) {
+        where.owners = placements::in_turn(nodes_of_threads(now_));
+      }
+      check_memories(where);
+      break;
+    case kind::weighted:
+      check_memories(where);
+      break;
+    case kind::cyclic:
+      where.owners = runs_of(into_.owners);
+      break;
+    case kind::thread:
+      return {kind::prefer, runs_of({node_of(where.owners.front().owner)}), 0};
+    case kind::map:
+      where.owners = owners_of_parts(where.owners);
+      break;
     }
-    return {};
+    return where;
   }
 
-  /// Page by page in turn; in proportion to the weights if these differ.
-  [[nodiscard]] agent_placement interleaved(const plans::entry& entry) const {
-    if (entry.memories.empty()) {
-      const node_set nodes = nodes_of_threads(now_);
-      return {memory_mode::interleave, {nodes.begin(), nodes.end()}, 0};
-    }
-    std::vector<node_id> owners;
-    for (const plans::memory_weight& each : entry.memories) {
-      const memory_node* const node = now_.here.machine().find_node(each.node);
+  void check_memories(const placements::placement& where) const {
+    for (const placements::owner_run& run : where.owners) {
+      const memory_node* const node = now_.here.machine().find_node(placements::node_of(run));
       if (node == nullptr || node->memory_bytes == 0) {
-        leave_out("node " + std::to_string(to_int(each.node)) +
-                      (node == nullptr ? " is not there" : " has no memory"),
+        leave_out(fmt::format("node {} {}", run.owner,
+                              node == nullptr ? "does not exist" : "has no memory"),
                   "make a plan for this machine");
       }
-      owners.insert(owners.end(), each.weight, each.node);
     }
-    const bool even = owners.size() == entry.memories.size();
-    return {even ? memory_mode::interleave : memory_mode::cyclic, std::move(owners), 0};
   }
 
   /// 0 in the file: the number of threads here.
@@ -279,47 +276,43 @@ class plan_rules {
 
   void check_thread(std::size_t thread) const {
     if (thread >= planned_threads()) {
-      leave_out("it speaks of thread " + std::to_string(thread) + ", and there are " +
-                    std::to_string(planned_threads()),
-                "say in \"threads\" for how many it was made: \"count\"");
+      leave_out(fmt::format("it names thread {}, and there are {}", thread, planned_threads()),
+                "write in \"threads\" for how many it was made: \"count\"");
     }
   }
 
   [[nodiscard]] node_id node_of(std::size_t thread) const {
     check_thread(thread);
-    return into_.owners[plans::scaled_thread(thread, planned_threads(), into_.owners.size())];
+    return into_.owners[placements::scaled_thread(thread, planned_threads(), into_.owners.size())];
   }
 
-  [[nodiscard]] std::vector<node_id>
-  owners_of_parts(const std::vector<plans::part_run>& parts) const {
-    for (const plans::part_run& run : parts) {
-      check_thread(run.thread);
+  [[nodiscard]] std::vector<placements::owner_run>
+  owners_of_parts(const std::vector<placements::owner_run>& parts) const {
+    for (const placements::owner_run& run : parts) {
+      check_thread(run.owner);
     }
-    auto by_node = plans::scaled_parts(parts, planned_threads(), into_.owners.size());
-    for (plans::part_run& run : by_node) { // replaces the thread by its node
-      run.thread = static_cast<std::size_t>(to_int(into_.owners[run.thread]));
+    auto by_node = placements::scaled_parts(parts, planned_threads(), into_.owners.size());
+    for (placements::owner_run& run : by_node) { // replaces the thread by its node
+      run.owner = static_cast<std::size_t>(to_int(into_.owners[run.owner]));
     }
-    std::vector<node_id> owners;
-    for (const plans::part_run& run : plans::simplified(std::move(by_node), most_parts)) {
-      owners.insert(owners.end(), run.parts, node_id{static_cast<int>(run.thread)});
-    }
-    return owners;
+    return placements::simplified(std::move(by_node), most_parts);
   }
 
   /// The agent's tables and the variable that carries the rules are limited.
   void take_room(const agent_rule& rule) {
     if (into_.rules.size() == NODEWISE_AGENT_MAX_RULES) {
-      leave_out("the agent takes " + std::to_string(NODEWISE_AGENT_MAX_RULES) + " rules",
+      leave_out(fmt::format("the agent takes at most {} rules", NODEWISE_AGENT_MAX_RULES),
                 "give several objects one entry: a range of sizes, a function's name");
     }
-    const std::size_t runs = runs_ + count_runs(rule.where.owners);
+    const std::size_t runs = runs_ + rule.where.what.owners.size();
     const std::size_t code = code_ + rule.code.size() + rule.above.size();
     if (runs > most_runs || code > most_code) {
-      leave_out(runs > most_runs ? "with it, all maps together change the node more than " +
-                                       std::to_string(most_runs) + " times"
-                                 : "with it, all entries together name more than " +
-                                       std::to_string(most_code) + " pieces of code",
-                "make maps of larger parts, name fewer sites");
+      leave_out(runs > most_runs
+                    ? fmt::format("with it, all maps together change the node more than {} times",
+                                  most_runs)
+                    : fmt::format("with it, all entries together name more than {} pieces of code",
+                                  most_code),
+                "make maps of larger parts, or name fewer sites");
     }
     runs_ = runs;
     code_ = code;
@@ -343,7 +336,8 @@ class plan_rules {
 bool plan_needs_owners(const run_options& options) noexcept {
   return options.plan &&
          std::ranges::any_of(options.plan->file.objects, [](const plans::entry& entry) {
-           return entry.how != layout::untouched && entry.how != layout::interleaved;
+           return entry.where.how != kind::none && entry.where.how != kind::interleave &&
+                  entry.where.how != kind::weighted;
          });
 }
 

@@ -3,6 +3,8 @@
 // Merges the thread settings of a plan file and the command line, which takes precedence.
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "launch/plan.hpp"
@@ -13,7 +15,7 @@ namespace {
 
 void note(run_options& options, const plan_choice& plan, const std::string& typed,
           const std::string& planned) {
-  options.notes.push_back(typed + ": " + plan.name + " says " + planned);
+  options.notes.push_back(fmt::format("{}: {} has {}", typed, plan.name, planned));
 }
 
 void take_binding(run_options& options, const plan_choice& plan) {
@@ -21,8 +23,8 @@ void take_binding(run_options& options, const plan_choice& plan) {
   if (!plan.own_binding) {
     options.bind = planned;
   } else if (planned != bind_policy::none && (options.pin || options.bind != planned)) {
-    note(options, plan, options.pin ? "--pin" : "--bind " + std::string(to_string(options.bind)),
-         "--bind " + std::string(to_string(planned)));
+    note(options, plan, options.pin ? "--pin" : fmt::format("--bind {}", to_string(options.bind)),
+         fmt::format("--bind {}", to_string(planned)));
   }
 }
 
@@ -32,9 +34,10 @@ void take_places(run_options& options, const plan_choice& plan) {
     options.places = bound && !options.pin ? plan.file.places : options.places;
   }
   if (!bound && (plan.own_places || options.smt == smt_use::on)) {
-    throw error(error_kind::usage, plan.own_places ? "--places" : "--smt on",
-                "without --bind or --pin no thread is bound, and " + plan.name + " binds none",
-                "add --bind close or --bind spread");
+    throw error(
+        error_kind::usage, plan.own_places ? "--places" : "--smt on",
+        fmt::format("without --bind or --pin no thread is bound, and {} binds none", plan.name),
+        "add --bind close or --bind spread");
   }
 }
 
@@ -42,8 +45,8 @@ void take_main(run_options& options, const plan_choice& plan) {
   if (!plan.own_main) {
     options.main_works = plan.file.main_works;
   } else if (options.main_works != plan.file.main_works) {
-    note(options, plan, std::string("--main ") + (options.main_works ? "works" : "waits"),
-         std::string("--main ") + (plan.file.main_works ? "works" : "waits"));
+    note(options, plan, options.main_works ? "--main works" : "--main waits",
+         plan.file.main_works ? "--main works" : "--main waits");
   }
 }
 
@@ -55,8 +58,8 @@ void take_threads(run_options& options, const plan_choice& plan) {
   }
   if (options.threads) {
     if (*options.threads != planned) {
-      note(options, plan, "--threads " + std::to_string(*options.threads),
-           std::to_string(planned) + "; what belongs to a thread is scaled");
+      note(options, plan, fmt::format("--threads {}", *options.threads),
+           fmt::format("{}; what belongs to a thread is scaled", planned));
     }
   } else if (options.bind != bind_policy::none) {
     options.threads = planned;

@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include <nodewise/error.hpp>
-
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -26,16 +24,6 @@ struct planning {
   /// Sets a variable of the program, and warns if the user's own value differs.
   void set(const char* name, std::string value) const;
 };
-
-/// Calls `resolve(text)`; its errors name the option.
-template <class Resolve>
-auto resolved(const typed_list& list, Resolve resolve) {
-  try {
-    return resolve(list.text);
-  } catch (const error& e) {
-    throw error(e.kind(), list.shown(), e.answered(), e.hint());
-  }
-}
 
 /// Which processors, and the layout of threads on them (processors.cpp).
 void plan_processors(const planning& now);

@@ -1,13 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <charconv>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
+#include "base/joined.hpp"
 #include "base/local_rank.hpp"
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "bind/team_sizes.hpp"
 #include "launch/planning.hpp"
 #include "launch/ranks.hpp"
@@ -28,34 +33,19 @@ constexpr std::size_t max_variable = (std::size_t{128} << 10) - 64;
 /// text.
 std::vector<cpu_id> plain_list(std::string_view text) {
   std::vector<cpu_id> list;
-  const auto take_number = [&](int& number) {
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return code == std::errc{} && number >= 0 && number <= max_id;
-  };
-  for (;;) {
-    int first = 0;
-    if (!take_number(first)) {
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t dash = part.find('-');
+    const auto first = parse_number<int>(part.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : parse_number<int>(part.substr(dash + 1));
+    if (!first || !last || std::min(*first, *last) < 0 || std::max(*first, *last) > max_id) {
       return {};
     }
-    int last = first;
-    if (text.starts_with('-')) {
-      text.remove_prefix(1);
-      if (!take_number(last)) {
-        return {};
-      }
-    }
-    for (int cpu = first; cpu <= last; ++cpu) {
+    for (int cpu = *first; cpu <= *last; ++cpu) {
       list.push_back(cpu_id{cpu});
     }
-    if (text.empty()) {
-      return list;
-    }
-    if (!text.starts_with(',')) {
-      return {};
-    }
-    text.remove_prefix(1);
   }
+  return list;
 }
 
 class processor_planner {
@@ -74,7 +64,7 @@ class processor_planner {
     if (options_.pin || options_.bind != bind_policy::none) {
       lay_threads_out();
     } else if (options_.threads) {
-      now_.set("OMP_NUM_THREADS", std::to_string(*options_.threads));
+      now_.set("OMP_NUM_THREADS", fmt::format("{}", *options_.threads));
     }
   }
 
@@ -91,7 +81,9 @@ class processor_planner {
       const bool narrowed = now_.here.allowed_cpus() != now_.here.machine().cpus();
       throw error(e.kind(), e.asked(), e.answered(),
                   narrowed && !now_.into.widened
-                      ? e.hint() + "; --all leaves the affinity that the caller has set, no cpuset"
+                      ? fmt::format("{}; --all drops the affinity that the caller has set, but "
+                                    "not the cpuset",
+                                    e.hint())
                       : e.hint());
     }
   }
@@ -124,25 +116,23 @@ class processor_planner {
   void take_share_of_rank(place_kind part) {
     const auto rank = find_local_rank(now_.get);
     if (!rank) {
-      std::string names;
-      for (const char* const name : local_rank_variables()) {
-        names += (names.empty() ? "" : ", ") + std::string(name);
-      }
       throw error(error_kind::usage, "--ranks-per", "no MPI launcher has set a local rank",
-                  "start it with mpirun or srun, which set one of " + names);
+                  fmt::format("start it with mpirun or srun, which set one of {}",
+                              joined(local_rank_variables(), ", ")));
     }
     rank_share share = share_of_rank(chosen(), part, *rank);
-    const std::string me = "rank " + std::to_string(rank->number) + " of this host";
+    const std::string asked = fmt::format("--ranks-per: rank {} of this host", rank->number);
+    const std::string instead =
+        fmt::format("it shares processors {} with another rank", share.cpus.to_string());
     if (share.came_round) {
-      now_.cannot("--ranks-per: " + me,
-                  "there are " + std::to_string(share.domains) + " parts, and " + rank->variable +
-                      " does not say how many ranks there are",
+      now_.cannot(asked,
+                  fmt::format("there are {} parts, and {} does not give the number of ranks",
+                              share.domains, rank->variable),
                   "use a launcher that sets their number, or start no more ranks than parts",
-                  "it has processors " + share.cpus.to_string() + " with another rank");
+                  instead);
     }
     if (share.shares_core) {
-      now_.cannot("--ranks-per: " + me, "there are more ranks than cores", "start fewer",
-                  "it shares processors " + share.cpus.to_string() + " with another rank");
+      now_.cannot(asked, "there are more ranks than cores", "start fewer", instead);
     }
     if (options_.affinity_was && !options_.widen && rank->number == 0 &&
         *options_.affinity_was != now_.here.allowed_cpus()) {
@@ -156,7 +146,8 @@ class processor_planner {
   void warn_of_launcher(const cpu_set& bound) const {
     now_.cannot(
         "--ranks-per",
-        "the launcher has bound its ranks itself, the first to processors " + bound.to_string(),
+        fmt::format("the launcher has bound its ranks itself, the first to processors {}",
+                    bound.to_string()),
         "switch that off: mpirun --bind-to none, srun --cpu-bind=none, mpiexec -bind-to none",
         "its binding is replaced");
   }
@@ -179,9 +170,8 @@ class processor_planner {
         bind::threads_of_teams(bind::parse_team_sizes(text == nullptr ? "" : text));
     constexpr std::size_t most = std::size_t{1} << 13; // as for --threads
     if (threads > most) {
-      throw error(error_kind::usage, std::string("OMP_NUM_THREADS=") + text,
-                  "more than " + std::to_string(most) + " threads",
-                  "set it lower, or give --threads");
+      throw error(error_kind::usage, fmt::format("OMP_NUM_THREADS={}", text),
+                  fmt::format("more than {} threads", most), "set it lower, or give --threads");
     }
     return threads;
   }
@@ -219,11 +209,27 @@ class processor_planner {
     const auto rank = find_local_rank(now_.get);
     if (!options_.ranks_per && rank && rank->number == 0 && rank->count.value_or(1) > 1 &&
         now_.here.allowed_cpus().includes(now_.here.machine().cpus())) {
-      const std::string option = options_.pin ? "--pin" : "--bind";
-      now_.warn(option + ": all " + std::to_string(*rank->count) +
-                    " ranks of this host get the same processors: give --ranks-per node",
-                option, "all ranks of this host would get the same processors",
+      now_.warn(fmt::format("{}: all {} ranks of this host get the same processors: give "
+                            "--ranks-per node",
+                            option(), *rank->count),
+                option(), "all ranks of this host would get the same processors",
                 "give --ranks-per node");
+    }
+  }
+
+  /// The option that binds threads.
+  [[nodiscard]] std::string option() const { return options_.pin ? "--pin" : "--bind"; }
+
+  /// Removes variables that would bind threads differently.
+  void remove_rivals() const {
+    for (const char* const rival : rivals) {
+      if (const char* const value = now_.get(rival)) {
+        const std::string name = fmt::format("{}={}", rival, value);
+        const std::string why = fmt::format("{} decides where threads run", option());
+        now_.warn(fmt::format("{} removed: {}", name, why), name, why,
+                  fmt::format("unset it, or leave {} out", option()));
+        now_.into.variables.push_back({rival, std::nullopt});
+      }
     }
   }
 
@@ -232,7 +238,7 @@ class processor_planner {
     team_layout laid = layout();
     const std::string places = laid.omp_places();
     if (places.size() > max_variable) {
-      throw error(error_kind::usage, std::to_string(laid.size()) + " threads",
+      throw error(error_kind::usage, fmt::format("{} threads", laid.size()),
                   "their places do not fit into a variable (OMP_PLACES)", "give fewer --threads");
     }
     now_.into.affinity = laid.cpus();
@@ -241,21 +247,12 @@ class processor_planner {
              teams.empty() ? laid.omp_num_threads() : bind::text_of_team_sizes(teams));
     now_.set("OMP_PLACES", places);
     now_.set("OMP_PROC_BIND", teams.empty() ? laid.omp_proc_bind() : bind::nested_proc_bind(teams));
-    const std::string option = options_.pin ? "--pin" : "--bind";
-    const std::string why = option + " says where threads run";
-    const std::string hint = "unset it, or leave " + option + " out";
-    for (const char* const rival : rivals) {
-      if (const char* const value = now_.get(rival)) {
-        const std::string name = std::string(rival).append("=").append(value);
-        now_.warn(std::string(name).append(" removed: ").append(why), name, why, hint);
-        now_.into.variables.push_back({rival, std::nullopt});
-      }
-    }
+    remove_rivals();
     if (laid.threads_per_cpu() > 1) {
-      const std::string threads = std::to_string(laid.size()) + " threads";
-      const std::string cpus = std::to_string(laid.cpus().size()) + " processors";
-      now_.warn(threads + " on " + cpus + ": some take turns on one", threads,
-                "there are only " + cpus, "give fewer --threads");
+      const std::string threads = fmt::format("{} threads", laid.size());
+      const std::string cpus = fmt::format("{} processors", laid.cpus().size());
+      now_.warn(fmt::format("{} on {}: some take turns on one", threads, cpus), threads,
+                fmt::format("there are only {}", cpus), "give fewer --threads");
     }
     now_.into.pinned = options_.pin.has_value();
     now_.into.layout = std::move(laid);

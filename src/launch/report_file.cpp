@@ -16,10 +16,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "agent/protocol.h"
 #include "launch/leftovers.hpp"
+#include "sys/descriptor.hpp"
 
 namespace nodewise::launch {
 
@@ -28,22 +31,9 @@ namespace {
 constexpr std::size_t least_bytes = 4096;
 
 [[noreturn]] void refuse(const std::string& where, const char* answered, int errno_value) {
-  throw error(error_kind::system, "a file for the agent's report, " + where, answered,
+  throw error(error_kind::system, fmt::format("a file for the agent's report, {}", where), answered,
               "set TMPDIR to a directory with room that you may write to", errno_value);
 }
-
-struct descriptor {
-  int number;
-
-  explicit descriptor(int opened) : number(opened) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() {
-    if (number >= 0) {
-      ::close(number);
-    }
-  }
-};
 
 /// For file systems that cannot reserve blocks (NFS before 4.2, 9p): written data has its blocks,
 /// at the latest after fsync. Returns 0 or an errno.
@@ -127,9 +117,9 @@ report_file::report_file(std::size_t wanted) : maker_(::getpid()) {
   directory_ = parent != nullptr && *parent == '/' ? parent : "/tmp";
   const std::string prefix = "nodewise-";
   remove_leftovers(directory_, prefix);
-  directory_ += "/" + name_of_owner(prefix) + "XXXXXX";
+  directory_ += fmt::format("/{}XXXXXX", name_of_owner(prefix));
   if (::mkdtemp(directory_.data()) == nullptr) {
-    refuse(directory_, "its directory was not made", errno);
+    refuse(directory_, "its directory cannot be made", errno);
   }
   name_ = directory_ + "/report";
   try {
@@ -142,29 +132,30 @@ report_file::report_file(std::size_t wanted) : maker_(::getpid()) {
 }
 
 void report_file::make(std::size_t wanted) {
-  const descriptor file(::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.number < 0) {
-    refuse(name_, "it was not made", errno);
+  const sys::descriptor opened(::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const int file = opened.number();
+  if (!opened) {
+    refuse(name_, "it cannot be made", errno);
   }
-  overwrite_in_place(file.number);
-  auto [bytes, limit] = room_for(file.number, wanted);
+  overwrite_in_place(file);
+  auto [bytes, limit] = room_for(file, wanted);
   limit_ = limit;
   int refused = EFBIG;
-  while (bytes >= least_bytes && (refused = reserve(file.number, bytes)) != 0) {
+  while (bytes >= least_bytes && (refused = reserve(file, bytes)) != 0) {
     bytes /= 2;
     limit_ = room_limit::disk;
   }
   // Cut off what a larger failed request has left, which has no blocks reserved.
-  if (refused == 0 && ::ftruncate(file.number, static_cast<off_t>(bytes)) != 0) {
+  if (refused == 0 && ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
     refused = errno;
   }
   if (refused != 0) {
     refuse(name_,
            limit_ == room_limit::file_size ? "files may not have 4 KiB (ulimit -f)"
-                                           : "4 KiB for it could not be reserved",
+                                           : "4 KiB cannot be reserved for it",
            refused);
   }
-  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0);
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) { // as on 9p without a cache: the agent would fail, too
     refuse(name_, "files there cannot be mapped and shared", errno);
   }
@@ -180,12 +171,13 @@ report_file::~report_file() {
 }
 
 run_report report_file::read() const {
-  const descriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number < 0) {
-    refuse(name_, "it is gone", errno);
+  const sys::descriptor opened(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
+  const int file = opened.number();
+  if (!opened) {
+    refuse(name_, "it cannot be opened", errno);
   }
-  const off_t all = ::lseek(file.number, 0, SEEK_END);
-  std::string bytes = read_part(file.number, sizeof(nodewise_agent_head), 0);
+  const off_t all = ::lseek(file, 0, SEEK_END);
+  std::string bytes = read_part(file, sizeof(nodewise_agent_head), 0);
   if (all < 0 || bytes.size() < sizeof(nodewise_agent_head)) {
     refuse(name_, "it cannot be read", errno);
   }
@@ -193,7 +185,7 @@ run_report report_file::read() const {
   std::memcpy(&head, bytes.data(), sizeof head);
   const std::uint64_t used = std::min(head.used, static_cast<std::uint64_t>(all));
   if (used > bytes.size()) {
-    bytes += read_part(file.number, used - bytes.size(), static_cast<off_t>(bytes.size()));
+    bytes += read_part(file, used - bytes.size(), static_cast<off_t>(bytes.size()));
   }
   run_report made = read_agent_file(bytes);
   made.limit = limit_;

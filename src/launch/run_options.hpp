@@ -38,8 +38,8 @@ using library_finder =
 
 /// Weights of nodes by the bandwidths measured on this machine.
 struct measured_weights {
-  std::string file; ///< that holds the measurements
-  std::vector<plans::memory_weight> weights;
+  std::string file;                           ///< that holds the measurements
+  std::vector<placements::owner_run> weights; ///< of nodes
 
   friend bool operator==(const measured_weights&, const measured_weights&) = default;
 };

@@ -1,6 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
 #include "base/shell_word.hpp"
 #include "launch/plan.hpp"
 
@@ -13,34 +16,34 @@ std::string variables_text(const std::vector<variable>& variables) {
   std::string set;
   for (const variable& each : variables) {
     if (each.value) {
-      set += each.name + "=" + shell_word(*each.value) + " ";
+      set += fmt::format("{}={} ", each.name, shell_word(*each.value));
     } else {
-      removed += "-u " + each.name + " ";
+      removed += fmt::format("-u {} ", each.name);
     }
   }
-  return removed.empty() ? set : "env " + removed + set;
+  return removed.empty() ? set : fmt::format("env {}{}", removed, set);
 }
 
-std::string memory_option(const memory_policy& policy) {
-  const std::string nodes = policy.nodes.to_string();
-  switch (policy.mode) {
+/// numactl's option for the policy; its nodes follow unless it is local.
+const char* numactl_option(sys::policy mode) {
+  switch (mode) {
   case sys::policy::bind_and_balance:
-    return "--balancing --membind=" + nodes + " ";
+    return "--balancing --membind=";
   case sys::policy::bind:
-    return "--membind=" + nodes + " ";
+    return "--membind=";
   case sys::policy::interleave:
-    return "--interleave=" + nodes + " ";
+    return "--interleave=";
   case sys::policy::preferred:
-    return "--preferred=" + nodes + " ";
+    return "--preferred=";
   case sys::policy::preferred_many:
-    return "--preferred-many=" + nodes + " ";
+    return "--preferred-many=";
   case sys::policy::weighted_interleave:
-    return "--weighted-interleave=" + nodes + " ";
+    return "--weighted-interleave=";
   case sys::policy::local:
   case sys::policy::system_default:
     break;
   }
-  return "--localalloc ";
+  return "--localalloc";
 }
 
 /// "0x10f": the format of srun for processors and nodes.
@@ -62,10 +65,10 @@ std::string mask_of(const id_set<Id>& ids) {
 std::string srun_options(const plan& what) {
   std::string text;
   if (what.affinity) {
-    text += "--cpu-bind=mask_cpu:" + mask_of(*what.affinity) + " ";
+    text += fmt::format("--cpu-bind=mask_cpu:{} ", mask_of(*what.affinity));
   }
   if (what.memory && what.memory->mode == sys::policy::bind) {
-    text += "--mem-bind=mask_mem:" + mask_of(what.memory->nodes) + " ";
+    text += fmt::format("--mem-bind=mask_mem:{} ", mask_of(what.memory->nodes));
   }
   return text;
 }
@@ -75,11 +78,11 @@ std::string comments(const plan& what, const std::string& command) {
   std::string text;
   for (const std::string& line :
        what.agent ? measured_texts(*what.agent) : std::vector<std::string>{}) {
-    text += line.find('\n') == std::string::npos ? "# " + line + "\n" : "";
+    text += line.find('\n') == std::string::npos ? fmt::format("# {}\n", line) : "";
   }
   if (what.rank) {
-    text += "# This is the line of local rank " + std::to_string(*what.rank) +
-            "; other ranks have other processors.\n";
+    text += fmt::format("# This is the line of local rank {}; other ranks have other processors.\n",
+                        *what.rank);
   }
   if (what.agent && !what.agent->thread_places.empty()) {
     text +=
@@ -89,38 +92,31 @@ std::string comments(const plan& what, const std::string& command) {
     return text; // a word with a newline cannot be in a comment
   }
   if (const std::string options = srun_options(what); !options.empty() && !what.rank) {
-    text += "# srun " + options + command;
+    text += fmt::format("# srun {}{}", options, command);
   }
   if (!what.pinned || !what.layout) {
     return text;
   }
-  std::string list;
-  for (const thread_place& thread : what.layout->threads()) {
-    list += (list.empty() ? "" : ",") + std::to_string(to_int(thread.place.first()));
-  }
-  text += "# likwid-pin -c " + list + " " + command;
-  return text + "# taskset -c " + what.layout->cpus().to_string() + " " + command;
+  const auto first_cpu = [](const thread_place& thread) { return thread.place.first(); };
+  return fmt::format("{0}# likwid-pin -c {1} {3}# taskset -c {2} {3}", text,
+                     joined(what.layout->threads(), ",", first_cpu),
+                     what.layout->cpus().to_string(), command);
 }
 
-std::string measured_text(const measured_weights& what) {
-  std::string text;
-  for (const plans::memory_weight& each : what.weights) {
-    text += (text.empty() ? "weighted:" : ",") + std::to_string(to_int(each.node)) + "=" +
-            std::to_string(each.weight);
-  }
-  return text + " as measured: " + what.file;
+std::string measured_text(const agent_placement& where) {
+  return fmt::format("{} as measured: {}", placements::text_of(where.what), where.measured_in);
 }
 
 } // namespace
 
 std::vector<std::string> measured_texts(const agent_orders& orders) {
   std::vector<std::string> lines;
-  if (orders.standard && orders.standard->weights) {
-    lines.push_back("--memory " + measured_text(*orders.standard->weights));
+  if (orders.standard && !orders.standard->measured_in.empty()) {
+    lines.push_back(fmt::format("--memory {}", measured_text(*orders.standard)));
   }
   for (const agent_rule& rule : orders.rules) {
-    if (rule.where.weights) {
-      lines.push_back("--rule " + rule.text + " is " + measured_text(*rule.where.weights));
+    if (!rule.where.measured_in.empty()) {
+      lines.push_back(fmt::format("--rule {} is {}", rule.text, measured_text(rule.where)));
     }
   }
   return lines;
@@ -133,16 +129,14 @@ std::string shell_text(const plan& what) {
       variables.push_back(std::move(each));
     }
   }
-  std::string command;
-  for (const std::string& word : what.command) {
-    command += (command.empty() ? "" : " ") + shell_word(word);
-  }
-  command += "\n";
+  const std::string command = joined(what.command, " ", shell_word) + "\n";
   std::string text = comments(what, command) + variables_text(variables);
   if (what.affinity || what.memory) {
     text += what.widened ? "numactl --all " : "numactl ";
-    text += what.affinity ? "--physcpubind=" + what.affinity->to_string() + " " : "";
-    text += what.memory ? memory_option(*what.memory) : "";
+    text += what.affinity ? fmt::format("--physcpubind={} ", what.affinity->to_string()) : "";
+    text += what.memory ? fmt::format("{}{} ", numactl_option(what.memory->mode),
+                                      what.memory->nodes.to_string())
+                        : "";
     text += "-- ";
   }
   return text + command;

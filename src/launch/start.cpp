@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "launch/counted.hpp"
@@ -17,9 +19,8 @@ namespace {
 /// EPERM and ENOSYS come from a container's system call filter, other errors from the kernel.
 std::string hint_for(int errno_value, const char* otherwise) {
   return errno_value == EPERM || errno_value == ENOSYS
-             ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or a profile "
-               "that "
-               "permits the call"
+             ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or with a "
+               "profile that permits the call"
              : otherwise;
 }
 
@@ -62,7 +63,7 @@ void set_variables(const std::vector<variable>& variables) {
     const int failed = each.value ? ::setenv(each.name.c_str(), each.value->c_str(), 1)
                                   : ::unsetenv(each.name.c_str());
     if (failed != 0) {
-      throw error(error_kind::system, "the variable " + each.name, "it was not set",
+      throw error(error_kind::system, fmt::format("the variable {}", each.name), "it was not set",
                   "free some memory", errno);
     }
   }
@@ -101,7 +102,7 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
   if (what.affinity) {
     const int refused = kernel.set_affinity(0, *what.affinity);
     if (refused != 0) {
-      throw error(error_kind::system, "processors " + what.affinity->to_string(),
+      throw error(error_kind::system, fmt::format("processors {}", what.affinity->to_string()),
                   "sched_setaffinity was refused",
                   hint_for(refused, "choose among those that `nodewise topo` shows as allowed"),
                   refused);
@@ -110,10 +111,11 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
   if (what.memory) {
     const int refused = kernel.set_mempolicy(what.memory->mode, what.memory->nodes);
     if (refused != 0) {
-      throw error(error_kind::system,
-                  "memory " + (name_of(what.memory->mode) + what.memory->nodes.to_string()),
-                  "set_mempolicy was refused",
-                  hint_for(refused, hint_for_policy(what.memory->mode)), refused);
+      throw error(
+          error_kind::system,
+          fmt::format("memory {}{}", name_of(what.memory->mode), what.memory->nodes.to_string()),
+          "set_mempolicy was refused", hint_for(refused, hint_for_policy(what.memory->mode)),
+          refused);
     }
   }
   prefer_node_of_first_thread(what, kernel);

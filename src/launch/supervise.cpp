@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "launch/report_file.hpp"
 #include "launch/start.hpp"
 
@@ -19,9 +21,9 @@ void judge_team(const plan& what, const process_report& process, const std::stri
       *workers == 1 || *workers == what.layout->size()) {
     return;
   }
-  const std::string ran = std::to_string(*workers);
-  warnings.push_back(name + " ran with " + ran + " threads, and was laid out for " +
-                     std::to_string(what.layout->size()) + ": give --threads " + ran);
+  warnings.push_back(fmt::format(
+      "{0} ran with {1} threads, but its memory was laid out for {2}: give --threads {1}", name,
+      *workers, what.layout->size()));
 }
 
 /// A rule that matches nothing is most likely a typing error; such an entry of a plan is from
@@ -34,8 +36,9 @@ void judge_rules(const plan& what, outcome& how) {
     if (!fitted) {
       how.rules_fit = false;
       const agent_rule& rule = what.agent->rules[i];
-      how.warnings.push_back((rule.entry ? "--plan " + what.planned->name + ": " : "--rule ") +
-                             rule.text + ": no array fits it");
+      how.warnings.push_back(
+          rule.entry ? fmt::format("--plan {}: {}: no array matches", what.planned->name, rule.text)
+                     : fmt::format("--rule {}: no array matches", rule.text));
     }
   }
   how.rules_fit = how.rules_fit && !(what.planned && what.planned->is_incomplete());
@@ -45,28 +48,28 @@ void judge(const plan& what, outcome& how) {
   how.warnings = losses_of(how.report, "a larger --threshold makes fewer records");
   const auto warn = [&](std::string text) { how.warnings.push_back(std::move(text)); };
   if (how.report.processes.empty()) {
-    warn("the agent has reported nothing: it was not loaded, or could not map its report file");
+    warn("the agent reported nothing: it was not loaded, or could not map its report file");
   }
   for (std::size_t i = 0; i < how.report.processes.size(); ++i) {
     const process_report& process = how.report.processes[i];
-    const std::string name = process.program + "[" + std::to_string(process.pid) + "]";
+    const std::string name = fmt::format("{}[{}]", process.program, process.pid);
     if (process.foreign_malloc) {
-      warn(name + " brings its own malloc: nothing of it is placed or reported");
+      warn(fmt::format("{} overrides malloc: none of its memory is placed or reported", name));
     }
-    const completeness told = completeness_of(how.report, i);
-    if (told == completeness::died) {
-      warn(name + " did not end by exit: what it had not freed is unknown");
-    } else if (told == completeness::replaced) {
-      warn(name + " became another program: what it had not freed is unknown");
+    const completeness reported = completeness_of(how.report, i);
+    if (reported == completeness::died || reported == completeness::replaced) {
+      warn(fmt::format("{} {}: the memory that it had not freed is unknown", name,
+                       reported == completeness::died ? "did not end by exit"
+                                                      : "became another program"));
     }
     judge_team(what, process, name, how.warnings);
     if (process.totals && process.totals->stripped != 0 && what.agent->places_memory()) {
-      warn(name + ": static arrays of " + std::to_string(process.totals->stripped) +
-           " of its files have no symbols: left alone");
+      warn(fmt::format("{}: static arrays of {} of its files have no symbols and are not placed",
+                       name, process.totals->stripped));
     }
     if (process.totals && process.totals->left_out != 0) {
-      warn(name + ": " + std::to_string(process.totals->left_out) +
-           " more objects without a report of their own");
+      warn(fmt::format("{}: {} more objects without their own report", name,
+                       process.totals->left_out));
     }
   }
   judge_rules(what, how);
@@ -75,11 +78,10 @@ void judge(const plan& what, outcome& how) {
 } // namespace
 
 std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
-  const auto told = std::ranges::count_if(
-      process.objects, [&](const object_report& object) { return object.rule == rule; });
+  const auto reported = std::ranges::count(process.objects, rule, &object_report::rule);
   const bool more = process.totals && process.totals->left_out != 0;
   return more && rule < process.totals->rules.size() ? process.totals->rules[rule].objects
-                                                     : static_cast<std::uint64_t>(told);
+                                                     : static_cast<std::uint64_t>(reported);
 }
 
 outcome supervise(const plan& what, sys::kernel& kernel) {

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The nodes of the threads that memory must be close to.
+#include <fmt/core.h>
+
 #include "launch/planning.hpp"
 
 namespace nodewise::launch {
@@ -15,9 +17,9 @@ std::vector<node_id> owners_of_threads(const planning& now, const std::string& a
   const node_set usable = now.here.memory_nodes();
   for (const node_id node : nodes) {
     if (!usable.contains(node)) {
-      throw error(error_kind::usage, "memory of node " + std::to_string(to_int(node)),
-                  "threads run there, but this process may only use memory of " +
-                      usable.to_string(),
+      throw error(error_kind::usage, fmt::format("memory of node {}", node),
+                  fmt::format("threads run there, but this process may only use memory of {}",
+                              usable.to_string()),
                   "choose nodes with memory by -N");
     }
   }
@@ -40,6 +42,19 @@ node_set nodes_of_threads(const planning& now) {
   }
   const node_set with_memory = nodes & now.here.memory_nodes();
   return with_memory.empty() ? now.here.memory_nodes() : with_memory;
+}
+
+std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners) {
+  std::vector<placements::owner_run> runs;
+  for (const node_id node : owners) {
+    const auto owner = static_cast<std::size_t>(to_int(node));
+    if (!runs.empty() && runs.back().owner == owner) {
+      ++runs.back().parts;
+    } else {
+      runs.push_back({1, owner});
+    }
+  }
+  return runs;
 }
 
 } // namespace nodewise::launch

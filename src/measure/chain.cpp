@@ -4,9 +4,10 @@
 #include <limits>
 #include <new>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -36,11 +37,12 @@ void link_chain(std::span<std::byte> buffer, std::size_t line_bytes, std::uint64
   if (line_bytes == 0 || line_bytes % sizeof(void*) != 0 || address % alignof(void*) != 0 ||
       buffer.size() < line_bytes)
     throw error(error_kind::usage,
-                "a chain of lines of " + std::to_string(line_bytes) + " bytes in a buffer of " +
-                    std::to_string(buffer.size()) + " bytes",
+                fmt::format("a chain of lines of {} bytes in a buffer of {} bytes", line_bytes,
+                            buffer.size()),
                 "there is no line, or a line has no room for an aligned pointer",
-                "give an aligned buffer of at least one line, and lines that are a multiple of " +
-                    std::to_string(sizeof(void*)) + " bytes");
+                fmt::format("give an aligned buffer of at least one line, and lines that are a "
+                            "multiple of {} bytes",
+                            sizeof(void*)));
   const std::size_t lines = buffer.size() / line_bytes;
   if (lines <= std::numeric_limits<std::uint32_t>::max())
     link_lines<std::uint32_t>(buffer.data(), lines, line_bytes, seed);

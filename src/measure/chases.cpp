@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include <nodewise/error.hpp>
 #include <nodewise/marker.h>
 
 #include "measure/chain.hpp"
@@ -57,31 +56,23 @@ class alignas(2 * line_bytes) counter {
 };
 
 /// Sweeps over a part in blocks of 4 KiB with pauses in between, until `over` is true.
-class background {
- public:
-  background(const stream_part& part, unsigned pauses) : part_(part), pauses_(pauses) {}
-
-  void go_on_until(const std::atomic<bool>& over, counter& bytes) const {
-    constexpr std::size_t block = 4096 / sizeof(double);
-    for (std::size_t at = 0; !over.load(std::memory_order_relaxed);) {
-      operands some = part_.with;
-      some.elements = std::min(block, part_.with.elements - at);
-      for (double*& each : some.arrays) {
-        each = each != nullptr ? each + at : nullptr;
-      }
-      (void)part_.does->run(some);
-      bytes.add(part_.does->accesses(some) * part_.does->counted_bytes());
-      for (unsigned i = 0; i < pauses_; ++i) {
-        pause_a_little();
-      }
-      at = at + some.elements < part_.with.elements ? at + some.elements : 0;
+void sweep_until(const std::atomic<bool>& over, const stream_part& part, unsigned pauses,
+                 counter& bytes) {
+  constexpr std::size_t block = 4096 / sizeof(double);
+  for (std::size_t at = 0; !over.load(std::memory_order_relaxed);) {
+    operands some = part.with;
+    some.elements = std::min(block, part.with.elements - at);
+    for (double*& each : some.arrays) {
+      each = each != nullptr ? each + at : nullptr;
     }
+    (void)part.does->run(some);
+    bytes.add(part.does->accesses(some) * part.does->counted_bytes());
+    for (unsigned i = 0; i < pauses; ++i) {
+      pause_a_little();
+    }
+    at = at + some.elements < part.with.elements ? at + some.elements : 0;
   }
-
- private:
-  const stream_part& part_;
-  unsigned pauses_;
-};
+}
 
 /// Lets the other threads begin and end, even if the chase itself fails: otherwise they would wait
 /// forever.
@@ -146,7 +137,7 @@ class chasing {
         const stream_part& own = others_->parts()[k - 1];
         fill(*own.does, own.with);
         linked.arrive_and_wait();
-        background(own, does_.pauses).go_on_until(over, beside_[k - 1]);
+        sweep_until(over, own, does_.pauses, beside_[k - 1]);
       }
     });
     if (into_.samples.size() <= samples_of_a_chain) {
@@ -258,11 +249,11 @@ double transfer_ns(std::atomic<std::uint64_t>& turn) {
 
 } // namespace
 
-void run_chase(const point& what, const chase_work& does, const bench& with, outcome& into) {
+void run_work(const point& what, const chase_work& does, const bench& with, outcome& into) {
   chasing(what, does, with, into).run();
 }
 
-void run_transfer(const point& what, const transfer_work& does, const bench& with, outcome& into) {
+void run_work(const point& what, const transfer_work& does, const bench& with, outcome& into) {
   const patience waiting(with, into);
   do {
     std::vector<region> home;

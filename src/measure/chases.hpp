@@ -8,9 +8,9 @@
 namespace nodewise::measure {
 
 /// Follows a random cycle over the lines of a buffer: each load returns the address of the next.
-void run_chase(const point& what, const chase_work& does, const bench& with, outcome& into);
+void run_work(const point& what, const chase_work& does, const bench& with, outcome& into);
 
 /// Lets two processors write a cache line in turn; the figure is half of a round trip.
-void run_transfer(const point& what, const transfer_work& does, const bench& with, outcome& into);
+void run_work(const point& what, const transfer_work& does, const bench& with, outcome& into);
 
 } // namespace nodewise::measure

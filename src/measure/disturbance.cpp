@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
+
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 
 namespace nodewise::measure {
 
@@ -18,33 +23,21 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-std::optional<double> number(std::string_view word) {
-  unsigned long long value = 0;
-  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failed != std::errc() || end != word.data() + word.size()) {
-    return std::nullopt;
-  }
-  return static_cast<double>(value);
-}
-
 /// "cpu3 user nice system idle iowait irq softirq steal ...".
 enum column { user, nice, system_time, idle, iowait, irq, softirq, steal, columns };
 
 std::optional<std::pair<int, std::array<double, columns>>> parse_line(std::string_view line) {
   const std::string_view name = next_word(line);
-  if (!name.starts_with("cpu") || name.size() == 3) {
-    return std::nullopt;
-  }
-  const auto id = number(name.substr(3));
+  const auto id = name.starts_with("cpu") ? parse_number<int>(name.substr(3)) : std::nullopt;
   std::array<double, columns> times{};
   for (double& each : times) {
-    const auto value = number(next_word(line));
+    const auto value = parse_number<std::uint64_t>(next_word(line));
     if (!value) {
       return std::nullopt;
     }
-    each = *value;
+    each = static_cast<double>(*value);
   }
-  return id ? std::optional(std::pair(static_cast<int>(*id), times)) : std::nullopt;
+  return id ? std::optional(std::pair(*id, times)) : std::nullopt;
 }
 
 } // namespace
@@ -63,9 +56,7 @@ std::optional<processor_ticks> parse_ticks(std::string_view proc_stat, const cpu
     any = true;
     sum.busy += times[user] + times[nice] + times[system_time] + times[irq] + times[softirq];
     sum.stolen += times[steal];
-    for (const double each : times) {
-      sum.all += each;
-    }
+    sum.all += std::accumulate(times.begin(), times.end(), 0.0);
   }
   return any ? std::optional(sum) : std::nullopt;
 }
@@ -81,9 +72,10 @@ std::optional<double> parse_own_ticks(std::string_view proc_self_stat) {
   for (int i = 0; i < fields_before_utime; ++i) {
     (void)next_word(rest);
   }
-  const auto in_user = number(next_word(rest));
-  const auto in_kernel = number(next_word(rest));
-  return in_user && in_kernel ? std::optional(*in_user + *in_kernel) : std::nullopt;
+  const auto in_user = parse_number<std::uint64_t>(next_word(rest));
+  const auto in_kernel = parse_number<std::uint64_t>(next_word(rest));
+  return in_user && in_kernel ? std::optional(static_cast<double>(*in_user + *in_kernel))
+                              : std::nullopt;
 }
 
 watched_time& watched_time::operator+=(const watched_time& more) noexcept {
@@ -108,10 +100,10 @@ std::optional<disturbance> watched_time::shares() const noexcept {
 
 std::optional<double> frequency_mhz(sys::kernel& from, cpu_id cpu) {
   const std::string path =
-      "/sys/devices/system/cpu/cpu" + std::to_string(to_int(cpu)) + "/cpufreq/scaling_cur_freq";
+      fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu);
   const auto text = from.read_file(path.c_str());
-  const auto khz = text ? number(text.value) : std::nullopt;
-  return khz ? std::optional(*khz / 1000) : std::nullopt;
+  const auto khz = text ? parse_number<std::uint64_t>(text.value) : std::nullopt;
+  return khz ? std::optional(static_cast<double>(*khz) / 1000) : std::nullopt;
 }
 
 watch::watch(sys::kernel& from, const topology& on, cpu_set cpus)

@@ -1,10 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "measure/kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdio>
 
+#include <fmt/core.h>
 #include <hwy/targets.h>
 
 #include "measure/kernels_simd.hpp"
@@ -22,24 +23,24 @@ double run(const operands& part) noexcept {
 using enum kernel_id;
 
 constexpr std::array<kernel, static_cast<std::size_t>(count)> table{{
-    {load, "load", "x^=a[i]", 1, 1, 0, 0, false, "load", run<load>},
-    {sum, "sum", "x+=a[i]", 1, 1, 0, 1, false, "sum", run<sum>},
-    {store, "store", "a[i]=s", 1, 0, 1, 0, false, "store", run<store>},
-    {copy, "copy", "a[i]=b[i]", 2, 1, 1, 0, false, "copy", run<copy>},
-    {update, "update", "a[i]=s*a[i]", 1, 1, 1, 1, false, "update", run<update>},
-    {scale, "scale", "a[i]=s*b[i]", 2, 1, 1, 1, false, "", run<scale>},
-    {add, "add", "a[i]=b[i]+c[i]", 3, 2, 1, 1, false, "", run<add>},
-    {triad, "triad", "a[i]=b[i]+s*c[i]", 3, 2, 1, 2, false, "stream", run<triad>},
-    {schoenauer, "schoenauer", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, 2, false, "triad", run<schoenauer>},
-    {store_nt, "store_nt", "a[i]=s", 1, 0, 1, 0, true, "store_mem", run<store_nt>},
-    {copy_nt, "copy_nt", "a[i]=b[i]", 2, 1, 1, 0, true, "copy_mem", run<copy_nt>},
-    {scale_nt, "scale_nt", "a[i]=s*b[i]", 2, 1, 1, 1, true, "", run<scale_nt>},
-    {add_nt, "add_nt", "a[i]=b[i]+c[i]", 3, 2, 1, 1, true, "", run<add_nt>},
-    {triad_nt, "triad_nt", "a[i]=b[i]+s*c[i]", 3, 2, 1, 2, true, "stream_mem", run<triad_nt>},
-    {schoenauer_nt, "schoenauer_nt", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, 2, true, "triad_mem",
+    {load, "load", "x^=a[i]", 1, 1, 0, false, "load", run<load>},
+    {sum, "sum", "x+=a[i]", 1, 1, 0, false, "sum", run<sum>},
+    {store, "store", "a[i]=s", 1, 0, 1, false, "store", run<store>},
+    {copy, "copy", "a[i]=b[i]", 2, 1, 1, false, "copy", run<copy>},
+    {update, "update", "a[i]=s*a[i]", 1, 1, 1, false, "update", run<update>},
+    {scale, "scale", "a[i]=s*b[i]", 2, 1, 1, false, "", run<scale>},
+    {add, "add", "a[i]=b[i]+c[i]", 3, 2, 1, false, "", run<add>},
+    {triad, "triad", "a[i]=b[i]+s*c[i]", 3, 2, 1, false, "stream", run<triad>},
+    {schoenauer, "schoenauer", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, false, "triad", run<schoenauer>},
+    {store_nt, "store_nt", "a[i]=s", 1, 0, 1, true, "store_mem", run<store_nt>},
+    {copy_nt, "copy_nt", "a[i]=b[i]", 2, 1, 1, true, "copy_mem", run<copy_nt>},
+    {scale_nt, "scale_nt", "a[i]=s*b[i]", 2, 1, 1, true, "", run<scale_nt>},
+    {add_nt, "add_nt", "a[i]=b[i]+c[i]", 3, 2, 1, true, "", run<add_nt>},
+    {triad_nt, "triad_nt", "a[i]=b[i]+s*c[i]", 3, 2, 1, true, "stream_mem", run<triad_nt>},
+    {schoenauer_nt, "schoenauer_nt", "a[i]=b[i]+c[i]*d[i]", 4, 3, 1, true, "triad_mem",
      run<schoenauer_nt>},
-    {strided_load, "strided_load", "x^=a[k*stride]", 1, 1, 0, 0, false, "", run<strided_load>},
-    {random_load, "random_load", "x^=a[random(k)]", 1, 1, 0, 0, false, "", run<random_load>},
+    {strided_load, "strided_load", "x^=a[k*stride]", 1, 1, 0, false, "", run<strided_load>},
+    {random_load, "random_load", "x^=a[random(k)]", 1, 1, 0, false, "", run<random_load>},
 }};
 
 constexpr std::size_t line_elements = line_bytes / sizeof(double);
@@ -112,9 +113,7 @@ double expected_element(kernel_id id, std::size_t i, std::size_t sweeps) {
 }
 
 std::string difference(const std::string& what, double found, double expected) {
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(), " is %.17g, not %.17g", found, expected);
-  return what + text.data();
+  return fmt::format("{} is {:.17g}, not {:.17g}", what, found, expected);
 }
 
 bool same(double x, double y) {
@@ -150,12 +149,9 @@ std::span<const kernel> kernels() noexcept {
 const kernel* find_kernel(std::string_view name_or_alias) noexcept {
   if (name_or_alias.empty())
     return nullptr;
-  for (const kernel& k : table)
-    if (k.name == name_or_alias)
-      return &k;
-  for (const kernel& k : table)
-    if (k.likwid == name_or_alias)
-      return &k;
+  for (const auto name : {&kernel::name, &kernel::likwid})
+    if (const auto* const k = std::ranges::find(table, name_or_alias, name); k != table.end())
+      return k;
   return nullptr;
 }
 
@@ -170,14 +166,13 @@ void fill(const kernel& k, const operands& part) noexcept {
 std::optional<std::string> verify(const kernel& k, const operands& part, std::size_t sweeps,
                                   double result) {
   if (const double expected = expected_reduction(k, part); sweeps != 0 && !same(result, expected))
-    return difference("the result of " + std::string(k.name), result, expected);
+    return difference(fmt::format("the result of {}", k.name), result, expected);
   for (std::size_t array = 0; array < k.arrays; ++array) {
     for (std::size_t i = 0; i < part.elements; ++i) {
       const double expected =
           array == 0 && k.stores != 0 ? expected_element(k.id, i, sweeps) : first_value(array, i);
       if (const double found = part.arrays[array][i]; !same(found, expected))
-        return difference(std::string(1, "abcd"[array]) + "[" + std::to_string(i) + "]", found,
-                          expected);
+        return difference(fmt::format("{}[{}]", "abcd"[array], i), found, expected);
     }
   }
   return std::nullopt;

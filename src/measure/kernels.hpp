@@ -60,9 +60,8 @@ struct kernel {
   std::string_view name;
   std::string_view formula;
   unsigned arrays; ///< how many of a, b, c, d it uses, from a on
-  unsigned loads;  ///< streams read by each access; the next two likewise
+  unsigned loads;  ///< streams read by each access; stores likewise
   unsigned stores;
-  unsigned flops;
   bool streaming;          ///< stores bypass the caches
   std::string_view likwid; ///< the word of likwid-bench for the same accesses, or empty
 

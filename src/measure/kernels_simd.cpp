@@ -2,6 +2,7 @@
 #include "measure/kernels_simd.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <type_traits>
 
@@ -148,7 +149,7 @@ struct addition {
 /// an index does not fuse with its join into one micro-operation, which costs 5 % of the bandwidth
 /// on an Emerald Rapids.
 template <class Join>
-HWY_NOINLINE double reduce(const operands part) {
+HWY_NOINLINE double reduce(const operands part, double) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   const double* at = part.arrays[0];
@@ -188,7 +189,7 @@ std::uint64_t bits_at(const double* element) {
   return std::bit_cast<std::uint64_t>(*element);
 }
 
-HWY_NOINLINE std::uint64_t strided(const operands part) {
+HWY_NOINLINE double strided(const operands part, double) {
   const std::size_t stride = std::max<std::size_t>(part.stride_bytes / sizeof(double), 1);
   const double* const a = part.arrays[0];
   std::uint64_t x0 = 0, x1 = 0, x2 = 0, x3 = 0;
@@ -202,10 +203,10 @@ HWY_NOINLINE std::uint64_t strided(const operands part) {
   }
   for (std::size_t k = 0; k < left; ++k)
     x0 ^= bits_at(at + k * stride);
-  return x0 ^ x1 ^ x2 ^ x3;
+  return std::bit_cast<double>(x0 ^ x1 ^ x2 ^ x3);
 }
 
-HWY_NOINLINE std::uint64_t at_random(const operands part) {
+HWY_NOINLINE double at_random(const operands part, double) {
   constexpr std::size_t line = line_bytes / sizeof(double);
   const std::size_t lines = part.elements / line + (part.elements % line != 0);
   const double* const a = part.arrays[0];
@@ -217,49 +218,33 @@ HWY_NOINLINE std::uint64_t at_random(const operands part) {
   }
   for (; k < lines; ++k)
     x0 ^= bits_at(a + below(scramble(k), lines) * line);
-  return x0 ^ x1;
+  return std::bit_cast<double>(x0 ^ x1);
 }
 
+/// In the order of kernel_id.
+constexpr auto loops = std::to_array<double (*)(operands, double)>({
+    reduce<bits>,
+    reduce<addition>,
+    map<constant, false>,
+    map<copied, false>,
+    map<scaled<0>, false>,
+    map<scaled<1>, false>,
+    map<added, false>,
+    map<scaled_and_added, false>,
+    map<multiplied_and_added, false>,
+    map<constant, true>,
+    map<copied, true>,
+    map<scaled<1>, true>,
+    map<added, true>,
+    map<scaled_and_added, true>,
+    map<multiplied_and_added, true>,
+    strided,
+    at_random,
+});
+static_assert(loops.size() == static_cast<std::size_t>(kernel_id::count));
+
 double run(kernel_id id, const operands& part, double s) {
-  switch (id) {
-  case kernel_id::load:
-    return reduce<bits>(part);
-  case kernel_id::sum:
-    return reduce<addition>(part);
-  case kernel_id::store:
-    return map<constant, false>(part, s);
-  case kernel_id::copy:
-    return map<copied, false>(part, s);
-  case kernel_id::update:
-    return map<scaled<0>, false>(part, s);
-  case kernel_id::scale:
-    return map<scaled<1>, false>(part, s);
-  case kernel_id::add:
-    return map<added, false>(part, s);
-  case kernel_id::triad:
-    return map<scaled_and_added, false>(part, s);
-  case kernel_id::schoenauer:
-    return map<multiplied_and_added, false>(part, s);
-  case kernel_id::store_nt:
-    return map<constant, true>(part, s);
-  case kernel_id::copy_nt:
-    return map<copied, true>(part, s);
-  case kernel_id::scale_nt:
-    return map<scaled<1>, true>(part, s);
-  case kernel_id::add_nt:
-    return map<added, true>(part, s);
-  case kernel_id::triad_nt:
-    return map<scaled_and_added, true>(part, s);
-  case kernel_id::schoenauer_nt:
-    return map<multiplied_and_added, true>(part, s);
-  case kernel_id::strided_load:
-    return std::bit_cast<double>(strided(part));
-  case kernel_id::random_load:
-    return std::bit_cast<double>(at_random(part));
-  case kernel_id::count:
-    break;
-  }
-  return 0;
+  return loops[static_cast<std::size_t>(id)](part, s);
 }
 
 std::int64_t target() {

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace nodewise::measure {
@@ -72,7 +73,7 @@ node_id read_node(const json_field& field) {
 double read_amount(const json_field& field) {
   const double value = field.number();
   if (!(value >= 0) || value > 1e30) {
-    field.refuse("a number that nobody measured", "write 0 or more");
+    field.refuse(fmt::format("{} is below 0 or above 1e30", value), "write 0 or more");
   }
   return value;
 }
@@ -106,12 +107,13 @@ std::vector<std::size_t> read_visits(const std::optional<json_field>& field, std
     all.push_back(each.whole_number(1, std::max<std::size_t>(samples, 1)));
     sum += all.back();
     if (sum > samples) {
-      each.refuse("visits have more samples than there are", "write how many samples each took");
+      each.refuse("the visits have more samples than the figure",
+                  "write the number of samples of each visit");
     }
   }
   if (sum != samples) {
-    field->refuse("visits have " + std::to_string(sum) + " samples of " + std::to_string(samples),
-                  "write how many samples each took");
+    field->refuse(fmt::format("the visits have {} samples, the figure {}", sum, samples),
+                  "write the number of samples of each visit");
   }
   return all;
 }
@@ -126,7 +128,7 @@ record read_record(const json_field& of) {
   const json_field name = of.at("experiment");
   const auto experiment = parse_experiment(name.text());
   if (!experiment) {
-    name.refuse("there is no experiment '" + name.text() + "'",
+    name.refuse(fmt::format("there is no experiment '{}'", name.text()),
                 "write bandwidth, latency, contention, ...");
   }
   made.of = *experiment;

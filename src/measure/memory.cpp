@@ -2,16 +2,22 @@
 #include "measure/memory.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include <nodewise/distribution.hpp>
-#include <nodewise/error.hpp>
+
+#include "base/parse_number.hpp"
+#include "topology/small_file.hpp"
 
 namespace nodewise::measure {
 
 namespace {
+
+using topology_detail::leading_number;
+using topology_detail::take_until;
 
 /// The size of a transparent huge page on x86-64: smaller blocks could not hold one, and each block
 /// costs a policy.
@@ -36,34 +42,17 @@ std::vector<node_id> turns(std::span<const node_id> nodes, std::span<const std::
   return order;
 }
 
-std::optional<std::uintptr_t> hexadecimal(std::string_view text) {
-  std::uintptr_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return failed == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                   : std::nullopt;
-}
-
 /// Parses "7f00-7f80 rw-p 00000000 00:00 0"; nullopt for the lines below such a header.
 std::optional<address_range> parse_header(std::string_view line) {
-  const std::string_view range = line.substr(0, line.find(' '));
-  const std::size_t dash = range.find('-');
-  if (dash == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const auto first = hexadecimal(range.substr(0, dash));
-  const auto last = hexadecimal(range.substr(dash + 1));
+  std::string_view range = line.substr(0, line.find(' '));
+  const auto first = parse_number<std::uintptr_t>(take_until(range, '-'), 16);
+  const auto last = parse_number<std::uintptr_t>(range, 16);
   return first && last ? std::optional(address_range{*first, *last}) : std::nullopt;
 }
 
-/// The bytes in a line such as "AnonHugePages:   2048 kB".
-std::optional<std::uint64_t> parse_bytes(std::string_view line, std::string_view name) {
-  if (!line.starts_with(name)) {
-    return std::nullopt;
-  }
-  line.remove_prefix(std::min(line.find_first_not_of(' ', name.size()), line.size()));
-  std::uint64_t kib = 0;
-  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), kib);
-  return failed == std::errc() ? std::optional(kib << 10) : std::nullopt;
+/// The bytes in a line such as "AnonHugePages:   2048 kB"; 0 for other lines.
+std::uint64_t parse_bytes(std::string_view line, std::string_view name) {
+  return line.starts_with(name) ? leading_number(line.substr(name.size())).value_or(0) << 10 : 0;
 }
 
 } // namespace
@@ -91,15 +80,14 @@ std::optional<double> share_in_huge_pages(std::string_view smaps,
   std::uint64_t huge = 0;
   bool meets = false;
   while (!smaps.empty()) {
-    const std::string_view line = smaps.substr(0, smaps.find('\n'));
-    smaps.remove_prefix(std::min(line.size() + 1, smaps.size()));
+    const std::string_view line = take_until(smaps, '\n');
     if (const auto mapping = parse_header(line)) {
       meets = std::ranges::any_of(ranges, [&](const address_range& each) {
         return mapping->first < each.last && each.first < mapping->last;
       });
     } else if (meets) {
-      resident += parse_bytes(line, "Rss:").value_or(0);
-      huge += parse_bytes(line, "AnonHugePages:").value_or(0);
+      resident += parse_bytes(line, "Rss:");
+      huge += parse_bytes(line, "AnonHugePages:");
     }
   }
   return resident == 0 ? std::nullopt
@@ -125,8 +113,8 @@ void look_at_memory(const bench& with, std::span<const region> memory, outcome& 
   }
   constexpr double enough = 0.99;
   if (into.on_node && *into.on_node < enough) {
-    into.unavailable = "only " + std::to_string(static_cast<int>(*into.on_node * 100)) +
-                       " % of the pages came to the node that was asked for";
+    into.unavailable = fmt::format("only {} % of the pages are on the requested node",
+                                   static_cast<int>(*into.on_node * 100));
   }
 }
 

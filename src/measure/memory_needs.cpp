@@ -2,7 +2,8 @@
 #include "measure/memory_needs.hpp"
 
 #include <map>
-#include <string>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -54,17 +55,14 @@ class needs {
   std::map<node_id, std::uint64_t> bytes_;
 };
 
-std::string mebibytes(std::uint64_t bytes) {
-  return std::to_string(bytes >> 20) + " MiB";
-}
-
-[[noreturn]] void refuse(const point& what, std::uint64_t bytes, const std::string& where,
+[[noreturn]] void refuse(const point& what, std::uint64_t bytes, std::string_view where,
                          std::uint64_t there) {
-  throw error(error_kind::usage,
-              mebibytes(bytes) + " of buffers for " + std::string(to_string(what.of)) + ": " +
-                  what.label,
-              where + " has " + mebibytes(there) + " to give",
-              "ask for less, with --size or in the workgroup; nodewise sweep frees page cache");
+  throw error(
+      error_kind::usage,
+      fmt::format("{} MiB of buffers for {}: {}", bytes >> 20, to_string(what.of), what.label),
+      fmt::format("{} has only {} MiB available", where, there >> 20),
+      "use smaller buffers (--size, or the size in the workgroup), or free page cache with "
+      "`nodewise drop-cache`");
 }
 
 } // namespace
@@ -80,7 +78,7 @@ void require_memory(const topology& on, std::span<const point> points,
       for (std::size_t i = 0; i < nodes.size(); ++i) {
         const std::uint64_t there = memory.of(nodes[i], i);
         if (nodes[i].id == id && nodes[i].memory_bytes != 0 && bytes > there) {
-          refuse(each, bytes, "node " + std::to_string(to_int(id)), there);
+          refuse(each, bytes, fmt::format("node {}", id), there);
         }
       }
     }

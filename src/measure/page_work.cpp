@@ -36,13 +36,13 @@ void require_pages(const point& what, outcome& into) {
   if (what.pages == page_size::transparent_huge && into.in_huge_pages.value_or(0) < most) {
     into.samples.clear();
     into.unavailable = "the kernel gave base pages: /sys/kernel/mm/transparent_hugepage/enabled is "
-                       "never, or memory is in pieces";
+                       "never, or memory is fragmented";
   }
 }
 
 } // namespace
 
-void run_touch(const point& what, const touch_work& does, const bench& with, outcome& into) {
+void run_work(const point& what, const touch_work& does, const bench& with, outcome& into) {
   const patience waiting(with, into);
   const std::size_t page = with.kernel->base_page_bytes();
   do {
@@ -71,8 +71,7 @@ void run_touch(const point& what, const touch_work& does, const bench& with, out
   } while (!waiting.has_enough(into));
 }
 
-void run_migration(const point& what, const migration_work& does, const bench& with,
-                   outcome& into) {
+void run_work(const point& what, const migration_work& does, const bench& with, outcome& into) {
   const patience waiting(with, into);
   const std::size_t page = with.kernel->base_page_bytes();
   do {
@@ -93,9 +92,9 @@ void run_migration(const point& what, const migration_work& does, const bench& w
       }
     });
     if (into.unavailable.empty() && moved.moved == 0) {
-      into.unavailable = moved.refused.empty()
-                             ? "no page was moved"
-                             : "to move pages: " + errno_text(moved.refused.front().errno_value);
+      into.unavailable = moved.refused.empty() ? "no page was moved"
+                                               : "cannot move pages: " +
+                                                     errno_text(moved.refused.front().errno_value);
     }
     if (!into.unavailable.empty()) {
       return;

@@ -8,9 +8,9 @@
 namespace nodewise::measure {
 
 /// Threads write a byte to each base page of fresh memory, each to a part of its own.
-void run_touch(const point& what, const touch_work& does, const bench& with, outcome& into);
+void run_work(const point& what, const touch_work& does, const bench& with, outcome& into);
 
 /// One thread migrates pages from one node to another.
-void run_migration(const point& what, const migration_work& does, const bench& with, outcome& into);
+void run_work(const point& what, const migration_work& does, const bench& with, outcome& into);
 
 } // namespace nodewise::measure

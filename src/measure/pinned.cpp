@@ -4,10 +4,11 @@
 #include <atomic>
 #include <exception>
 #include <latch>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <nodewise/affinity.hpp>
 #include <nodewise/error.hpp>
@@ -51,7 +52,7 @@ void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size
     }
   }
   if (refused != 0) {
-    throw error(error_kind::system, std::to_string(cpus.size()) + " threads", "",
+    throw error(error_kind::system, fmt::format("cannot start {} threads", cpus.size()), "",
                 "raise the limit of processes: ulimit -u", refused);
   }
   for (const std::exception_ptr& each : failures) {

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 #include <nodewise/team_layout.hpp>
@@ -40,13 +41,6 @@ std::vector<node_cores> cores_by_node(const topology& on) {
   return all;
 }
 
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
-std::string number(cpu_id cpu) {
-  return std::to_string(to_int(cpu));
-}
-
 /// 1, 2, 3, 4, 6, 8, 12, 16, ... and `most`.
 std::vector<std::size_t> steps_to(std::size_t most) {
   std::vector<std::size_t> steps;
@@ -73,49 +67,23 @@ class planner {
       memories_.push_back(node);
     }
     if (nodes_.empty() || memories_.empty()) {
-      throw error(error_kind::usage, "to measure this machine",
-                  nodes_.empty() ? "no processor that is allowed belongs to a node"
-                                 : "no node that is allowed has memory",
-                  "see what this process may use: nodewise topo");
+      throw error(error_kind::usage, "measuring this machine",
+                  nodes_.empty() ? "no allowed processor belongs to a node"
+                                 : "no allowed node has memory",
+                  "`nodewise topo` shows what this process may use");
     }
   }
 
   std::vector<point> plan() {
     for (const experiment each : what_.experiments) {
-      (this->*method(each))();
+      (this->*methods[static_cast<std::size_t>(each)])();
     }
     return std::move(points_);
   }
 
  private:
   using planning = void (planner::*)();
-  static planning method(experiment of) {
-    switch (of) {
-    case experiment::bandwidth:
-      return &planner::bandwidth;
-    case experiment::latency:
-      return &planner::latency;
-    case experiment::contention:
-      return &planner::contention;
-    case experiment::kernels:
-      return &planner::every_kernel;
-    case experiment::interleave:
-      return &planner::interleave;
-    case experiment::scaling:
-      return &planner::scaling;
-    case experiment::mixes:
-      return &planner::mixes;
-    case experiment::loaded_latency:
-      return &planner::loaded_latency;
-    case experiment::transfer:
-      return &planner::transfer;
-    case experiment::touch:
-      return &planner::touch;
-    case experiment::migration:
-      break;
-    }
-    return &planner::migration;
-  }
+  static const std::array<planning, experiments> methods; ///< in the order of the enumeration
 
   void add(experiment of, std::string label, work does, node_id from = unknown_node,
            node_id to = unknown_node, std::optional<page_size> pages = {}) {
@@ -125,8 +93,8 @@ class planner {
   static const kernel& named(std::string_view name) {
     const kernel* const found = find_kernel(name);
     if (found == nullptr) {
-      throw error(error_kind::usage, "kernel '" + std::string(name) + "'", "there is none",
-                  "nodewise measure --help names them");
+      throw error(error_kind::usage, fmt::format("kernel '{}'", name), "there is no such kernel",
+                  "`nodewise measure --help` lists them");
     }
     return *found;
   }
@@ -159,36 +127,34 @@ class planner {
   }
   /// The size of arrays that only these cores sweep over.
   [[nodiscard]] std::uint64_t bytes_for(const std::vector<cpu_id>& cpus) const {
-    cpu_set all;
-    for (const cpu_id cpu : cpus) {
-      all.insert(cpu);
-    }
-    return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, all), bytes_);
+    return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, set_of(cpus)), bytes_);
   }
   static std::string way(node_id from, node_id to) {
-    return "node " + number(from) + " -> node " + number(to);
+    return fmt::format("node {} -> node {}", from, to);
   }
 
-  void bandwidth() {
+  /// One point for each node's processors and each memory.
+  template <class Make>
+  void add_pairs(experiment of, const Make& make) {
     for (const node_cores& from : nodes_) {
       for (const node_id to : memories_) {
-        add(experiment::bandwidth, way(from.node, to),
-            stream_work{{{&named("load"), from.cpus, {to}, {}, bytes_for(from.cpus)}}}, from.node,
-            to);
+        add(of, way(from.node, to), make(from.cpus, to), from.node, to);
       }
     }
   }
+  void bandwidth() {
+    add_pairs(experiment::bandwidth, [this](const std::vector<cpu_id>& cpus, node_id to) {
+      return stream_work{{{&named("load"), cpus, {to}, {}, bytes_for(cpus)}}};
+    });
+  }
   void latency() {
-    for (const node_cores& from : nodes_) {
-      for (const node_id to : memories_) {
-        add(experiment::latency, way(from.node, to),
-            chase_work{from.cpus.front(), to, chain_bytes(from.cpus.front())}, from.node, to);
-      }
-    }
+    add_pairs(experiment::latency, [this](const std::vector<cpu_id>& cpus, node_id to) {
+      return chase_work{cpus.front(), to, chain_bytes(cpus.front())};
+    });
   }
   void contention() {
     for (const node_id to : memories_) {
-      add(experiment::contention, "all -> node " + number(to),
+      add(experiment::contention, fmt::format("all -> node {}", to),
           stream_work{{{&named("load"), all_cpus(), {to}, {}, bytes_}}}, unknown_node, to);
     }
   }
@@ -227,7 +193,7 @@ class planner {
     const std::span<const cpu_id> cpus = first.cpus;
     for (const std::size_t threads : steps_to(first.cpus.size())) {
       const auto some = cpus.first(threads);
-      add(experiment::scaling, counted(threads, "thread") + " of node " + number(first.node),
+      add(experiment::scaling, fmt::format("{} of node {}", counted(threads, "thread"), first.node),
           stream_work{{{&load, {some.begin(), some.end()}, {near(first.node)}, {}, bytes_}}},
           first.node, near(first.node));
     }
@@ -269,7 +235,7 @@ class planner {
     // From the first core to another of its node, and to the first core of every other node.
     const node_cores& home = nodes_.front();
     const auto pair = [&](cpu_id to) {
-      add(experiment::transfer, "cpu " + number(home.cpus.front()) + " -> cpu " + number(to),
+      add(experiment::transfer, fmt::format("cpu {} -> cpu {}", home.cpus.front(), to),
           transfer_work{home.cpus.front(), to, near(home.node)});
     };
     if (home.cpus.size() > 1) {
@@ -282,14 +248,13 @@ class planner {
   void touch() {
     const node_cores& first = nodes_.front();
     const node_id memory = near(first.node);
-    for (const auto& [pages, name] : {std::pair{page_size::base, "base pages"},
-                                      {page_size::transparent_huge, "transparent huge pages"}}) {
-      for (const bool all : {false, true}) {
-        if (all && first.cpus.size() == 1) {
-          continue;
-        }
-        const std::vector<cpu_id> cpus = all ? first.cpus : std::vector<cpu_id>{first.cpus.front()};
-        add(experiment::touch, std::string(name) + ", " + counted(cpus.size(), "thread"),
+    std::vector<std::vector<cpu_id>> teams = {{first.cpus.front()}};
+    if (first.cpus.size() > 1) {
+      teams.push_back(first.cpus);
+    }
+    for (const auto& [pages, name] : two_page_sizes) {
+      for (const std::vector<cpu_id>& cpus : teams) {
+        add(experiment::touch, fmt::format("{}, {}", name, counted(cpus.size(), "thread")),
             touch_work{cpus, memory, std::min(bytes_, 512 * mebibyte)}, first.node, memory, pages);
       }
     }
@@ -301,16 +266,18 @@ class planner {
     const node_cores& first = nodes_.front();
     const node_id from = near(first.node);
     for (const node_id to : memories_) {
-      for (const auto& [pages, name] : {std::pair{page_size::base, "base pages"},
-                                        {page_size::transparent_huge, "transparent huge pages"}}) {
+      for (const auto& [pages, name] : two_page_sizes) {
         if (to != from) {
-          add(experiment::migration, way(from, to) + ", " + name,
+          add(experiment::migration, fmt::format("{}, {}", way(from, to), name),
               migration_work{first.cpus.front(), from, to, std::min(bytes_, 128 * mebibyte)}, from,
               to, pages);
         }
       }
     }
   }
+
+  static constexpr std::array<std::pair<page_size, std::string_view>, 2> two_page_sizes = {
+      {{page_size::base, "base pages"}, {page_size::transparent_huge, "transparent huge pages"}}};
 
   const topology& on_;
   const scope& what_;
@@ -320,7 +287,20 @@ class planner {
   std::vector<point> points_;
 };
 
+const std::array<planner::planning, experiments> planner::methods = {
+    &planner::bandwidth,  &planner::latency, &planner::contention, &planner::every_kernel,
+    &planner::interleave, &planner::scaling, &planner::mixes,      &planner::loaded_latency,
+    &planner::transfer,   &planner::touch,   &planner::migration};
+
 } // namespace
+
+cpu_set set_of(std::span<const cpu_id> cpus) {
+  cpu_set all;
+  for (const cpu_id cpu : cpus) {
+    all.insert(cpu);
+  }
+  return all;
+}
 
 std::string_view unit_of(const point& what) noexcept {
   return more_is_better(what) ? "GB/s" : "ns";

@@ -4,7 +4,6 @@
 // plan for machines that they do not run on.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -78,6 +77,8 @@ struct point {
   page_size pages = page_size::automatic;
   measure::work work;
 };
+
+[[nodiscard]] cpu_set set_of(std::span<const cpu_id> cpus);
 
 /// "GB/s" (10^9) or "ns".
 [[nodiscard]] std::string_view unit_of(const point& what) noexcept;

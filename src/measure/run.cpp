@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/core.h>
+
 #include <nodewise/affinity.hpp>
 #include <nodewise/error.hpp>
 
@@ -14,14 +16,6 @@
 namespace nodewise::measure {
 
 namespace {
-
-cpu_set set_of(const std::vector<cpu_id>& cpus) {
-  cpu_set all;
-  for (const cpu_id cpu : cpus) {
-    all.insert(cpu);
-  }
-  return all;
-}
 
 /// Every processor that a point's threads run on.
 struct processors_of {
@@ -53,18 +47,6 @@ bool agree(std::span<const double> samples) {
   return high - low <= apart * high;
 }
 
-struct runner {
-  const point& what;
-  const bench& with;
-  outcome& into;
-
-  void operator()(const stream_work& does) const { run_streams(what, does, with, into); }
-  void operator()(const chase_work& does) const { run_chase(what, does, with, into); }
-  void operator()(const transfer_work& does) const { run_transfer(what, does, with, into); }
-  void operator()(const touch_work& does) const { run_touch(what, does, with, into); }
-  void operator()(const migration_work& does) const { run_migration(what, does, with, into); }
-};
-
 } // namespace
 
 patience::patience(const bench& with, const outcome& before)
@@ -81,7 +63,7 @@ bool patience::has_enough(const outcome& so_far) const {
 }
 
 std::string mark_of(const point& what) {
-  return std::string(to_string(what.of)) + ": " + what.label;
+  return fmt::format("{}: {}", to_string(what.of), what.label);
 }
 
 void visit_point(const point& what, const bench& with, outcome& into) {
@@ -92,11 +74,11 @@ void visit_point(const point& what, const bench& with, outcome& into) {
   (void)try_set_thread_affinity(processors);
   const watch others(*with.kernel, *with.on, processors);
   try {
-    std::visit(runner{what, with, into}, what.work);
+    std::visit([&](const auto& does) { run_work(what, does, with, into); }, what.work);
   } catch (const error& e) {
     // Keep the samples of earlier visits.
     if (into.samples.empty()) {
-      into.unavailable = e.asked() + ": " + e.answered();
+      into.unavailable = fmt::format("{}: {}", e.asked(), e.answered());
     }
   }
   if (into.samples.size() > before) {

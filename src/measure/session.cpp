@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include <nodewise/advice.hpp>
 

@@ -46,20 +46,6 @@ std::vector<double> medians_of_visits(std::span<const double> samples,
   return medians;
 }
 
-/// The confidence interval of the median of sorted values.
-struct interval {
-  double low;
-  double high;
-  double confidence;
-
-  explicit interval(std::span<const double> sorted) {
-    const median_bounds bounds = bounds_of_median(sorted.size());
-    low = sorted[bounds.first];
-    high = sorted[bounds.last];
-    confidence = bounds.confidence;
-  }
-};
-
 double middle_half(std::span<const double> sorted) {
   return quantile(sorted, 0.75) - quantile(sorted, 0.25);
 }
@@ -122,14 +108,14 @@ estimate summarize(std::span<const double> samples, std::span<const std::size_t>
     return {};
   }
   const std::vector<double> sorted = in_order(samples);
-  const interval of_samples(sorted);
+  const median_bounds of_samples = bounds_of_median(sorted.size());
   const std::vector<double> medians = medians_of_visits(samples, visits);
-  const interval of_visits(medians);
+  const median_bounds of_visits = bounds_of_median(medians.size());
   return {.samples = sorted.size(),
           .visits = medians.size(),
           .median = quantile(medians, 0.5),
-          .low = std::min(of_samples.low, of_visits.low),
-          .high = std::max(of_samples.high, of_visits.high),
+          .low = std::min(sorted[of_samples.first], medians[of_visits.first]),
+          .high = std::max(sorted[of_samples.last], medians[of_visits.last]),
           .confidence = of_visits.confidence,
           .p25 = quantile(sorted, 0.25),
           .p75 = quantile(sorted, 0.75),

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <span>
-#include <utility>
 
 namespace nodewise::measure {
 

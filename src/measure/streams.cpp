@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/array.hpp>
 #include <nodewise/error.hpp>
 #include <nodewise/marker.h>
@@ -51,8 +53,7 @@ class sampling {
   [[nodiscard]] std::optional<std::string> wrong() const {
     for (std::size_t k = 0; k < wrong_.size(); ++k) {
       if (wrong_[k]) {
-        return std::string(arrays_.parts()[k].does->name) + " on cpu " +
-               std::to_string(to_int(cpus_[k])) + ": " + *wrong_[k];
+        return fmt::format("{} on cpu {}: {}", arrays_.parts()[k].does->name, cpus_[k], *wrong_[k]);
       }
     }
     return std::nullopt;
@@ -118,9 +119,8 @@ void stream_arrays::add(const bench& with, const stream_group& group, page_size 
   const std::size_t lines = group.bytes / count / line_bytes;
   const std::size_t threads = group.cpus.size();
   if (threads == 0 || lines < threads) {
-    throw error(error_kind::usage,
-                std::to_string(group.bytes) + " bytes for " + std::to_string(threads) + " threads",
-                "not a cache line for each", "give a larger --size");
+    throw error(error_kind::usage, fmt::format("{} bytes for {} threads", group.bytes, threads),
+                "each thread needs at least one cache line", "give a larger --size");
   }
   std::array<double*, 4> bases{};
   for (std::size_t k = 0; k < count; ++k) {
@@ -158,7 +158,7 @@ double stream_arrays::counted_bytes() const noexcept {
   return bytes;
 }
 
-void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into) {
+void run_work(const point& what, const stream_work& does, const bench& with, outcome& into) {
   const patience waiting(with, into);
   do {
     sampling one(what, does, with);

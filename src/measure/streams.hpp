@@ -39,7 +39,7 @@ class stream_arrays {
 
 /// Bound threads sweep until a sample is long enough; a sample is the GB/s of all threads together,
 /// from the start of the first to the end of the last.
-void run_streams(const point& what, const stream_work& does, const bench& with, outcome& into);
+void run_work(const point& what, const stream_work& does, const bench& with, outcome& into);
 
 /// Decides whether a visit takes another sample.
 class patience {

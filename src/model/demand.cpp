@@ -2,7 +2,9 @@
 #include "model/demand.hpp"
 
 #include <algorithm>
-#include <string>
+#include <iterator>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -24,10 +26,7 @@ void add(std::vector<resource_use>& uses, std::size_t from, std::size_t resource
 
 std::vector<double> capacities_of(const machine_costs& on) {
   std::vector<double> all;
-  all.reserve(on.size() + on.links.size());
-  for (const figure& memory : on.memory) {
-    all.push_back(memory.value);
-  }
+  std::ranges::transform(on.memory, std::back_inserter(all), &figure::value);
   for (const link& each : on.links) {
     all.push_back(each.bytes_per_s.value);
   }
@@ -73,9 +72,9 @@ void check_memories(const machine_costs& on, const traffic& what) {
   for (const thread_traffic& thread : what.threads) {
     for (std::size_t n = 0; n < on.size(); ++n) {
       if (thread.read[n] + thread.written[n] > 0 && on.memory[n].value == 0) {
-        throw error(error_kind::input, "the time that traffic takes",
-                    "node " + std::to_string(to_int(on.nodes[n])) + " of it has no memory",
-                    "take the machine on which it was counted");
+        throw error(error_kind::input, "predicting the time of the traffic",
+                    fmt::format("node {} has no memory", on.nodes[n]),
+                    "use the machine on which it was counted");
       }
     }
   }

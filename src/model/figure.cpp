@@ -1,30 +1,25 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "model/figure.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace nodewise::model {
 
+namespace {
+
+constexpr std::array<std::string_view, 4> origins = {"measured", "published", "given", "assumed"};
+
+} // namespace
+
 std::string_view to_string(origin from) noexcept {
-  switch (from) {
-  case origin::measured:
-    return "measured";
-  case origin::published:
-    return "published";
-  case origin::given:
-    return "given";
-  case origin::assumed:
-    break;
-  }
-  return "assumed";
+  return origins[static_cast<std::size_t>(from)];
 }
 
 origin origin_of(std::string_view source) noexcept {
-  if (source.starts_with("measured")) {
-    return origin::measured;
-  }
-  if (source.starts_with("given")) {
-    return origin::given;
-  }
-  return source.starts_with("assumed") ? origin::assumed : origin::published;
+  const auto* const found = std::ranges::find_if(
+      origins, [&](std::string_view name) { return source.starts_with(name); });
+  return found == origins.end() ? origin::published : static_cast<origin>(found - origins.begin());
 }
 
 } // namespace nodewise::model

@@ -54,7 +54,6 @@ std::optional<page_map> in_rounds(const machine_costs& on, const loop& by) {
     return std::nullopt;
   }
   std::vector<std::size_t> nodes;
-  nodes.reserve(pages);
   for (std::size_t page = 0; page < pages; ++page) {
     const std::size_t touching = page * by.page_bytes / by.element_bytes / by.chunk();
     nodes.push_back(node_of_thread(on, by, touching % by.threads()));
@@ -94,7 +93,6 @@ page_map at_random(const machine_costs& on, const loop& by) {
   constexpr std::size_t pattern = 4096;
   random_numbers random(by.iterations());
   std::vector<std::size_t> nodes;
-  nodes.reserve(pattern);
   for (std::size_t i = 0; i < pattern; ++i) {
     nodes.push_back(node_of_thread(on, by, random.next() % by.threads()));
   }

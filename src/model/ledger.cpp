@@ -28,17 +28,13 @@ void ledger::pass(const std::vector<flow>& flows, double seconds) {
 }
 
 resource_load ledger::named(std::size_t resource) const {
-  const double capacity = share_.capacities()[resource];
-  const std::size_t links = on_.size() + on_.links.size();
-  if (resource < on_.size()) {
-    return {resource_kind::memory, resource, capacity, moved_[resource], bound_[resource]};
-  }
-  if (resource < links) {
-    return {resource_kind::link, resource - on_.size(), capacity, moved_[resource],
-            bound_[resource]};
-  }
-  return {resource_kind::core, core_nodes_[resource - links], capacity, moved_[resource],
-          bound_[resource]};
+  const std::size_t memories = on_.size();
+  const std::size_t others = memories + on_.links.size();
+  const auto [kind, at] = resource < memories ? std::pair(resource_kind::memory, resource)
+                          : resource < others
+                              ? std::pair(resource_kind::link, resource - memories)
+                              : std::pair(resource_kind::core, core_nodes_[resource - others]);
+  return {kind, at, share_.capacities()[resource], moved_[resource], bound_[resource]};
 }
 
 std::vector<resource_load> ledger::loads() const {

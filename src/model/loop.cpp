@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "model/chunks.hpp"
@@ -15,12 +17,8 @@ namespace nodewise::model {
 
 namespace {
 
-std::string number(std::size_t of) {
-  return std::to_string(of);
-}
-
 [[noreturn]] void refuse(const std::string& problem, const char* hint) {
-  throw error(error_kind::usage, "the loop whose time is asked for", problem, hint);
+  throw error(error_kind::usage, "predicting the time of the loop", problem, hint);
 }
 
 /// Arrays with the same map of pages, added up.
@@ -84,8 +82,8 @@ class mover {
 /// Little's law: a core has a number of lines in flight, each for a latency. Writes cause no wait.
 double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
   const std::size_t node = on.cores[thread.core].node;
-  const thread_traffic reads{
-      .core = thread.core, .read = thread.read, .written = std::vector<double>(on.size(), 0)};
+  thread_traffic reads = thread;
+  std::ranges::fill(reads.written, 0);
   const std::optional<figure>& latency = on.local_latency_s[node];
   if (!latency || total_bytes(reads) <= 0) {
     return unlimited;
@@ -98,9 +96,7 @@ double most_in_flight(const machine_costs& on, const loop& of, const thread_traf
 }
 
 thread_traffic mover::traffic_of(std::size_t t) {
-  thread_traffic thread{.core = loop_.cores[t],
-                        .read = std::vector<double>(on_.size(), 0),
-                        .written = std::vector<double>(on_.size(), 0)};
+  thread_traffic thread = idle_thread(loop_.cores[t], on_.size());
   const schedule& how = loop_.how;
   if (how.is_pooled() || loop_.random_access) {
     add(0, static_cast<double>(loop_.elements), thread);
@@ -189,28 +185,27 @@ iteration_range block_of(const loop& of, std::size_t t) {
 void check_loop(const machine_costs& on, const loop& what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 53U; // exact as a double
   if (what.cores.empty() || what.elements == 0 || what.arrays.empty()) {
-    refuse("no threads, elements or arrays", "give at least one of each");
+    refuse("it has no threads, elements or arrays", "give at least one of each");
   }
   if (what.element_bytes == 0 || what.page_bytes == 0 || what.line_bytes == 0) {
-    refuse("a size of 0", "give elements, pages and cache lines of at least one byte");
+    refuse("elements, pages or cache lines have a size of 0", "give sizes of at least one byte");
   }
   if (what.element_bytes > most_bytes || what.elements > most_bytes / what.element_bytes) {
-    refuse(number(what.elements) + " elements of " + number(what.element_bytes) + " bytes",
-           "give fewer; arrays end at 8 PiB");
+    refuse(fmt::format("{} elements of {} bytes are too many", what.elements, what.element_bytes),
+           "give fewer: an array has at most 8 PiB");
   }
   if (std::ranges::any_of(what.cores, [&](std::size_t core) { return core >= on.cores.size(); })) {
-    refuse("a thread on a core that is not there", "name cores of the machine");
+    refuse("a thread is on a core that does not exist", "name cores of the machine");
   }
 }
 
 traffic traffic_of(const machine_costs& on, const loop& what) {
   check_loop(on, what);
   if (what.maps.size() != what.arrays.size()) {
-    refuse(number(what.maps.size()) + " maps for " + number(what.arrays.size()) + " arrays",
+    refuse(fmt::format("there are {} maps for {} arrays", what.maps.size(), what.arrays.size()),
            "give each array a map");
   }
   traffic all;
-  all.threads.reserve(what.threads());
   mover moves(on, what);
   const bool all_alike = what.how.is_pooled() && !what.random_access;
   for (std::size_t t = 0; t < what.threads(); ++t) {

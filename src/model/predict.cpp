@@ -2,7 +2,9 @@
 #include "model/predict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -51,10 +53,7 @@ double queued_seconds(const machine_costs& on, const loop& what) {
                        static_cast<double>(what.page_bytes) / parts;
   const double core = thread_rate(on, what);
   std::vector<double> rates;
-  rates.reserve(on.size());
-  for (const figure& memory : on.memory) {
-    rates.push_back(memory.value);
-  }
+  std::ranges::transform(on.memory, std::back_inserter(rates), &figure::value);
   double seconds = 0;
   double part_rate = 0;
   std::vector<double> before; // arrays in turn have the same shares everywhere
@@ -83,53 +82,46 @@ double queued_seconds(const machine_costs& on, const loop& what) {
 } // namespace
 
 std::string_view to_string(reading of) noexcept {
-  switch (of) {
-  case reading::in_step:
-    return "in step";
-  case reading::drifting:
-    return "drifting";
-  case reading::mixed:
-    break;
-  }
-  return "mixed";
+  constexpr std::array<std::string_view, 3> names = {"mixed", "in step", "drifting"};
+  return names[static_cast<std::size_t>(of)];
 }
 
 loop_prediction predict(const machine_costs& on, const loop& what) {
   const traffic all = traffic_of(on, what);
-  loop_prediction result;
-  result.by = reading_for(what);
-  result.useful_bytes = useful_bytes(what);
-  result.told = price(on, all, what.how.is_pooled() ? work::pooled : work::fixed);
-  result.mixed_s = result.told.seconds;
+  loop_prediction made;
+  made.by = reading_for(what);
+  made.useful_bytes = useful_bytes(what);
+  made.result = price(on, all, what.how.is_pooled() ? work::pooled : work::fixed);
+  made.mixed_s = made.result.seconds;
   if (what.random_access) {
-    return result;
+    return made;
   }
   if (what.threads() > most_players) {
     if (what.how.is_pooled()) {
       // The network models memories and cores; the mix also models links and far memory.
-      result.by = reading::drifting;
-      result.drifting_s = std::max(result.mixed_s, queued_seconds(on, what));
-      result.told.seconds = *result.drifting_s;
+      made.by = reading::drifting;
+      made.drifting_s = std::max(made.mixed_s, queued_seconds(on, what));
+      made.result.seconds = *made.drifting_s;
     } else {
-      result.by = reading::mixed;
+      made.by = reading::mixed;
     }
-    return result;
+    return made;
   }
   prediction in_step = replay(on, what, pace::in_step);
-  result.in_step_s = in_step.seconds;
-  if (result.by == reading::in_step) {
-    result.told = std::move(in_step);
+  made.in_step_s = in_step.seconds;
+  if (made.by == reading::in_step) {
+    made.result = std::move(in_step);
   }
   if (drifts(what)) {
     prediction drifting = replay(on, what, pace::drifting);
     // A rate does not include the wait for the last thread; the mix does.
-    drifting.seconds = std::max(drifting.seconds, result.mixed_s);
-    result.drifting_s = drifting.seconds;
-    if (result.by == reading::drifting) {
-      result.told = std::move(drifting);
+    drifting.seconds = std::max(drifting.seconds, made.mixed_s);
+    made.drifting_s = drifting.seconds;
+    if (made.by == reading::drifting) {
+      made.result = std::move(drifting);
     }
   }
-  return result;
+  return made;
 }
 
 double seconds_by(const machine_costs& on, const loop& what, reading by, std::size_t pieces) {

@@ -24,7 +24,7 @@ enum class reading {
 [[nodiscard]] std::string_view to_string(reading of) noexcept;
 
 struct loop_prediction {
-  prediction told; ///< under the reading `by`
+  prediction result; ///< under the reading `by`
   reading by = reading::mixed;
   double mixed_s = 0;
   /// Empty if the loop was not replayed: random access, more than `most_players` threads.

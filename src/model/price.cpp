@@ -90,7 +90,6 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
   std::vector<std::size_t> order(what.threads.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> bytes;
-  bytes.reserve(order.size());
   for (const thread_traffic& thread : what.threads) {
     bytes.push_back(total_bytes(thread));
   }
@@ -186,8 +185,8 @@ void solve(fair_share& share, const std::vector<flow>& flows) {
   share.solve(flows);
   for (std::size_t c = 0; c < flows.size(); ++c) {
     if (flows[c].active && !(share.rates()[c] < unlimited)) {
-      throw error(error_kind::input, "the time that traffic takes",
-                  "neither memories, ways nor cores limit some of it",
+      throw error(error_kind::input, "predicting the time of the traffic",
+                  "neither memories, links nor cores limit some of it",
                   "give the machine a bandwidth or a core_bandwidth");
     }
   }

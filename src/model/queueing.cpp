@@ -2,18 +2,8 @@
 #include "model/queueing.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nodewise::model {
-
-double configuration_mean_rate(const std::vector<double>& shares, const std::vector<double>& rates,
-                               std::size_t threads) {
-  double sum = 0;
-  for (std::size_t m = 0; m < shares.size(); ++m) {
-    sum += rates[m] * (1 - std::pow(1 - shares[m], static_cast<double>(threads)));
-  }
-  return sum;
-}
 
 double closed_network_rate(const std::vector<double>& shares, const std::vector<double>& rates,
                            std::size_t threads, double thread_rate) {

@@ -12,16 +12,11 @@
 namespace nodewise::model {
 
 /// Each thread is at memory m with probability `shares[m]`; a memory with any threads gives
-/// `rates[m]`. The mean over all configurations, as if each lasted equally long: Hager and Wellein,
-/// problem 8.1. n(1 - (1 - 1/n)^n) for n equal memories and n threads, in units of one memory.
-/// Shares and rates have the same length; shares add up to 1.
-[[nodiscard]] double configuration_mean_rate(const std::vector<double>& shares,
-                                             const std::vector<double>& rates, std::size_t threads);
-
-/// The same, weighted by how long a configuration lasts: crowded ones last longer. Uses mean value
-/// analysis of a closed network of processor-sharing stations (Reiser and Lavenberg 1980). Exact if
-/// a thread can saturate a memory; if `thread_rate` is below a memory's, uses Seidmann's
-/// approximation for several servers. n * n / (2n - 1) for n equal memories and n threads.
+/// `rates[m]`. The mean over all configurations, weighted by how long each lasts: crowded ones last
+/// longer. Uses mean value analysis of a closed network of processor-sharing stations (Reiser and
+/// Lavenberg 1980). Exact if a thread can saturate a memory; if `thread_rate` is below a memory's,
+/// uses Seidmann's approximation for several servers. n * n / (2n - 1) for n equal memories and n
+/// threads, in units of one memory. Shares and rates have the same length; shares add up to 1.
 [[nodiscard]] double
 closed_network_rate(const std::vector<double>& shares, const std::vector<double>& rates,
                     std::size_t threads,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "model/chunks.hpp"
 #include "model/demand.hpp"
@@ -149,9 +148,7 @@ class fluid_replay {
     if (pace_ == pace::drifting) {
       p.piece_end = std::min(p.piece_end, p.element + longest_piece());
     }
-    thread_traffic mix{.core = loop_.cores[t],
-                       .read = std::vector<double>(on_.size(), 0),
-                       .written = std::vector<double>(on_.size(), 0)};
+    thread_traffic mix = idle_thread(loop_.cores[t], on_.size());
     for (std::size_t a = 0; a < loop_.arrays.size(); ++a) {
       const element_cost cost = cost_of(loop_, loop_.arrays[a]);
       const auto elements = static_cast<double>(p.piece_end - p.element);

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 namespace nodewise::model {
 
 namespace {
-
-std::string number(node_id id) {
-  return std::to_string(to_int(id));
-}
 
 std::size_t position(const machine& in, node_id node) {
   const auto found = std::ranges::find(in.nodes, node, &memory_node::id);
@@ -22,27 +20,29 @@ std::size_t position(const machine& in, node_id node) {
 void check(const parameter& each, const known_parameter& known, const machine& in) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     throw error(error_kind::input,
-                "parameter " + each.name + " from node " + number(each.from) + " to " +
-                    number(each.to) + " of machine '" + in.name + "'",
+                fmt::format("parameter {} from node {} to {} of machine '{}'", each.name, each.from,
+                            each.to, in.name),
                 what, hint);
   };
   if (each.unit != known.unit) {
-    refuse("unit \"" + each.unit + "\"", "give it in " + std::string(known.unit));
+    refuse(fmt::format("its unit is \"{}\"", each.unit), fmt::format("give it in {}", known.unit));
   }
   // Wide enough for any machine, narrow enough for arithmetic.
   constexpr double least = 1e-9;
   constexpr double most = 1e12;
   if (!(each.value >= least && each.value <= most)) {
-    refuse("value " + std::to_string(each.value), "give a value above 0 that a machine can have");
+    refuse(fmt::format("the value {} is out of range", each.value),
+           "give a value from 1e-9 to 1e12");
   }
   if (known.name == "shared_efficiency" && each.value > 1) {
-    refuse("value " + std::to_string(each.value), "give a share, above 0 and at most 1");
+    refuse(fmt::format("the value {} is above 1", each.value),
+           "give a share, above 0 and at most 1");
   }
 }
 
 } // namespace
 
-said_figures::said_figures(const machine& of) {
+file_figures::file_figures(const machine& of) {
   for (const parameter& each : of.parameters) {
     const auto* const known =
         std::ranges::find(known_parameters, std::string_view(each.name), &known_parameter::name);
@@ -59,13 +59,13 @@ said_figures::said_figures(const machine& of) {
   }
 }
 
-std::optional<figure> said_figures::find(std::string_view name, std::size_t from,
+std::optional<figure> file_figures::find(std::string_view name, std::size_t from,
                                          std::size_t to) const {
   const auto found = figures_.find({name, from, to});
   return found == figures_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<figure> said_figures::any(std::string_view name) const {
+std::optional<figure> file_figures::any(std::string_view name) const {
   const auto found = figures_.lower_bound({name, 0, 0});
   return found == figures_.end() || std::get<0>(found->first) != name
              ? std::nullopt
@@ -80,8 +80,8 @@ pair_figures::pair_figures(const machine& of, lookup known)
       if (const std::optional<figure>& own = known_[from * n + to]) {
         first_.try_emplace(between(from, to),
                            figure{own->value, origin::assumed,
-                                  "assumed: as from node " + number(of.nodes[from].id) + " to " +
-                                      number(of.nodes[to].id)});
+                                  fmt::format("assumed: as from node {} to {}", of.nodes[from].id,
+                                              of.nodes[to].id)});
       }
     }
   }

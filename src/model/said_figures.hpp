@@ -35,11 +35,11 @@ inline constexpr std::array known_parameters = {
 };
 
 /// Nodes are given by their position in the machine.
-class said_figures {
+class file_figures {
  public:
   /// Throws `error` (input) for a known name with another unit, or a value that is not finite and
   /// above 0. Ignores parameters of other names.
-  explicit said_figures(const machine& of);
+  explicit file_figures(const machine& of);
 
   [[nodiscard]] std::optional<figure> find(std::string_view name, std::size_t from,
                                            std::size_t to) const;

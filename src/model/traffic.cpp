@@ -5,6 +5,10 @@
 
 namespace nodewise::model {
 
+thread_traffic idle_thread(std::size_t core, std::size_t nodes) {
+  return {.core = core, .read = std::vector<double>(nodes), .written = std::vector<double>(nodes)};
+}
+
 double total_bytes(const thread_traffic& of) noexcept {
   return std::accumulate(of.written.begin(), of.written.end(),
                          std::accumulate(of.read.begin(), of.read.end(), 0.0));

@@ -22,6 +22,8 @@ struct traffic {
   std::vector<thread_traffic> threads;
 };
 
+/// A thread that has moved nothing, on a machine with this number of nodes.
+[[nodiscard]] thread_traffic idle_thread(std::size_t core, std::size_t nodes);
 [[nodiscard]] double total_bytes(const thread_traffic& of) noexcept;
 [[nodiscard]] double total_bytes(const traffic& of) noexcept;
 

@@ -2,7 +2,9 @@
 //
 // The same traffic placed differently, and the same placement on a slightly different machine.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "model/demand.hpp"
@@ -18,13 +20,12 @@ template <class Shares>
 traffic spread(const machine_costs& on, const traffic& what, const Shares& shares_of) {
   const std::size_t nodes = on.size();
   traffic all;
-  all.threads.reserve(what.threads.size());
   for (const thread_traffic& thread : what.threads) {
     const double read = std::accumulate(thread.read.begin(), thread.read.end(), 0.0);
     const double written = std::accumulate(thread.written.begin(), thread.written.end(), 0.0);
     const std::vector<double>& shares = shares_of(thread);
-    thread_traffic moved{thread.core, std::vector<double>(nodes), std::vector<double>(nodes),
-                         thread.most};
+    thread_traffic moved = idle_thread(thread.core, nodes);
+    moved.most = thread.most;
     for (std::size_t n = 0; n < nodes; ++n) {
       moved.read[n] = read * shares[n];
       moved.written[n] = written * shares[n];
@@ -82,47 +83,56 @@ page_map in_turn_by(const machine_costs& on, const Weight& weight) {
   return page_map::in_turn(std::move(nodes));
 }
 
-void scale(std::vector<figure>& figures, double factor) {
-  for (figure& each : figures) {
-    each.value *= factor;
-  }
-}
-
-machine_costs changed(const machine_costs& on, input what, double factor) {
-  machine_costs other = on;
+/// Pointers to all figures of an input; `Costs` may be const.
+template <class Costs>
+auto figures_of(Costs& on, input what) {
+  std::vector<decltype(&on.lines_in_flight)> all;
+  const auto take = [&](auto& from) {
+    std::ranges::transform(from, std::back_inserter(all), [](auto& each) { return &each; });
+  };
   switch (what) {
   case input::memory:
-    scale(other.memory, factor);
+    take(on.memory);
     break;
   case input::shared_efficiency:
-    for (figure& each : other.shared_efficiency) {
-      each.value = std::min(1.0, each.value * factor);
-    }
+    take(on.shared_efficiency);
     break;
   case input::core:
-    scale(other.core, factor);
+    take(on.core);
     break;
   case input::latency:
-    // Only far memory: the core's bandwidth covers the near one.
-    for (figure& each : other.latency) {
-      each.value = 1 + (each.value - 1) * factor;
-    }
+    take(on.latency);
     break;
   case input::links:
-    for (link& each : other.links) {
-      each.bytes_per_s.value *= factor;
+    for (auto& each : on.links) {
+      all.push_back(&each.bytes_per_s);
     }
     break;
   case input::local_latency:
-    for (std::optional<figure>& each : other.local_latency_s) {
+    for (auto& each : on.local_latency_s) {
       if (each) {
-        each->value *= factor;
+        all.push_back(&*each);
       }
     }
     break;
   case input::lines_in_flight:
-    other.lines_in_flight.value *= factor;
+    all.push_back(&on.lines_in_flight);
     break;
+  }
+  return all;
+}
+
+machine_costs changed(const machine_costs& on, input what, double factor) {
+  machine_costs other = on;
+  for (figure* const each : figures_of(other, what)) {
+    if (what == input::latency) { // only far memory: the core's bandwidth covers the near one
+      each->value = 1 + (each->value - 1) * factor;
+    } else {
+      each->value *= factor;
+    }
+    if (what == input::shared_efficiency) {
+      each->value = std::min(1.0, each->value);
+    }
   }
   return other;
 }
@@ -148,49 +158,6 @@ const figure* binding_figure(const machine_costs& on, const std::vector<resource
     }
   }
   return nullptr;
-}
-
-/// The figures of an input that are limits.
-std::vector<const figure*> figures_of(const machine_costs& on, input what) {
-  std::vector<const figure*> all;
-  const auto take = [&](const std::vector<figure>& from) {
-    for (const figure& each : from) {
-      if (each.value > 0 && each.value != unlimited) {
-        all.push_back(&each);
-      }
-    }
-  };
-  switch (what) {
-  case input::memory:
-    take(on.memory);
-    break;
-  case input::shared_efficiency:
-    take(on.shared_efficiency);
-    break;
-  case input::core:
-    take(on.core);
-    break;
-  case input::latency:
-    take(on.latency);
-    std::erase_if(all, [](const figure* each) { return each->value == 1; });
-    break;
-  case input::links:
-    for (const link& each : on.links) {
-      all.push_back(&each.bytes_per_s);
-    }
-    break;
-  case input::local_latency:
-    for (const std::optional<figure>& each : on.local_latency_s) {
-      if (each) {
-        all.push_back(&*each);
-      }
-    }
-    break;
-  case input::lines_in_flight:
-    all.push_back(&on.lines_in_flight);
-    break;
-  }
-  return all;
 }
 
 /// For each node, where first touch by its processors puts pages: a node may have no memory.
@@ -254,23 +221,14 @@ std::vector<alternative> alternatives(const machine_costs& on, const loop& what,
 }
 
 std::string_view to_string(input what) noexcept {
-  switch (what) {
-  case input::memory:
-    return "memory bandwidth";
-  case input::shared_efficiency:
-    return "efficiency of a shared memory";
-  case input::core:
-    return "bandwidth of a core";
-  case input::latency:
-    return "latency of far memory";
-  case input::links:
-    return "links";
-  case input::local_latency:
-    return "latency of near memory";
-  case input::lines_in_flight:
-    break;
-  }
-  return "lines in flight";
+  constexpr std::array<std::string_view, 7> names = {"memory bandwidth",
+                                                     "efficiency of a shared memory",
+                                                     "bandwidth of a core",
+                                                     "latency of far memory",
+                                                     "links",
+                                                     "latency of near memory",
+                                                     "lines in flight"};
+  return names[static_cast<std::size_t>(what)];
 }
 
 std::vector<sensitivity> sensitivities(const machine_costs& on,
@@ -281,14 +239,18 @@ std::vector<sensitivity> sensitivities(const machine_costs& on,
   std::vector<sensitivity> all;
   for (const input what : {input::memory, input::shared_efficiency, input::core, input::latency,
                            input::links, input::local_latency, input::lines_in_flight}) {
-    const std::vector<const figure*> figures = figures_of(on, what);
-    if (figures.empty()) {
+    std::vector<const figure*> limits = figures_of(on, what);
+    std::erase_if(limits, [&](const figure* each) {
+      return each->value <= 0 || each->value == unlimited ||
+             (what == input::latency && each->value == 1);
+    });
+    if (limits.empty()) {
       continue;
     }
     const figure* const binding = binding_figure(on, loads, what);
-    const figure& told =
-        binding != nullptr ? *binding : **std::ranges::max_element(figures, {}, &figure::from);
-    all.push_back({what, told.from, told.source, seconds(changed(on, what, 1 - part)) / now - 1,
+    const figure& shown =
+        binding != nullptr ? *binding : **std::ranges::max_element(limits, {}, &figure::from);
+    all.push_back({what, shown.from, shown.source, seconds(changed(on, what, 1 - part)) / now - 1,
                    seconds(changed(on, what, 1 + part)) / now - 1});
   }
   return all;

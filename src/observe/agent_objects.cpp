@@ -22,7 +22,7 @@ bool read_value(sys::process& of, std::uint64_t address, T& into) {
   return of.read_memory(address, std::as_writable_bytes(std::span(&into, 1))) == 0;
 }
 
-bool makes_sense(const nodewise_agent_view& view) {
+bool is_valid(const nodewise_agent_view& view) {
   const auto fits = [&](std::uint32_t at, std::size_t bytes) {
     return at <= view.object_bytes && view.object_bytes - at >= bytes;
   };
@@ -95,7 +95,7 @@ std::optional<std::vector<agent_object>> read_agent_objects(sys::process& of, st
   for (int attempt = 0; attempt < attempts; ++attempt) {
     nodewise_agent_view before{};
     nodewise_agent_view after{};
-    if (!read_value(of, view, before) || !makes_sense(before)) {
+    if (!read_value(of, view, before) || !is_valid(before)) {
       return std::nullopt;
     }
     if (before.changes % 2 == 0) {

@@ -2,6 +2,7 @@
 #include "observe/area.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace nodewise::observe {
@@ -147,7 +148,6 @@ std::vector<named_range> settled(std::vector<named_range> names, std::size_t pag
     }
   }
   std::vector<named_range> all;
-  all.reserve(kept.size());
   for (auto& [start, n] : kept) {
     all.push_back(std::move(n));
   }
@@ -157,29 +157,10 @@ std::vector<named_range> settled(std::vector<named_range> names, std::size_t pag
 } // namespace
 
 std::string_view to_string(area_kind kind) noexcept {
-  switch (kind) {
-  case area_kind::array:
-    return "array";
-  case area_kind::static_data:
-    return "static";
-  case area_kind::heap:
-    return "heap";
-  case area_kind::stack:
-    return "stack";
-  case area_kind::shared_memory:
-    return "shared";
-  case area_kind::file:
-    return "file";
-  case area_kind::code:
-    return "code";
-  case area_kind::huge_pages:
-    return "hugetlb";
-  case area_kind::system:
-    return "system";
-  case area_kind::anonymous:
-    break;
-  }
-  return "anonymous";
+  constexpr std::array<std::string_view, 10> names = {"array",     "static", "heap", "stack",
+                                                      "anonymous", "shared", "file", "code",
+                                                      "hugetlb",   "system"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::optional<double> area::share_on(const node_set& nodes) const {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <vector>
 

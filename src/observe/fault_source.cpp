@@ -34,8 +34,8 @@ struct opened_event {
 cpu_set online_cpus() {
   const auto text = sys::real_kernel().read_file("/sys/devices/system/cpu/online");
   if (!text) {
-    throw error(error_kind::system, "the processors that are online",
-                "/sys/devices/system/cpu/online cannot be read", "mount sysfs", text.errno_value);
+    throw error(error_kind::system, "cannot read /sys/devices/system/cpu/online", "", "mount sysfs",
+                text.errno_value);
   }
   return cpu_set::parse(text.value);
 }
@@ -46,12 +46,95 @@ class perf_fault_source final : public sample_source {
       : options_(options), page_sizes_(options.page_sizes), whole_(options.whole_machine) {}
 
   [[nodiscard]] std::string_view name() const override { return "page faults"; }
-  [[nodiscard]] source_abilities abilities() const override;
-  bool watch(int tid, beginning when) override;
-  [[nodiscard]] std::vector<int> descriptors() const override;
-  std::uint64_t drain(sample_sink& into) override;
-  void stop() override;
-  [[nodiscard]] source_losses losses() const override;
+  [[nodiscard]] source_abilities abilities() const override {
+    source_abilities can;
+    can.first_touches = true;
+    can.kernel = !user_only_;
+    can.stacks = options_.stack_bytes != 0;
+    can.migrations = !user_only_;
+    can.page_sizes = page_sizes_;
+    can.others = whole_;
+    if (user_only_) {
+      can.missing.emplace_back(
+          "page faults inside system calls (read(2) into fresh memory) were not sampled: sysctl "
+          "kernel.perf_event_paranoid=1 as root, or CAP_PERFMON, permits it");
+    }
+    if (options_.page_sizes && !page_sizes_) {
+      can.missing.emplace_back("samples have no page sizes: that needs Linux 5.11");
+    }
+    return can;
+  }
+  bool watch(int tid, beginning when) override {
+    if (rings_.empty()) {
+      sys::raise_open_files();
+      cpus_ = online_cpus();
+      learn_permissions(tid);
+      rings_ = make_rings(cpus_, options_.ring_bytes, options_.stack_bytes != 0);
+    }
+    if (whole_ && !events_.empty()) {
+      return true; // all threads are watched already
+    }
+    const std::size_t before = events_.size();
+    for (const processor_rings& rings : rings_) {
+      const int refused = open_on(rings, tid, when);
+      if (refused == 0 || refused == ENODEV) { // a processor went offline
+        continue;
+      }
+      const std::size_t opened = events_.size();
+      // Also before an error: reporting it may need a file.
+      events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(before), events_.end());
+      if (refused == ESRCH) {
+        return false;
+      }
+      throw_events_refused(tid, opened, refused);
+    }
+    return true;
+  }
+  [[nodiscard]] std::vector<int> descriptors() const override {
+    std::vector<int> all;
+    for (const processor_rings& each : rings_) {
+      for (const anchored_ring* const ring : {&each.samples, &each.stacks}) {
+        if (ring->anchor.descriptor() >= 0) {
+          all.push_back(ring->anchor.descriptor());
+        }
+      }
+    }
+    return all;
+  }
+  std::uint64_t drain(sample_sink& into) override {
+    haul got;
+    for (processor_rings& each : rings_) {
+      drain_samples(each, into, got);
+    }
+    if (options_.stack_bytes != 0) {
+      const std::uint64_t lost_before = losses_.stacks;
+      for (processor_rings& each : rings_) {
+        drain_stacks(each, into, got);
+      }
+      adjust_stacks(got, losses_.stacks - lost_before);
+    }
+    losses_.taken += got.samples;
+    return got.samples;
+  }
+  void stop() override {
+    losses_.counted = 0;
+    for (const opened_event& each : events_) {
+      (void)each.event.disable();
+      if (each.as == role::samples) {
+        losses_.counted += each.event.count().value;
+      }
+    }
+  }
+  /// The kernel reports a loss with the next record that fits, so it never reports the last ones,
+  /// and it does not report which of them were samples.
+  [[nodiscard]] source_losses losses() const override {
+    source_losses all = losses_;
+    if (all.counted != 0) {
+      all.lost = all.counted - std::min(all.counted, all.taken);
+      all.others = losses_.lost - std::min(losses_.lost, all.lost);
+    }
+    return all;
+  }
 
  private:
   /// What one drain takes from the rings.
@@ -59,16 +142,180 @@ class perf_fault_source final : public sample_source {
     std::uint64_t samples = 0;
     std::uint64_t stacks = 0;
   };
-  void learn_permissions(int tid);
-  [[nodiscard]] sys::perf_request request_of(role as, int tid, cpu_id cpu) const;
-  // Return 0 or errno.
-  [[nodiscard]] int open(role as, int tid, beginning when, cpu_id cpu, const anchored_ring& into);
-  [[nodiscard]] int open_on(const processor_rings& rings, int tid, beginning when);
-  void take_sample(const sys::perf_sample& record, int cpu, sample_sink& into, haul& got) const;
-  void drain_samples(processor_rings& from, sample_sink& into, haul& got);
-  void drain_stacks(processor_rings& from, sample_sink& into, haul& got);
-  void adjust_stacks(const haul& got, std::uint64_t stacks_lost);
-  void switch_all_stacks(bool on);
+
+  [[nodiscard]] sys::perf_request request_of(role as, int tid, cpu_id cpu) const {
+    using enum sys::perf_counter;
+    sys::perf_request request;
+    request.tid = whole_ ? sys::any_task : tid;
+    request.cpu = cpu;
+    request.user_only = user_only_;
+    request.page_sizes = page_sizes_;
+    request.frames = frames_ && (as == role::samples || as == role::moves);
+    switch (as) {
+    case role::samples:
+      request.what = options_.inputs ? any_faults : minor_faults;
+      request.tells_tasks = true;
+      request.tells_data = options_.data_mappings;
+      request.build_ids = build_ids_;
+      break;
+    case role::moves:
+      request.what = migrations;
+      break;
+    case role::stacks:
+    case role::all_stacks:
+      // A different counter for nearly the same faults; perf_request explains why.
+      request.what = options_.inputs ? minor_faults : any_faults;
+      request.period = as == role::stacks ? options_.stack_period : 1;
+      request.stack_bytes = options_.stack_bytes;
+      break;
+    }
+    return request;
+  }
+
+  /// Finds out what this system permits, by the first thread that is watched.
+  void learn_permissions(int tid) {
+    for (;;) {
+      sys::perf_request request = request_of(role::samples, tid, cpus_.first());
+      request.disabled = true;
+      const int refused = sys::perf_event::open(request).errno_value;
+      if (refused == 0 || refused == ESRCH) {
+        return;
+      }
+      if ((refused == EACCES || refused == EPERM) && whole_) {
+        whole_ = false;
+      } else if ((refused == EACCES || refused == EPERM) && (frames_ || !user_only_)) {
+        user_only_ = !frames_;
+        frames_ = false;
+      } else if (refused == EINVAL && frames_) {
+        frames_ = false;
+      } else if (refused == EINVAL && page_sizes_) {
+        page_sizes_ = false;
+      } else if (refused == EINVAL && build_ids_) {
+        build_ids_ = false;
+      } else {
+        throw_events_refused(tid, 0, refused);
+      }
+    }
+  }
+
+  [[nodiscard]] int open(role as, int tid, beginning when, cpu_id cpu, const anchored_ring& into) {
+    sys::perf_request request = request_of(as, tid, cpu);
+    const bool from_exec = when == beginning::at_exec && !whole_; // a processor's event has no exec
+    request.from_exec = from_exec;
+    request.disabled = true;
+    auto event = sys::perf_event::open(request);
+    if (!event) {
+      return event.errno_value;
+    }
+    if (const int refused = event.value.redirect_to(into.anchor)) {
+      return refused;
+    }
+    // Enable only now, so that every sample has a ring.
+    if (!from_exec && (as != role::all_stacks || all_stacks_on_)) {
+      if (const int refused = event.value.enable()) {
+        return refused;
+      }
+    }
+    events_.push_back({std::move(event.value), as});
+    return 0;
+  }
+
+  [[nodiscard]] int open_on(const processor_rings& rings, int tid, beginning when) {
+    int refused = 0;
+    if (options_.stack_bytes != 0) {
+      for (const role as : {role::stacks, role::all_stacks}) {
+        refused = refused == 0 ? open(as, tid, when, rings.cpu, rings.stacks) : refused;
+      }
+    }
+    if (!user_only_) {
+      refused = refused == 0 ? open(role::moves, tid, when, rings.cpu, rings.samples) : refused;
+    }
+    return refused == 0 ? open(role::samples, tid, when, rings.cpu, rings.samples) : refused;
+  }
+
+  /// Only migrations have no address.
+  void take_sample(const sys::perf_sample& record, int cpu, sample_sink& into, haul& got) const {
+    if (record.address == 0) {
+      into.take(thread_sighting{record.time_ns, record.pid, record.tid, cpu});
+      return;
+    }
+    into.take(sample_of(record, cpu, nodes_));
+    ++got.samples;
+  }
+
+  void drain_samples(processor_rings& from, sample_sink& into, haul& got) {
+    const int cpu = to_int(from.cpu);
+    losses_.damaged += from.samples.ring.drain([&](std::span<const std::byte> bytes) {
+      const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, false, frames_});
+      if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
+        take_sample(*sample, cpu, into, got);
+      } else if (const auto* const mapping = std::get_if<sys::perf_mapping>(&record)) {
+        into.take(module_of(*mapping));
+      } else if (const auto* const task = std::get_if<sys::perf_task>(&record)) {
+        into.take(event_of(*task));
+      } else if (const auto* const name = std::get_if<sys::perf_name>(&record)) {
+        into.take(event_of(*name));
+      } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
+        losses_.lost += full->count;
+      } else if (std::holds_alternative<sys::perf_damaged>(record)) {
+        ++losses_.damaged;
+      }
+    });
+  }
+
+  void drain_stacks(processor_rings& from, sample_sink& into, haul& got) {
+    const int cpu = to_int(from.cpu);
+    losses_.damaged += from.stacks.ring.drain([&](std::span<const std::byte> bytes) {
+      const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, true, false});
+      if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
+        if (sample->stack.empty()) {
+          ++losses_.stacks;
+          return;
+        }
+        into.take(stack_copy{sample_of(*sample, cpu, nodes_), sample->registers, sample->stack});
+        ++got.stacks;
+      } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
+        losses_.stacks += full->count;
+      } else if (std::holds_alternative<sys::perf_damaged>(record)) {
+        ++losses_.damaged;
+      }
+    });
+  }
+
+  /// Rarely touched arrays should have a stack from their first pages on, and large ones should not
+  /// produce too many copies.
+  void adjust_stacks(const haul& got, std::uint64_t stacks_lost) {
+    constexpr std::uint64_t many_stacks = 24;
+    constexpr std::int64_t few_a_second = 500;
+    constexpr std::chrono::milliseconds long_enough{5};
+    const auto now = steady_clock::now();
+    if (all_stacks_on_) {
+      if (got.stacks >= many_stacks || stacks_lost != 0) {
+        switch_all_stacks(false);
+      }
+      counted_from_ = now;
+      return;
+    }
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - counted_from_);
+    counted_faults_ += got.samples;
+    if (passed >= long_enough) {
+      if (static_cast<std::int64_t>(counted_faults_) * 1000 < few_a_second * passed.count()) {
+        switch_all_stacks(true);
+      }
+      counted_faults_ = 0;
+      counted_from_ = now;
+    }
+  }
+
+  void switch_all_stacks(bool on) {
+    all_stacks_on_ = on;
+    for (const opened_event& each : events_) {
+      if (each.as == role::all_stacks) {
+        // Refused only if the thread has ended.
+        (void)(on ? each.event.enable() : each.event.disable());
+      }
+    }
+  }
 
   fault_source_options options_;
   cpu_set cpus_; ///< online
@@ -85,277 +332,6 @@ class perf_fault_source final : public sample_source {
   std::uint64_t counted_faults_ = 0; ///< since then
   source_losses losses_;
 };
-
-sys::perf_request perf_fault_source::request_of(role as, int tid, cpu_id cpu) const {
-  using enum sys::perf_counter;
-  sys::perf_request request;
-  request.tid = whole_ ? sys::any_task : tid;
-  request.cpu = cpu;
-  request.user_only = user_only_;
-  request.page_sizes = page_sizes_;
-  request.frames = frames_ && (as == role::samples || as == role::moves);
-  switch (as) {
-  case role::samples:
-    request.what = options_.inputs ? any_faults : minor_faults;
-    request.tells_tasks = true;
-    request.tells_data = options_.data_mappings;
-    request.build_ids = build_ids_;
-    break;
-  case role::moves:
-    request.what = migrations;
-    break;
-  case role::stacks:
-  case role::all_stacks:
-    // A different counter for nearly the same faults; perf_request explains why.
-    request.what = options_.inputs ? minor_faults : any_faults;
-    request.period = as == role::stacks ? options_.stack_period : 1;
-    request.stack_bytes = options_.stack_bytes;
-    break;
-  }
-  return request;
-}
-
-/// Finds out what this system permits, by the first thread that is watched.
-void perf_fault_source::learn_permissions(int tid) {
-  for (;;) {
-    sys::perf_request request = request_of(role::samples, tid, cpus_.first());
-    request.disabled = true;
-    const int refused = sys::perf_event::open(request).errno_value;
-    if (refused == 0 || refused == ESRCH) {
-      return;
-    }
-    if ((refused == EACCES || refused == EPERM) && whole_) {
-      whole_ = false;
-    } else if ((refused == EACCES || refused == EPERM) && (frames_ || !user_only_)) {
-      user_only_ = !frames_;
-      frames_ = false;
-    } else if (refused == EINVAL && frames_) {
-      frames_ = false;
-    } else if (refused == EINVAL && page_sizes_) {
-      page_sizes_ = false;
-    } else if (refused == EINVAL && build_ids_) {
-      build_ids_ = false;
-    } else {
-      throw_events_refused(tid, 0, refused);
-    }
-  }
-}
-
-int perf_fault_source::open(role as, int tid, beginning when, cpu_id cpu,
-                            const anchored_ring& into) {
-  sys::perf_request request = request_of(as, tid, cpu);
-  const bool from_exec = when == beginning::at_exec && !whole_; // a processor's event has no exec
-  request.from_exec = from_exec;
-  request.disabled = true;
-  auto event = sys::perf_event::open(request);
-  if (!event) {
-    return event.errno_value;
-  }
-  if (const int refused = event.value.redirect_to(into.anchor)) {
-    return refused;
-  }
-  // Enable only now, so that every sample has a ring.
-  if (!from_exec && (as != role::all_stacks || all_stacks_on_)) {
-    if (const int refused = event.value.enable()) {
-      return refused;
-    }
-  }
-  events_.push_back({std::move(event.value), as});
-  return 0;
-}
-
-int perf_fault_source::open_on(const processor_rings& rings, int tid, beginning when) {
-  int refused = 0;
-  if (options_.stack_bytes != 0) {
-    for (const role as : {role::stacks, role::all_stacks}) {
-      refused = refused == 0 ? open(as, tid, when, rings.cpu, rings.stacks) : refused;
-    }
-  }
-  if (!user_only_) {
-    refused = refused == 0 ? open(role::moves, tid, when, rings.cpu, rings.samples) : refused;
-  }
-  return refused == 0 ? open(role::samples, tid, when, rings.cpu, rings.samples) : refused;
-}
-
-bool perf_fault_source::watch(int tid, beginning when) {
-  if (rings_.empty()) {
-    sys::raise_open_files();
-    cpus_ = online_cpus();
-    learn_permissions(tid);
-    rings_ = make_rings(cpus_, options_.ring_bytes, options_.stack_bytes != 0);
-  }
-  if (whole_ && !events_.empty()) {
-    return true; // all threads are watched already
-  }
-  const std::size_t before = events_.size();
-  for (const processor_rings& rings : rings_) {
-    const int refused = open_on(rings, tid, when);
-    if (refused == 0 || refused == ENODEV) { // a processor went offline
-      continue;
-    }
-    const std::size_t opened = events_.size();
-    // Also before an error: reporting it may need a file.
-    events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(before), events_.end());
-    if (refused == ESRCH) {
-      return false;
-    }
-    throw_events_refused(tid, opened, refused);
-  }
-  return true;
-}
-
-source_abilities perf_fault_source::abilities() const {
-  source_abilities can;
-  can.first_touches = true;
-  can.kernel = !user_only_;
-  can.stacks = options_.stack_bytes != 0;
-  can.migrations = !user_only_;
-  can.page_sizes = page_sizes_;
-  can.others = whole_;
-  if (user_only_) {
-    can.missing.emplace_back(
-        "page faults inside system calls (read(2) into fresh memory) were not sampled: sysctl "
-        "kernel.perf_event_paranoid=1 as root, or CAP_PERFMON, permits it");
-  }
-  if (options_.page_sizes && !page_sizes_) {
-    can.missing.emplace_back("samples do not tell the size of pages: that needs Linux 5.11");
-  }
-  return can;
-}
-
-std::vector<int> perf_fault_source::descriptors() const {
-  std::vector<int> all;
-  for (const processor_rings& each : rings_) {
-    for (const anchored_ring* const ring : {&each.samples, &each.stacks}) {
-      if (ring->anchor.descriptor() >= 0) {
-        all.push_back(ring->anchor.descriptor());
-      }
-    }
-  }
-  return all;
-}
-
-/// Only migrations have no address.
-void perf_fault_source::take_sample(const sys::perf_sample& record, int cpu, sample_sink& into,
-                                    haul& got) const {
-  if (record.address == 0) {
-    into.take(thread_sighting{record.time_ns, record.pid, record.tid, cpu});
-    return;
-  }
-  into.take(sample_of(record, cpu, nodes_));
-  ++got.samples;
-}
-
-void perf_fault_source::drain_samples(processor_rings& from, sample_sink& into, haul& got) {
-  const int cpu = to_int(from.cpu);
-  losses_.damaged += from.samples.ring.drain([&](std::span<const std::byte> bytes) {
-    const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, false, frames_});
-    if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
-      take_sample(*sample, cpu, into, got);
-    } else if (const auto* const mapping = std::get_if<sys::perf_mapping>(&record)) {
-      into.take(module_of(*mapping));
-    } else if (const auto* const task = std::get_if<sys::perf_task>(&record)) {
-      into.take(event_of(*task));
-    } else if (const auto* const name = std::get_if<sys::perf_name>(&record)) {
-      into.take(event_of(*name));
-    } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
-      losses_.lost += full->count;
-    } else if (std::holds_alternative<sys::perf_damaged>(record)) {
-      ++losses_.damaged;
-    }
-  });
-}
-
-void perf_fault_source::drain_stacks(processor_rings& from, sample_sink& into, haul& got) {
-  const int cpu = to_int(from.cpu);
-  losses_.damaged += from.stacks.ring.drain([&](std::span<const std::byte> bytes) {
-    const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, true, false});
-    if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
-      if (sample->stack.empty()) {
-        ++losses_.stacks;
-        return;
-      }
-      into.take(stack_copy{sample_of(*sample, cpu, nodes_), sample->registers, sample->stack});
-      ++got.stacks;
-    } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
-      losses_.stacks += full->count;
-    } else if (std::holds_alternative<sys::perf_damaged>(record)) {
-      ++losses_.damaged;
-    }
-  });
-}
-
-std::uint64_t perf_fault_source::drain(sample_sink& into) {
-  haul got;
-  for (processor_rings& each : rings_) {
-    drain_samples(each, into, got);
-  }
-  if (options_.stack_bytes != 0) {
-    const std::uint64_t lost_before = losses_.stacks;
-    for (processor_rings& each : rings_) {
-      drain_stacks(each, into, got);
-    }
-    adjust_stacks(got, losses_.stacks - lost_before);
-  }
-  losses_.taken += got.samples;
-  return got.samples;
-}
-
-/// Rarely touched arrays should have a stack from their first pages on, and large ones should not
-/// produce too many copies.
-void perf_fault_source::adjust_stacks(const haul& got, std::uint64_t stacks_lost) {
-  constexpr std::uint64_t many_stacks = 24;
-  constexpr std::int64_t few_a_second = 500;
-  constexpr std::chrono::milliseconds long_enough{5};
-  const auto now = steady_clock::now();
-  if (all_stacks_on_) {
-    if (got.stacks >= many_stacks || stacks_lost != 0) {
-      switch_all_stacks(false);
-    }
-    counted_from_ = now;
-    return;
-  }
-  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - counted_from_);
-  counted_faults_ += got.samples;
-  if (passed >= long_enough) {
-    if (static_cast<std::int64_t>(counted_faults_) * 1000 < few_a_second * passed.count()) {
-      switch_all_stacks(true);
-    }
-    counted_faults_ = 0;
-    counted_from_ = now;
-  }
-}
-
-void perf_fault_source::switch_all_stacks(bool on) {
-  all_stacks_on_ = on;
-  for (const opened_event& each : events_) {
-    if (each.as == role::all_stacks) {
-      // Refused only if the thread has ended.
-      (void)(on ? each.event.enable() : each.event.disable());
-    }
-  }
-}
-
-void perf_fault_source::stop() {
-  losses_.counted = 0;
-  for (const opened_event& each : events_) {
-    (void)each.event.disable();
-    if (each.as == role::samples) {
-      losses_.counted += each.event.count().value;
-    }
-  }
-}
-
-/// The kernel reports a loss with the next record that fits, so it never reports the last ones, and
-/// it does not report which of them were samples.
-source_losses perf_fault_source::losses() const {
-  source_losses all = losses_;
-  if (all.counted != 0) {
-    all.lost = all.counted - std::min(all.counted, all.taken);
-    all.others = losses_.lost - std::min(losses_.lost, all.lost);
-  }
-  return all;
-}
 
 } // namespace
 

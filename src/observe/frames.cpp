@@ -1,10 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "observe/frames.hpp"
 
-#include <charconv>
-
 #include <unistd.h>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::observe {
@@ -17,11 +18,8 @@ using topology_detail::read_small_file;
 
 std::uint64_t frames_per_block(const std::string& root) {
   const auto text = read_small_file(root + "/sys/devices/system/memory/block_size_bytes");
-  std::uint64_t bytes = 0;
-  if (text) {
-    std::from_chars(text->data(), text->data() + text->size(), bytes, 16);
-  }
-  return bytes / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto bytes = parse_number<std::uint64_t>(text.value_or(""), 16);
+  return bytes.value_or(0) / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 } // namespace
@@ -43,7 +41,7 @@ frame_map frame_map::read(const std::string& root) {
                 parse_zoneinfo(read_record_file(root + "/proc/zoneinfo").value_or("")));
   const std::string nodes = root + "/sys/devices/system/node";
   for (const int node : numbered_entries(nodes, "node").value_or(std::vector<int>{})) {
-    for (const int block : numbered_entries(nodes + "/node" + std::to_string(node), "memory")
+    for (const int block : numbered_entries(fmt::format("{}/node{}", nodes, node), "memory")
                                .value_or(std::vector<int>{})) {
       map.add_block(static_cast<std::uint64_t>(block), node_id{node});
     }

@@ -2,6 +2,7 @@
 #include "observe/locate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <exception>
@@ -52,15 +53,8 @@ bool thp_is_on(sys::kernel& of) {
 } // namespace
 
 std::string_view to_string(method how) noexcept {
-  switch (how) {
-  case method::pagemap:
-    return "pagemap";
-  case method::move_pages:
-    return "move_pages";
-  case method::numa_maps:
-    break;
-  }
-  return "numa_maps";
+  constexpr std::array<std::string_view, 3> names = {"pagemap", "move_pages", "numa_maps"};
+  return names[static_cast<std::size_t>(how)];
 }
 
 void append(std::vector<page_run>& runs, const page_run& next) {

@@ -17,15 +17,10 @@ using sys::pagemap_entry;
 constexpr std::uint64_t batch_pages = 2048;
 
 /// For a mapped address, EFAULT means the zero page; before Linux 6.12 also untouched anonymous
-/// memory, which is then not present.
-node_id zero_or_absent(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
-  return at < bits.size() && pagemap_entry(bits[at]).present() ? zero_page : absent_page;
-}
-
-/// Linux 6.1 to 6.5 also returns ENOENT for a page that NUMA balancing has unmapped to sample its
-/// use.
-node_id absent_or_unmapped(const std::vector<std::uint64_t>& bits, std::uint64_t at) {
-  return at < bits.size() && pagemap_entry(bits[at]).present() ? unknown_node : absent_page;
+/// memory, which is then not present. Linux 6.1 to 6.5 also returns ENOENT for a page that NUMA
+/// balancing has unmapped to sample its use.
+node_id node_if_present(const std::vector<std::uint64_t>& bits, std::uint64_t at, node_id node) {
+  return at < bits.size() && pagemap_entry(bits[at]).present() ? node : absent_page;
 }
 
 } // namespace
@@ -57,9 +52,9 @@ void locator::ask_move_pages(const range_facts& what, piece& p) {
         ++end;
       }
       const node_id node = answer >= 0         ? node_id{answer}
-                           : answer == -ENOENT ? absent_or_unmapped(bits, i * p.step)
+                           : answer == -ENOENT ? node_if_present(bits, i * p.step, unknown_node)
                            : answer == -EFAULT && what.private_memory
-                               ? zero_or_absent(bits, i * p.step)
+                               ? node_if_present(bits, i * p.step, zero_page)
                                : unknown_node;
       const std::uint64_t base_pages = std::min((end - i) * p.step, p.pages - done);
       append(p.runs, {base_pages, node, p.huge && to_int(node) >= 0});

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include "symbols/names.hpp"
 
 namespace nodewise::observe {
@@ -37,7 +39,7 @@ const symbols::module* module_cache::get(const loaded_module& which, int pid) {
   const auto [found, is_new] = opened_.try_emplace(which.path);
   if (is_new) {
     // The process may have a different root directory.
-    found->second = symbols::module::open("/proc/" + std::to_string(pid) + "/root" + which.path);
+    found->second = symbols::module::open(fmt::format("/proc/{}/root{}", pid, which.path));
     if (!found->second) {
       found->second = symbols::module::open(which.path);
     }
@@ -110,10 +112,7 @@ area_kind name_finder::kind_of(std::size_t i, const numa_line* numa) const {
 }
 
 std::string name_finder::name_of(std::size_t i) const {
-  if (const loaded_module* const before = before_[i]; before != nullptr) {
-    return before->path;
-  }
-  return mappings_[i].path;
+  return before_[i] != nullptr ? before_[i]->path : mappings_[i].path;
 }
 
 std::vector<named_range> name_finder::static_arrays(std::uint64_t least_bytes) {
@@ -171,7 +170,7 @@ std::vector<named_range> name_finder::stacks(const std::vector<thread_facts>& th
     const sys::address_range stack{m->where.first,
                                    std::min(m->where.last, m->where.first + most_bytes)};
     if (*t.stack_pointer < stack.last) {
-      all.push_back({stack, area_kind::stack, "thread " + std::to_string(t.tid)});
+      all.push_back({stack, area_kind::stack, fmt::format("thread {}", t.tid)});
     }
   }
   return all;

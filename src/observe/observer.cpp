@@ -10,6 +10,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "observe/ended.hpp"
@@ -21,7 +23,7 @@ namespace {
 constexpr std::uint64_t least_array_bytes = 64U << 10;
 
 std::string process_text(int pid) {
-  return "the pages of process " + std::to_string(pid);
+  return fmt::format("cannot observe process {}", pid);
 }
 
 std::string user_name(unsigned uid) {
@@ -31,7 +33,7 @@ std::string user_name(unsigned uid) {
   if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr) {
     return entry.pw_name;
   }
-  return "user " + std::to_string(uid);
+  return fmt::format("user {}", uid);
 }
 
 /// The words of a command line are separated by zeros.
@@ -41,22 +43,16 @@ std::string command_of(sys::process& of) {
     text.pop_back();
   }
   std::ranges::replace(text, '\0', ' ');
-  if (text.empty()) {
-    const auto stat = of.read_file("stat");
-    const auto task = stat ? parse_task_stat(stat.value) : std::nullopt;
-    text = task ? task->name : "";
-  }
-  return text;
+  return text.empty() ? read_task_stat(of, "stat").value_or(task_stat{}).name : text;
 }
 
 void refuse_what_has_no_memory(sys::process& of) {
-  const auto stat = of.read_file("stat");
-  const auto task = stat ? parse_task_stat(stat.value) : std::nullopt;
+  const auto task = read_task_stat(of, "stat");
   constexpr unsigned kernel_thread = 0x00200000; // PF_KTHREAD
   if (task && (task->flags & kernel_thread) != 0) {
     throw error(error_kind::usage, process_text(of.pid()),
-                task->name + " is a thread of the kernel and has no memory of its own",
-                "name a process of a user");
+                task->name + " is a kernel thread and has no memory of its own",
+                "give the number of a user's process");
   }
   throw_ended(of.pid());
 }
@@ -84,18 +80,19 @@ void throw_unreadable(sys::process& which, int errno_value) {
   const auto owner = which.user();
   if (!owner || errno_value == ESRCH || errno_value == ENOENT) {
     throw error(error_kind::usage, process_text(which.pid()), "there is no such process",
-                "`ps -e` lists the processes there are", ESRCH);
+                "`ps -e` lists all processes", ESRCH);
   }
   if (owner.value == ::geteuid()) {
-    throw error(error_kind::system, process_text(which.pid()), "it may not be looked at",
-                "it may not be dumped, or has more capabilities: ask with CAP_SYS_PTRACE",
+    throw error(error_kind::system, process_text(which.pid()), "access is not permitted",
+                "the process is not dumpable or has more capabilities: run with CAP_SYS_PTRACE",
                 errno_value);
   }
-  throw error(error_kind::system, process_text(which.pid()),
-              "it belongs to " + user_name(owner.value) + ", you are " + user_name(::geteuid()),
-              "ask as the same user or as root (CAP_SYS_PTRACE); what changes its user or may not "
-              "be dumped is root's",
-              errno_value);
+  throw error(
+      error_kind::system, process_text(which.pid()),
+      fmt::format("it belongs to {}, not to {}", user_name(owner.value), user_name(::geteuid())),
+      "run as the same user or as root (CAP_SYS_PTRACE); a process that changes its user "
+      "or is not dumpable belongs to root",
+      errno_value);
 }
 
 observer::observer(sys::kernel& kernel, const machine& on)
@@ -155,8 +152,9 @@ void observer::read_agent(sys::process& of, name_finder& names, std::vector<name
   }
   const auto objects = read_agent_objects(of, *view);
   if (!objects) {
-    into.notes.emplace_back("the agent's table of arrays could not be read: needs the right to "
-                            "trace the process (kernel.yama.ptrace_scope), and the same version");
+    into.notes.emplace_back("the agent's table of arrays could not be read: that needs permission "
+                            "to trace the process (kernel.yama.ptrace_scope) and an agent of the "
+                            "same version");
     return;
   }
   for (named_range& r : names.arrays(*objects)) {
@@ -180,8 +178,9 @@ page_map observer::look(sys::process& of, const options& how) {
 
   const auto numa_text = of.read_file("numa_maps");
   if (!numa_text) {
-    map.notes.push_back("numa_maps: " + errno_text(numa_text.errno_value) +
-                        ": policies, page sizes and totals are not known");
+    map.notes.push_back(fmt::format("cannot read numa_maps: {}: policies, page sizes and totals "
+                                    "are unknown",
+                                    errno_text(numa_text.errno_value)));
   }
   const std::vector<numa_line> numa = parse_numa_maps(numa_text.value);
   map.totals = totals_of(numa, system_.page_bytes);

@@ -2,11 +2,13 @@
 #include "observe/perf_refused.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <string>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
+#include "base/parse_number.hpp"
 #include "sys/kernel.hpp"
 
 namespace nodewise::observe {
@@ -17,16 +19,14 @@ namespace {
 /// all.
 constexpr int most_permissive_needed = 2;
 
-std::string cure_of_permission() {
+std::string hint_for_permission() {
   const auto text = sys::real_kernel().read_file("/proc/sys/kernel/perf_event_paranoid");
-  int level = 0;
-  const char* const begin = text.value.c_str();
-  if (text && std::from_chars(begin, begin + text.value.size(), level).ec == std::errc{} &&
-      level > most_permissive_needed) {
-    return "kernel.perf_event_paranoid is " + std::to_string(level) +
-           ": sysctl kernel.perf_event_paranoid=2 as root, or run with CAP_PERFMON";
+  if (const auto level = parse_number<int>(text.value); level && *level > most_permissive_needed) {
+    return fmt::format("kernel.perf_event_paranoid is {}: sysctl kernel.perf_event_paranoid=2 as "
+                       "root, or run with CAP_PERFMON",
+                       *level);
   }
-  return "be the user that the process belongs to; in a container, run it with CAP_PERFMON "
+  return "run as the user that the process belongs to; in a container, run it with CAP_PERFMON "
          "(--cap-add PERFMON) or a seccomp profile that permits perf_event_open";
 }
 
@@ -34,17 +34,17 @@ std::string hint_for(int errno_value) {
   switch (errno_value) {
   case EACCES:
   case EPERM:
-    return cure_of_permission();
+    return hint_for_permission();
   case EMFILE:
-    return "raise the limit of open files (ulimit -Hn): each thread that is there already needs "
-           "some for each processor";
+    return "raise the limit of open files (ulimit -Hn): each existing thread needs several for "
+           "each processor";
   case ENFILE:
     return "raise the system's limit of open files: sysctl fs.file-max";
   case ENOSYS:
     return "use a kernel with perf events (CONFIG_PERF_EVENTS), or in a container a seccomp "
            "profile that permits perf_event_open";
   default:
-    return "check what `nodewise doctor` says of perf_event_open";
+    return "see what `nodewise doctor` reports about perf_event_open";
   }
 }
 
@@ -52,16 +52,15 @@ std::string hint_for(int errno_value) {
 
 void throw_events_refused(int tid, std::size_t events, int errno_value) {
   throw error(error_kind::system,
-              tid == 0 ? "rings for samples of page faults"
-                       : "samples of the page faults of thread " + std::to_string(tid),
-              "perf_event_open was refused after " + std::to_string(events) + " events",
+              tid == 0 ? "cannot sample page faults"
+                       : fmt::format("cannot sample the page faults of thread {}", tid),
+              fmt::format("perf_event_open was refused after {} events", events),
               hint_for(errno_value), errno_value);
 }
 
 void throw_rings_refused(std::size_t rings, std::size_t bytes, int errno_value) {
   throw error(error_kind::system,
-              std::to_string(rings) + " rings for samples, of " + std::to_string(bytes >> 10) +
-                  " KiB each",
+              fmt::format("cannot map {} rings of {} KiB each for samples", rings, bytes >> 10),
               "mmap of a perf event was refused",
               "end other profilers of this user, or raise sysctl kernel.perf_event_mlock_kb or the "
               "limit of locked memory (ulimit -l)",

@@ -3,17 +3,16 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 namespace nodewise::observe {
 
 namespace {
 
 std::string digits_of(std::span<const std::byte> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   for (const std::byte each : bytes) {
-    const auto value = std::to_integer<unsigned>(each);
-    text += digits[value >> 4];
-    text += digits[value & 15];
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
   }
   return text;
 }
@@ -29,39 +28,34 @@ access_sample sample_of(const sys::perf_sample& record, int cpu, const frame_map
 }
 
 module_mapped module_of(const sys::perf_mapping& record) {
-  module_mapped module;
-  module.pid = record.pid;
-  module.time_ns = record.time_ns;
-  module.start = record.start;
-  module.end = record.start + record.bytes;
-  module.file_offset = record.file_offset;
-  module.executable = record.executable;
-  module.path = record.path;
-  module.build_id = digits_of(record.build_id);
-  return module;
+  return {.pid = record.pid,
+          .time_ns = record.time_ns,
+          .start = record.start,
+          .end = record.start + record.bytes,
+          .file_offset = record.file_offset,
+          .executable = record.executable,
+          .path = std::string(record.path),
+          .build_id = digits_of(record.build_id)};
 }
 
 task_event event_of(const sys::perf_task& record) {
-  task_event event;
-  event.time_ns = record.time_ns;
-  event.what = record.ended                      ? task_change::ended
-               : record.pid == record.parent_pid ? task_change::thread_started
-                                                 : task_change::process_forked;
-  event.pid = record.pid;
-  event.tid = record.tid;
-  event.parent_pid = record.parent_pid;
-  event.parent_tid = record.parent_tid;
-  return event;
+  return {.time_ns = record.time_ns,
+          .what = record.ended                      ? task_change::ended
+                  : record.pid == record.parent_pid ? task_change::thread_started
+                                                    : task_change::process_forked,
+          .pid = record.pid,
+          .tid = record.tid,
+          .parent_pid = record.parent_pid,
+          .parent_tid = record.parent_tid,
+          .name = {}};
 }
 
 task_event event_of(const sys::perf_name& record) {
-  task_event event;
-  event.time_ns = record.time_ns;
-  event.what = record.by_exec ? task_change::executed : task_change::named;
-  event.pid = record.pid;
-  event.tid = record.tid;
-  event.name = record.name;
-  return event;
+  return {.time_ns = record.time_ns,
+          .what = record.by_exec ? task_change::executed : task_change::named,
+          .pid = record.pid,
+          .tid = record.tid,
+          .name = std::string(record.name)};
 }
 
 } // namespace nodewise::observe

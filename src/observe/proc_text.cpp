@@ -5,17 +5,13 @@
 #include <array>
 #include <charconv>
 
+#include "topology/small_file.hpp"
+
 namespace nodewise::observe {
 
 namespace {
 
-/// Removes and returns the text before the separator.
-std::string_view take(std::string_view& rest, char separator) {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view part = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return part;
-}
+using topology_detail::take_until;
 
 std::string_view without_leading_blanks(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -37,20 +33,20 @@ bool read_front(std::string_view text, T& value) {
 
 std::optional<mapping> parse_maps_line(std::string_view line) {
   mapping m;
-  std::string_view range = take(line, ' ');
-  const std::string_view first = take(range, '-');
-  const std::string_view permissions = take(line, ' ');
+  std::string_view range = take_until(line, ' ');
+  const std::string_view first = take_until(range, '-');
+  const std::string_view permissions = take_until(line, ' ');
   if (!read(first, m.where.first, 16) || !read(range, m.where.last, 16) ||
       m.where.first >= m.where.last || permissions.size() != 4 ||
-      !read(take(line, ' '), m.file_offset, 16)) {
+      !read(take_until(line, ' '), m.file_offset, 16)) {
     return std::nullopt;
   }
   m.readable = permissions[0] == 'r';
   m.writable = permissions[1] == 'w';
   m.executable = permissions[2] == 'x';
   m.shared = permissions[3] == 's';
-  m.device = take(line, ' ');
-  if (!read(take(line, ' '), m.inode)) {
+  m.device = take_until(line, ' ');
+  if (!read(take_until(line, ' '), m.inode)) {
     return std::nullopt;
   }
   std::string_view path = without_leading_blanks(line);
@@ -65,12 +61,12 @@ std::optional<mapping> parse_maps_line(std::string_view line) {
 
 /// Whether a word of numa_maps comes after the policy, whose name may contain blanks.
 bool follows_policy(std::string_view word) {
-  return word.find('=') != word.npos && !word.starts_with("bind") && !word.starts_with("prefer") &&
-                 !word.starts_with("interleave") && !word.starts_with("local") &&
-                 !word.starts_with("default") && !word.starts_with("weighted") &&
-                 !word.starts_with('(')
-             ? true
-             : word == "heap" || word == "stack" || word == "huge";
+  constexpr std::array policies = {"bind",    "prefer",   "interleave", "local",
+                                   "default", "weighted", "("};
+  return word == "heap" || word == "stack" || word == "huge" ||
+         (word.find('=') != word.npos && std::ranges::none_of(policies, [&](const char* policy) {
+            return word.starts_with(policy);
+          }));
 }
 
 void read_numa_word(std::string_view word, numa_line& into) {
@@ -99,7 +95,7 @@ void read_numa_word(std::string_view word, numa_line& into) {
 std::vector<mapping> parse_maps(std::string_view text) {
   std::vector<mapping> all;
   while (!text.empty()) {
-    if (auto m = parse_maps_line(take(text, '\n'))) {
+    if (auto m = parse_maps_line(take_until(text, '\n'))) {
       all.push_back(std::move(*m));
     }
   }
@@ -109,15 +105,15 @@ std::vector<mapping> parse_maps(std::string_view text) {
 std::vector<numa_line> parse_numa_maps(std::string_view text) {
   std::vector<numa_line> all;
   while (!text.empty()) {
-    std::string_view line = take(text, '\n');
+    std::string_view line = take_until(text, '\n');
     numa_line one;
-    if (!read(take(line, ' '), one.start, 16)) {
+    if (!read(take_until(line, ' '), one.start, 16)) {
       continue;
     }
-    one.policy = take(line, ' ');
+    one.policy = take_until(line, ' ');
     bool in_policy = true;
     while (!line.empty()) {
-      const std::string_view word = take(line, ' ');
+      const std::string_view word = take_until(line, ' ');
       in_policy = in_policy && !follows_policy(word);
       if (in_policy && !word.empty()) {
         one.policy.append(" ").append(word);
@@ -134,7 +130,7 @@ std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view t
   std::map<std::uint64_t, std::uint64_t> bytes;
   std::uint64_t start = 0;
   while (!text.empty()) {
-    const std::string_view line = take(text, '\n');
+    const std::string_view line = take_until(text, '\n');
     if (const auto header = parse_maps_line(line)) {
       start = header->where.first;
       continue;
@@ -169,7 +165,7 @@ std::optional<task_stat> parse_task_stat(std::string_view text) {
   constexpr int processor_field = 39;
   int field = first_field;
   for (; !rest.empty(); ++field) {
-    const std::string_view word = take(rest, ' ');
+    const std::string_view word = take_until(rest, ' ');
     std::uint64_t ticks = 0;
     int cpu = -1;
     if (field == first_field && word.size() == 1) {
@@ -185,9 +181,14 @@ std::optional<task_stat> parse_task_stat(std::string_view text) {
   return task;
 }
 
+std::optional<task_stat> read_task_stat(sys::process& of, const std::string& file) {
+  const auto text = of.read_file(file);
+  return text ? parse_task_stat(text.value) : std::nullopt;
+}
+
 std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
   while (!text.empty()) {
-    const std::string_view line = take(text, '\n');
+    const std::string_view line = take_until(text, '\n');
     if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
       std::string_view value = without_leading_blanks(line.substr(name.size() + 1));
       while (value.ends_with(' ') || value.ends_with('\t')) {
@@ -203,7 +204,7 @@ std::uint64_t parse_stack_bytes(std::string_view limits) {
   constexpr std::string_view name = "Max stack size";
   std::uint64_t bytes = std::uint64_t{2} << 20; // glibc's default on x86-64 if there is no limit
   while (!limits.empty()) {
-    const std::string_view line = take(limits, '\n');
+    const std::string_view line = take_until(limits, '\n');
     if (line.starts_with(name)) {
       (void)read_front(line.substr(name.size()), bytes);
     }
@@ -216,7 +217,7 @@ std::vector<zone_span> parse_zoneinfo(std::string_view text) {
   int node = -1;
   std::uint64_t spanned = 0;
   while (!text.empty()) {
-    std::string_view line = take(text, '\n');
+    std::string_view line = take_until(text, '\n');
     if (line.starts_with("Node ")) {
       node = -1;
       spanned = 0;

@@ -56,6 +56,8 @@ struct task_stat {
   cpu_id last_cpu{-1};
 };
 [[nodiscard]] std::optional<task_stat> parse_task_stat(std::string_view text);
+/// The same from a file of the process: "stat", "task/4711/stat". nullopt if it has ended.
+[[nodiscard]] std::optional<task_stat> read_task_stat(sys::process& of, const std::string& file);
 
 /// The soft stack limit in /proc/PID/limits, which is the C library's default stack size of a
 /// thread; the C library's own default if there is no limit.

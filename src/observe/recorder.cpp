@@ -5,9 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <exception>
-#include <memory>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -15,6 +13,8 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -112,7 +112,7 @@ class background {
              const std::function<void()>& now_and_then) {
     wake_ = ::eventfd(0, EFD_CLOEXEC);
     if (wake_ < 0) {
-      throw error(error_kind::system, "a descriptor to end the recording by", "eventfd was refused",
+      throw error(error_kind::system, "cannot start the recording", "eventfd was refused",
                   "raise the limit of open files (ulimit -n)", errno);
     }
     worker_ = std::thread([this, &from, &into, pid, &now_and_then] {
@@ -162,7 +162,7 @@ void conclude(recording& what, sample_source& source, sample_source::beginning f
 }
 
 /// Records what was mapped before the observation began.
-void tell_mappings(sys::process& of, bool data_too, event_log& log) {
+void log_mappings(sys::process& of, bool data_too, event_log& log) {
   const auto text = of.read_file("maps");
   if (!text) {
     throw_unreadable(of, text.errno_value);
@@ -181,9 +181,8 @@ void tell_mappings(sys::process& of, bool data_too, event_log& log) {
   }
 }
 
-void tell_name(sys::process& of, int tid, event_log& log) {
-  const auto text = of.read_file("task/" + std::to_string(tid) + "/stat");
-  if (const auto stat = text ? parse_task_stat(text.value) : std::nullopt) {
+void log_name(sys::process& of, int tid, event_log& log) {
+  if (const auto stat = read_task_stat(of, fmt::format("task/{}/stat", tid))) {
     log.take(task_event{0, task_change::named, of.pid(), tid, 0, 0, stat->name});
   }
 }
@@ -203,7 +202,7 @@ void watch_threads(sys::process& of, sample_source& source, event_log& log) {
     }
     for (const int tid : tids.value) {
       if (watched.insert(tid).second && source.watch(tid, sample_source::beginning::now)) {
-        tell_name(of, tid, log);
+        log_name(of, tid, log);
         found = true;
       }
     }
@@ -215,8 +214,7 @@ bool has_ended(sys::process& which) {
   if (!tids || tids.value.empty()) {
     return true;
   }
-  const auto text = which.read_file("stat");
-  const auto stat = text ? parse_task_stat(text.value) : std::nullopt;
+  const auto stat = read_task_stat(which, "stat");
   // A zombie has ended but is not reaped yet. Other threads can outlive the first.
   return !stat || (stat->state == 'Z' && tids.value.size() == 1);
 }
@@ -255,7 +253,7 @@ recording record_process(int pid, std::optional<milliseconds> duration,
     throw_unreadable(*process, tids.errno_value);
   }
   result.begin_ns = monotonic_ns();
-  tell_mappings(*process, options.faults.data_mappings, result.log);
+  log_mappings(*process, options.faults.data_mappings, result.log);
   watch_threads(*process, *source, result.log);
   const auto begin = steady_clock::now();
   drainer drain(*source, result.log, pid, options.now_and_then);

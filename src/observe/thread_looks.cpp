@@ -2,7 +2,8 @@
 #include "observe/thread_looks.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/core.h>
 
 #include "observe/proc_text.hpp"
 #include "sys/process.hpp"
@@ -43,8 +44,7 @@ void thread_looks::look_at(int pid, event_log& log) {
     return;
   }
   for (const int tid : tids.value) {
-    const auto text = process->read_file("task/" + std::to_string(tid) + "/stat");
-    const auto stat = text ? parse_task_stat(text.value) : std::nullopt;
+    const auto stat = read_task_stat(*process, fmt::format("task/{}/stat", tid));
     if (!stat) {
       continue; // it has ended meanwhile
     }

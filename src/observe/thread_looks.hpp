@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <unordered_map>
 

@@ -1,10 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "observe/threads.hpp"
 
-#include <charconv>
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "observe/proc_text.hpp"
 #include "topology/node_of_cpu.hpp"
 
@@ -15,19 +17,12 @@ namespace {
 /// /proc/PID/task/TID/syscall: number, six arguments, stack pointer, program counter. It is
 /// "running" for a thread that is on a processor.
 std::optional<std::uint64_t> stack_pointer_of(std::string_view text) {
-  const std::size_t last = text.rfind(' ');
-  if (last == text.npos) {
+  const std::vector<std::string_view> words = split(text, ' ');
+  if (words.size() < 3 || !words[words.size() - 2].starts_with("0x")) {
     return std::nullopt;
   }
-  const std::size_t before = text.rfind(' ', last - 1);
-  std::string_view word = text.substr(before + 1, last - before - 1);
-  if (before == text.npos || !word.starts_with("0x")) {
-    return std::nullopt;
-  }
-  word.remove_prefix(2);
-  std::uint64_t address = 0;
-  std::from_chars(word.data(), word.data() + word.size(), address, 16);
-  return address == 0 ? std::nullopt : std::optional(address);
+  const auto address = parse_number<std::uint64_t>(words[words.size() - 2].substr(2), 16);
+  return address == std::uint64_t{0} ? std::nullopt : address;
 }
 
 cpu_set allowed_cpus(std::string_view status) {
@@ -44,9 +39,8 @@ std::vector<thread_facts> read_threads(sys::process& of, const machine& on,
                                        const std::map<int, std::uint64_t>& ticks_before) {
   std::vector<thread_facts> all;
   for (const int tid : of.threads().value) {
-    const std::string folder = "task/" + std::to_string(tid) + "/";
-    const auto stat = of.read_file(folder + "stat");
-    const auto task = stat ? parse_task_stat(stat.value) : std::nullopt;
+    const std::string folder = fmt::format("task/{}/", tid);
+    const auto task = read_task_stat(of, folder + "stat");
     if (!task) {
       continue; // it has ended meanwhile
     }

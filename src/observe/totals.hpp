@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>

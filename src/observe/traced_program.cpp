@@ -141,8 +141,9 @@ void trace_to_its_end(pid_t pid) {
   }
   const int refused = errno;
   finish_off(pid);
-  throw error(error_kind::system, "the program stopped just before its end", "it may not be traced",
-              "say when to look instead: --at SECONDS; or permit ptrace "
+  throw error(error_kind::system, "cannot stop the program just before its end",
+              "it may not be traced",
+              "give the time of the observation with --at SECONDS, or permit ptrace "
               "(a container: --cap-add SYS_PTRACE; kernel.yama.ptrace_scope below 3)",
               refused);
 }
@@ -155,7 +156,7 @@ program_end run_and_look(const std::vector<std::string>& command, const program_
   const sys::held_signals signals;
   const pid_t pid = ::fork();
   if (pid < 0) {
-    throw error(error_kind::system, "a process for the program", "fork was refused",
+    throw error(error_kind::system, "cannot start the program", "fork was refused",
                 "raise the limit of processes (ulimit -u)", errno);
   }
   if (pid == 0) {

@@ -49,9 +49,7 @@ std::size_t page_lists::pages(std::size_t list) const noexcept {
 
 std::size_t page_lists::find(std::size_t list, std::size_t position) const noexcept {
   const std::vector<run>& runs = lists_[list];
-  const auto after =
-      std::upper_bound(runs.begin(), runs.end(), position,
-                       [](std::size_t wanted, const run& each) { return wanted < each.before; });
+  const auto after = std::ranges::upper_bound(runs, position, {}, &run::before);
   return after == runs.begin() ? 0 : static_cast<std::size_t>(after - runs.begin()) - 1;
 }
 

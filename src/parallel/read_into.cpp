@@ -2,10 +2,11 @@
 #include <nodewise/read_into.hpp>
 
 #include <cerrno>
-#include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -14,8 +15,8 @@ namespace nodewise::inline v0::detail {
 input_file::input_file(const std::filesystem::path& path)
     : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (file_ < 0) {
-    throw error(error_kind::input, "to read '" + path.string() + "' into an array", "open",
-                "check the path and its permissions", errno);
+    throw error(error_kind::input, fmt::format("cannot read '{}' into an array", path.string()),
+                "open", "check the path and its permissions", errno);
   }
 }
 
@@ -29,13 +30,15 @@ void input_file::read(std::span<std::byte> into, std::uint64_t offset) const {
     if (got < 0 && errno == EINTR) {
       continue;
     }
-    const std::string asked = "to read '" + path_.string() + "' at byte " + std::to_string(offset);
+    const auto asked = [&] {
+      return fmt::format("cannot read '{}' at byte {}", path_.string(), offset);
+    };
     if (got < 0) {
-      throw error(error_kind::system, asked, "pread", "check the file and its device", errno);
+      throw error(error_kind::system, asked(), "pread", "check the file and its device", errno);
     }
     if (got == 0) {
-      throw error(error_kind::input, asked, "the file ends there",
-                  "take an array as long as the file, or another offset");
+      throw error(error_kind::input, asked(), "the file ends there",
+                  "use an array as long as the file, or another offset");
     }
     into = into.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 #include <map>
 #include <utility>
-
-#include <nodewise/error.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -67,10 +66,7 @@ std::vector<std::size_t> thread_map::nearest_to(node_id node) const {
 
 std::vector<node_id> thread_map::owners() const {
   std::vector<node_id> nodes;
-  nodes.reserve(workers_.size());
-  for (const worker& each : workers_) {
-    nodes.push_back(each.node);
-  }
+  std::ranges::transform(workers_, std::back_inserter(nodes), &worker::node);
   return nodes;
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "model/costs.hpp"
@@ -15,10 +17,6 @@ namespace nodewise::inline v0 {
 
 namespace {
 
-std::string number(int id) {
-  return std::to_string(id);
-}
-
 [[noreturn]] void refuse_threads(const std::string& what) {
   throw error(error_kind::usage, "advice on an arrangement", what,
               "name allowed processors, one for each thread");
@@ -28,7 +26,7 @@ std::size_t position_of(const model::machine_costs& in, node_id node) {
   const auto at = in.position_of(node);
   if (!at) {
     throw error(error_kind::usage, "advice on an arrangement",
-                "node " + number(to_int(node)) + " is not there", "name a node of the machine");
+                fmt::format("node {} does not exist", node), "name a node of the machine");
   }
   return *at;
 }
@@ -58,7 +56,7 @@ std::vector<std::size_t> cores_of(const model::machine_costs& costs, const topol
   for (const cpu_id cpu : threads) {
     const auto core = costs.core_of(cpu);
     if (!core || !on.allowed_cpus().contains(cpu)) {
-      refuse_threads("processor " + number(to_int(cpu)) + " is not to be used");
+      refuse_threads(fmt::format("this process may not use processor {}", cpu));
     }
     cores.push_back(*core);
   }
@@ -69,18 +67,20 @@ std::string reason_for(const arrangement_advice& advice, page_users users) {
   const std::string idle = advice.idle.to_string();
   if (advice.best == arrangement::interleaved) {
     if (users == page_users::anyone) {
-      return "any thread works on any page, so no block of them is to be in one memory";
+      return "any thread works on any page, so no block of pages should be in one memory";
     }
     return advice.idle.empty() ? "some memories serve more threads than others"
-                               : "the threads' own memories are the limit, and those of nodes " +
-                                     idle + " would have nothing to do";
+                               : fmt::format("the threads' own memories are the limit, and those "
+                                             "of nodes {} would be idle",
+                                             idle);
   }
   if (users == page_users::anyone) {
     return "pages in turn would not be noticeably faster";
   }
   return advice.idle.empty() ? "each thread finds its part in its own node's memory"
-                             : "using the memories of nodes " + idle +
-                                   ", too, costs more than it gains: they are far";
+                             : fmt::format("using the memories of nodes {}, too, costs more than "
+                                           "it gains: they are far",
+                                           idle);
 }
 
 } // namespace
@@ -139,8 +139,8 @@ std::vector<std::uint32_t> weights_from_bandwidths(const topology& on,
     const auto at = costs.position_of(node);
     if (!at || costs.memory[*at].value <= 0) {
       throw error(error_kind::usage, "weights of nodes",
-                  "node " + number(to_int(node)) + " has no memory here",
-                  "the nodes with memory are " + on.memory_nodes().to_string());
+                  fmt::format("node {} has no memory here", node),
+                  fmt::format("the nodes with memory are {}", on.memory_nodes().to_string()));
     }
     bandwidths.push_back(costs.memory[*at].value);
   }
@@ -159,7 +159,7 @@ std::size_t chunk_of_whole_pages(std::size_t element_bytes, std::size_t page_byt
   const std::size_t times = least_pages / pages + (least_pages % pages != 0 ? 1 : 0);
   if (times > std::numeric_limits<std::size_t>::max() / elements) {
     throw error(error_kind::usage, "a chunk of whole pages",
-                std::to_string(least_pages) + " pages are more than can be counted",
+                fmt::format("{} pages are more than can be counted", least_pages),
                 "ask for fewer pages");
   }
   return elements * times;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 namespace nodewise::inline v0::detail {
@@ -32,8 +34,7 @@ std::size_t bytes_for(std::size_t elements, std::size_t element_bytes, std::size
   constexpr std::size_t most = SIZE_MAX / 4;
   if (elements > (most - offset) / element_bytes) {
     throw error(error_kind::usage,
-                "an array of " + std::to_string(elements) + " elements of " +
-                    std::to_string(element_bytes) + " bytes",
+                fmt::format("an array of {} elements of {} bytes", elements, element_bytes),
                 "more than the address space holds", "ask for less");
   }
   if (elements == 0) {

@@ -7,12 +7,14 @@
 
 #include <sys/mman.h>
 
+#include <fmt/core.h>
+
 namespace nodewise::engine {
 
 namespace {
 
 /// The hint for an errno of a placement call.
-std::string cure_of(int errno_value) {
+const char* hint_for(int errno_value) {
   switch (errno_value) {
   case EPERM:
   case ENOSYS:
@@ -28,8 +30,8 @@ std::string cure_of(int errno_value) {
 }
 
 [[noreturn]] void refuse(const char* call, const refusal& what) {
-  throw error(error_kind::system, std::string(call) + " of " + describe(what.where), "",
-              cure_of(what.errno_value), what.errno_value);
+  throw error(error_kind::system, fmt::format("{} of {}", call, describe(what.where)), "",
+              hint_for(what.errno_value), what.errno_value);
 }
 
 void require_cover(std::span<const extent> extents, std::size_t pages) {
@@ -41,8 +43,8 @@ void require_cover(std::span<const extent> extents, std::size_t pages) {
     next = e.last_page;
   }
   if (next != pages) {
-    throw error(error_kind::usage, "placing a range of " + std::to_string(pages) + " pages",
-                "the extents cover pages 0.." + std::to_string(next) + " only",
+    throw error(error_kind::usage, fmt::format("placing a range of {} pages", pages),
+                fmt::format("the extents cover pages 0..{} only", next),
                 "list extents in ascending order, without gaps, to the end of the range");
   }
 }
@@ -51,18 +53,18 @@ void require_cover(std::span<const extent> extents, std::size_t pages) {
 /// `must` or the range is mapped from reserved huge pages.
 void give_up_rounding(strictness how, const page_window& window, std::vector<extent> asked,
                       page_choice& choice, placement& report) {
-  const std::string what = "blocks of " + std::to_string(asked.size()) +
-                           " extents, some shorter than a page of " +
-                           std::to_string(choice.granule_bytes) + " bytes";
+  const std::string what = fmt::format("blocks of {} extents, some shorter than a page of {} bytes",
+                                       asked.size(), choice.granule_bytes);
   if (how == strictness::must) {
     throw error(error_kind::usage, what, "such a page cannot be divided among nodes",
                 "ask for base pages or longer blocks");
   }
   if (reserved_page_bytes(choice.pages) != 0) {
-    choice.notes.push_back(what + ": rounded to whole pages, so that some owners hold nothing");
+    choice.notes.push_back(
+        fmt::format("{}: rounded to whole pages, so that some owners hold nothing", what));
     return;
   }
-  choice.notes.push_back(what + ": base pages instead");
+  choice.notes.push_back(fmt::format("{}: base pages instead", what));
   choice.pages = page_size::base;
   choice.granule_bytes = window.page_bytes;
   report.asked = std::move(asked);
@@ -76,9 +78,9 @@ void advise_pages(sys::kernel& kernel, const page_window& window, page_size page
   const int advice = pages == page_size::transparent_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
   const auto bytes = window.pages * window.page_bytes;
   if (const int failed = kernel.madvise(window.start, bytes, advice); failed != 0) {
-    report.notes.push_back(std::string("madvise(") +
-                           (advice == MADV_HUGEPAGE ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE") +
-                           ") answered " + errno_text(failed));
+    report.notes.push_back(fmt::format(
+        "madvise({}) failed: {}", advice == MADV_HUGEPAGE ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
+        errno_text(failed)));
   }
 }
 
@@ -108,7 +110,7 @@ void place_by_migration(sys::kernel& kernel, const page_window& window, strictne
                         placement& report) {
   const std::span<std::byte> bytes(window.start, window.pages * window.page_bytes);
   if (const int failed = populate(kernel, bytes, window.page_bytes); failed != 0) {
-    throw error(error_kind::system, "memory for " + std::to_string(window.pages) + " pages", "",
+    throw error(error_kind::system, fmt::format("memory for {} pages", window.pages), "",
                 "ask for less, or free memory", failed);
   }
   migration moved = migrate_extents(kernel, bytes, report.asked);
@@ -124,8 +126,7 @@ void place_by_migration(sys::kernel& kernel, const page_window& window, strictne
 } // namespace
 
 std::string describe(const extent& e) {
-  return "pages " + std::to_string(e.first_page) + ".." + std::to_string(e.last_page) +
-         " on node " + std::to_string(to_int(e.owner));
+  return fmt::format("pages {}..{} on node {}", e.first_page, e.last_page, e.owner);
 }
 
 std::uint64_t next_placement_number() noexcept {

@@ -22,6 +22,10 @@ namespace nodewise::engine {
 /// vm.max_map_count allows: each extent costs a mapping, and every fault searches the mappings.
 inline constexpr std::size_t max_policy_extents = 1000;
 
+/// Pages per move_pages call: enough to make the kernel's cost per call negligible, and few enough
+/// to keep the buffers small.
+inline constexpr std::size_t batch_pages = 4096;
+
 /// The whole base pages inside a range of bytes.
 struct page_window {
   std::byte* start = nullptr; ///< page-aligned

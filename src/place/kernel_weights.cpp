@@ -9,17 +9,17 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
+
+#include "base/joined.hpp"
 
 namespace nodewise::kernel_weights {
 
 namespace {
 
 constexpr double largest = 255;
-
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
 
 /// The largest relative error of the proportions.
 double error_of(const std::vector<double>& wanted, const std::vector<std::uint32_t>& given) {
@@ -49,10 +49,10 @@ std::optional<double> bandwidth_of(const machine& measured, const memory_node& n
 }
 
 std::string file_of(node_id node) {
-  return std::string(folder) + "/node" + number(node);
+  return fmt::format("{}/node{}", folder, node);
 }
 
-std::string cure_of(int failed) {
+std::string weight_hint_for(int failed) {
   switch (failed) {
   case EACCES:
   case EPERM:
@@ -64,9 +64,7 @@ std::string cure_of(int failed) {
     return "the kernel's weights need Linux 6.9 and a node with memory; run --memory "
            "weighted:auto does without them";
   default:
-    return "see what `cat " + std::string(folder) +
-           "/*` says; run --memory weighted:auto does "
-           "without it";
+    return fmt::format("look at `cat {}/*`; run --memory weighted:auto does without it", folder);
   }
 }
 
@@ -80,7 +78,7 @@ struct setting {
 /// kernels the file is called __auto_type, because the preprocessor replaced the word auto.
 std::optional<setting> automatic(sys::kernel& from) {
   for (const char* const name : {"/auto", "/__auto_type"}) {
-    const std::string file = folder + std::string(name);
+    const std::string file = fmt::format("{}{}", folder, name);
     if (const auto text = from.read_file(file.c_str()); text && text.value == "true") {
       return setting{file, text.value};
     }
@@ -97,7 +95,7 @@ std::string put_back(sys::kernel& to, const std::vector<setting>& changed,
   const auto put = [&](const setting& each) {
     const int failed = to.write_file(each.file.c_str(), each.text);
     if (failed != 0 && failed != ENODEV) {
-      left += (left.empty() ? "" : ", ") + each.file + " (was " + each.text + ")";
+      left += fmt::format("{}{} (was {})", left.empty() ? "" : ", ", each.file, each.text);
     }
   };
   std::ranges::for_each(changed, put);
@@ -140,8 +138,8 @@ std::vector<weight> by_bandwidth(const machine& measured, const node_set& nodes)
     const memory_node* const found = measured.find_node(node);
     const auto bandwidth = found != nullptr ? bandwidth_of(measured, *found) : std::nullopt;
     if (!bandwidth) {
-      throw error(error_kind::input, "weights of nodes " + nodes.to_string(),
-                  "no bandwidth of node " + number(node) + " is measured",
+      throw error(error_kind::input, fmt::format("weights of nodes {}", nodes.to_string()),
+                  fmt::format("no bandwidth of node {} is measured", node),
                   "nodewise measure, with processors of every node allowed; or name other nodes");
     }
     bandwidths.push_back(*bandwidth);
@@ -165,11 +163,9 @@ std::vector<weight> by_bandwidth(const machine& measured) {
 }
 
 std::string shell_lines(std::span<const weight> weights) {
-  std::string text;
-  for (const weight& each : weights) {
-    text += "echo " + std::to_string(each.value) + " > " + file_of(each.node) + "\n";
-  }
-  return text;
+  return joined(weights, "", [](const weight& each) {
+    return fmt::format("echo {} > {}\n", each.value, file_of(each.node));
+  });
 }
 
 void apply_weights(sys::kernel& to, std::span<const weight> weights) {
@@ -179,15 +175,15 @@ void apply_weights(sys::kernel& to, std::span<const weight> weights) {
     const std::string file = file_of(each.node);
     auto text = to.read_file(file.c_str());
     if (!text) {
-      throw error(error_kind::system, "the kernel's weight of node " + number(each.node),
-                  file + " cannot be read, nothing is changed", cure_of(text.errno_value),
-                  text.errno_value);
+      throw error(error_kind::system, fmt::format("the kernel's weight of node {}", each.node),
+                  fmt::format("{} cannot be read, nothing is changed", file),
+                  weight_hint_for(text.errno_value), text.errno_value);
     }
     before.push_back({file, std::move(text.value)});
   }
   const std::optional<setting> was_automatic = automatic(to);
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const std::string value = std::to_string(weights[i].value);
+    const std::string value = fmt::format("{}", weights[i].value);
     int failed = to.write_file(before[i].file.c_str(), value);
     const bool refused = failed != 0;
     if (!refused && to.read_file(before[i].file.c_str()).value != value) {
@@ -199,12 +195,14 @@ void apply_weights(sys::kernel& to, std::span<const weight> weights) {
     const std::vector<setting> changed(
         before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i + (refused ? 0 : 1)));
     const std::string left = put_back(to, changed, was_automatic);
-    throw error(error_kind::system,
-                "weight " + value + " of node " + number(weights[i].node) + " in " + before[i].file,
-                std::string(refused ? "it was refused" : "it was taken, and is another now") +
-                    (left.empty() ? ", all weights are as before"
-                                  : ", and these could not be put back: " + left),
-                cure_of(failed), failed);
+    throw error(
+        error_kind::system,
+        fmt::format("weight {} of node {} in {}", value, weights[i].node, before[i].file),
+        fmt::format("{}, {}",
+                    refused ? "it was refused" : "it was accepted, but has another value now",
+                    left.empty() ? "all weights are as before"
+                                 : fmt::format("and these could not be put back: {}", left)),
+        weight_hint_for(failed), failed);
   }
 }
 

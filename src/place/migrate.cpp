@@ -2,15 +2,13 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <fmt/core.h>
+
 #include "place/engine.hpp"
 
 namespace nodewise::engine {
 
 namespace {
-
-/// Pages per move_pages call: enough to make the kernel's cost per call negligible, and few enough
-/// to keep the buffers small.
-constexpr std::size_t batch_pages = 4096;
 
 class mover {
  public:
@@ -116,8 +114,9 @@ void set_policies(sys::kernel& kernel, const page_window& window, std::span<cons
     const int failed =
         kernel.mbind(bytes.data(), bytes.size(), sys::policy::preferred, {e.owner}, 0);
     if (failed != 0) {
-      report.notes.push_back("mbind answered " + errno_text(failed) +
-                             ": pages touched later follow the thread that touches them");
+      report.notes.push_back(
+          fmt::format("mbind failed: {}: pages touched later follow the thread that touches them",
+                      errno_text(failed)));
       return;
     }
   }
@@ -131,11 +130,11 @@ migration migrate_extents(sys::kernel& kernel, std::span<std::byte> range,
   const page_window window = whole_pages(range, kernel.base_page_bytes());
   for (const extent& e : extents) {
     if (e.first_page > e.last_page || e.last_page > window.pages || to_int(e.owner) < 0) {
-      throw error(error_kind::usage,
-                  "migrating pages " + std::to_string(e.first_page) + ".." +
-                      std::to_string(e.last_page) + " to node " + std::to_string(to_int(e.owner)),
-                  "the range has " + std::to_string(window.pages) + " pages",
-                  "list extents within the range, each with a node");
+      throw error(
+          error_kind::usage,
+          fmt::format("migrating pages {}..{} to node {}", e.first_page, e.last_page, e.owner),
+          fmt::format("the range has {} pages", window.pages),
+          "list extents within the range, each with a node");
     }
   }
   set_policies(kernel, window, extents, report);

@@ -2,10 +2,12 @@
 #include "place/numa_maps.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <string_view>
+
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 
 namespace nodewise::engine {
 
@@ -16,31 +18,17 @@ struct address_range {
   std::uintptr_t last = 0;
 };
 
-template <class F>
-void for_each_part(std::string_view text, char separator, F&& f) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    f(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-template <class T>
-bool parse(std::string_view text, T& value, int base = 10) {
-  return std::from_chars(text.data(), text.data() + text.size(), value, base).ec == std::errc{};
-}
-
 /// Start to end of every mapping: numa_maps gives only the start.
 std::map<std::uintptr_t, std::uintptr_t> mapping_ends(std::string_view maps) {
   std::map<std::uintptr_t, std::uintptr_t> ends;
-  for_each_part(maps, '\n', [&](std::string_view line) {
-    const std::size_t dash = line.find('-');
-    std::uintptr_t first = 0;
-    std::uintptr_t last = 0;
-    if (dash != line.npos && parse(line, first, 16) && parse(line.substr(dash + 1), last, 16)) {
-      ends[first] = last;
+  for (std::string_view line : split(maps, '\n')) {
+    const auto first = take_number<std::uintptr_t>(line, 16);
+    line.remove_prefix(line.starts_with('-') ? 1 : 0);
+    const auto last = take_number<std::uintptr_t>(line, 16);
+    if (first && last) {
+      ends[*first] = *last;
     }
-  });
+  }
   return ends;
 }
 
@@ -64,22 +52,18 @@ struct line_counts {
 
 line_counts parse_counts(std::string_view line) {
   line_counts counts;
-  for_each_part(line, ' ', [&](std::string_view field) {
-    const std::size_t equals = field.find('=');
-    if (equals == field.npos) {
-      return;
+  for (const std::string_view field : split(line, ' ')) {
+    const std::size_t equals = std::min(field.find('='), field.size());
+    const std::string_view name = field.substr(0, equals);
+    const auto value = parse_number<std::size_t>(field.substr(std::min(equals + 1, field.size())));
+    if (value && name == "kernelpagesize_kB") {
+      counts.page_kib = *value;
+    } else if (value && name.starts_with('N')) {
+      if (const auto node = parse_number<int>(name.substr(1))) {
+        counts.pages[*node] += *value;
+      }
     }
-    int node = 0;
-    std::size_t value = 0;
-    if (!parse(field.substr(equals + 1), value)) {
-      return;
-    }
-    if (field.starts_with("kernelpagesize_kB=")) {
-      counts.page_kib = value;
-    } else if (field.starts_with('N') && parse(field.substr(1, equals - 1), node)) {
-      counts.pages[node] += value;
-    }
-  });
+  }
   return counts;
 }
 
@@ -96,19 +80,14 @@ bool query_by_numa_maps(sys::kernel& kernel, const page_window& window,
   const auto window_first = reinterpret_cast<std::uintptr_t>(window.start);
   const auto window_last = window_first + window.pages * window.page_bytes;
   std::map<int, std::size_t> per_node;
-  bool crosses_an_edge = false;
-  for_each_part(numa_maps.value, '\n', [&](std::string_view line) {
-    address_range mapping;
-    if (!parse(line, mapping.first, 16) || !ends.contains(mapping.first)) {
-      return;
+  for (std::string_view line : split(numa_maps.value, '\n')) {
+    const auto found = ends.find(take_number<std::uintptr_t>(line, 16).value_or(0));
+    if (found == ends.end() || found->second <= window_first || found->first >= window_last) {
+      continue;
     }
-    mapping.last = ends.at(mapping.first);
-    if (mapping.last <= window_first || mapping.first >= window_last) {
-      return;
-    }
+    const address_range mapping{found->first, found->second};
     if (mapping.first < window_first || mapping.last > window_last) {
-      crosses_an_edge = true;
-      return;
+      return false; // it crosses an edge
     }
     const node_id owner = single_owner(mapping, window, extents);
     const line_counts counts = parse_counts(line);
@@ -119,9 +98,6 @@ bool query_by_numa_maps(sys::kernel& kernel, const page_window& window,
       result.on_owner += node_id{node} == owner ? pages : 0;
       result.unknown += owner == unknown_node && !extents.empty() ? pages : 0;
     }
-  });
-  if (crosses_an_edge) {
-    return false;
   }
   for (const auto& [node, pages] : per_node) {
     result.per_node.push_back({node_id{node}, pages});

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "place/engine.hpp"
 
 namespace nodewise::inline v0 {
@@ -58,7 +60,7 @@ void populate(std::span<std::byte> range) {
   const std::size_t bytes = (before + range.size() + page_bytes - 1) / page_bytes * page_bytes;
   const int failed = engine::populate(kernel, {range.data() - before, bytes}, page_bytes);
   if (failed != 0) {
-    throw error(error_kind::system, "memory for " + std::to_string(range.size()) + " bytes",
+    throw error(error_kind::system, fmt::format("memory for {} bytes", range.size()),
                 "populating them", "ask for less, or free memory on the nodes that were asked",
                 failed);
   }

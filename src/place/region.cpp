@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+#include <fmt/core.h>
+
 #include "place/engine.hpp"
 
 /// Defined by the agent, if it is preloaded: memory with its own distribution gets a name in
@@ -30,13 +32,13 @@ int hugetlb_flags(std::size_t page_bytes) {
 
 [[noreturn]] void refuse(std::size_t bytes, const std::string& answered, std::string hint,
                          int code) {
-  throw error(error_kind::system, "a region of " + std::to_string(bytes) + " bytes", answered,
+  throw error(error_kind::system, fmt::format("a region of {} bytes", bytes), answered,
               std::move(hint), code);
 }
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   if (bytes > (SIZE_MAX / 2) - unit) {
-    throw error(error_kind::usage, "a region of " + std::to_string(bytes) + " bytes",
+    throw error(error_kind::usage, fmt::format("a region of {} bytes", bytes),
                 "more than the address space holds", "ask for less");
   }
   return (bytes + unit - 1) / unit * unit;
@@ -72,8 +74,9 @@ mapping map_reserved(sys::kernel& kernel, std::size_t bytes, std::size_t page_by
   failed = got.errno_value;
   if (!got && how == strictness::must) {
     refuse(bytes, "mmap of reserved huge pages",
-           "reserve " + std::to_string(bytes / page_bytes) + " pages: sysctl vm.nr_hugepages=" +
-               std::to_string(bytes / page_bytes) + ", or take transparent huge pages",
+           fmt::format("reserve {0} pages: sysctl vm.nr_hugepages={0}, or take transparent huge "
+                       "pages",
+                       bytes / page_bytes),
            got.errno_value);
   }
   return {static_cast<std::byte*>(got.value), bytes};
@@ -94,8 +97,8 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
     int failed = 0;
     mapped = map_reserved(kernel, round_up(bytes, reserved), reserved, options.how, failed);
     if (mapped.start == nullptr) {
-      notes.push_back("no reserved huge pages: mmap answered " + errno_text(failed) +
-                      ", took transparent ones");
+      notes.push_back(fmt::format("no reserved huge pages: mmap failed: {}; took transparent ones",
+                                  errno_text(failed)));
       options.pages = page_size::transparent_huge;
     }
   }

@@ -10,12 +10,11 @@ namespace nodewise::engine {
 
 namespace {
 
-constexpr std::size_t batch_pages = 4096;
-
 /// Counts pages by node, and pages on their owner. Pages must be added in ascending order.
-class tally {
+class page_counts {
  public:
-  tally(residency& result, std::span<const extent> extents) : result_(result), extents_(extents) {}
+  page_counts(residency& result, std::span<const extent> extents)
+      : result_(result), extents_(extents) {}
 
   void add(std::size_t page, node_id node) {
     while (at_ < extents_.size() && extents_[at_].last_page <= page) {
@@ -47,7 +46,7 @@ class tally {
 
 bool query_by_move_pages(sys::kernel& kernel, const page_window& window,
                          std::span<const extent> extents, residency& result) {
-  tally counts(result, extents);
+  page_counts counts(result, extents);
   std::vector<void*> pages;
   std::vector<int> status;
   for (std::size_t first = 0; first < window.pages; first += batch_pages) {
@@ -79,7 +78,7 @@ bool query_by_get_mempolicy(sys::kernel& kernel, const page_window& window,
   if (kernel.mincore(window.start, window.pages * window.page_bytes, present) != 0) {
     return false;
   }
-  tally counts(result, extents);
+  page_counts counts(result, extents);
   for (std::size_t page = 0; page < window.pages; ++page) {
     if ((present[page] & 1U) == 0) {
       continue;
@@ -99,13 +98,14 @@ bool query_by_get_mempolicy(sys::kernel& kernel, const page_window& window,
   return true;
 }
 
-bool query_by_mincore(sys::kernel& kernel, const page_window& window, residency& result) {
+bool query_by_mincore(sys::kernel& kernel, const page_window& window, std::span<const extent>,
+                      residency& result) {
   std::vector<unsigned char> present(window.pages);
   if (kernel.mincore(window.start, window.pages * window.page_bytes, present) != 0) {
     return false;
   }
   result.resident = static_cast<std::size_t>(
-      std::count_if(present.begin(), present.end(), [](unsigned char p) { return (p & 1U) != 0; }));
+      std::ranges::count_if(present, [](unsigned char page) { return (page & 1U) != 0; }));
   result.unknown = result.resident;
   return true;
 }
@@ -117,27 +117,17 @@ residency query_residency(sys::kernel& kernel, std::span<const std::byte> range,
   // The kernel's queries take plain addresses and change nothing.
   const std::span<std::byte> bytes(const_cast<std::byte*>(range.data()), range.size());
   const page_window window = whole_pages(bytes, kernel.base_page_bytes());
-  const auto attempt = [&](auto&& query) {
+  for (const auto& query :
+       {query_by_move_pages, query_by_get_mempolicy, query_by_numa_maps, query_by_mincore}) {
     residency result;
     result.pages = window.pages;
-    return query(result) ? std::optional(result) : std::nullopt;
-  };
-  auto result =
-      attempt([&](residency& r) { return query_by_move_pages(kernel, window, extents, r); });
-  if (!result) {
-    result =
-        attempt([&](residency& r) { return query_by_get_mempolicy(kernel, window, extents, r); });
+    if (query(kernel, window, extents, result)) {
+      return result;
+    }
   }
-  if (!result) {
-    result = attempt([&](residency& r) { return query_by_numa_maps(kernel, window, extents, r); });
-  }
-  if (!result) {
-    result = attempt([&](residency& r) { return query_by_mincore(kernel, window, r); });
-  }
-  if (!result) {
-    result.emplace().pages = window.pages;
-  }
-  return *result;
+  residency unknown;
+  unknown.pages = window.pages;
+  return unknown;
 }
 
 } // namespace nodewise::engine

@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "place/engine.hpp"
 #include "sys/node_memory.hpp"
 
@@ -18,13 +20,10 @@ struct room {
   std::uint64_t there = UINT64_MAX; ///< if the kernel does not report it, nothing is refused
 };
 
-std::string mebibytes(std::uint64_t bytes) {
-  return std::to_string(bytes >> 20) + " MiB";
-}
-
 std::string answer(node_id node, const room& of) {
-  return "node " + std::to_string(to_int(node)) + " has " + mebibytes(of.there) +
-         " free or in pages of files, and " + mebibytes(of.asked) + " of the range would go there";
+  return fmt::format("node {} has {} MiB free or in pages of files, and {} MiB of the range would "
+                     "go there",
+                     node, of.there >> 20, of.asked >> 20);
 }
 
 } // namespace
@@ -54,12 +53,14 @@ void require_room(sys::kernel& kernel, strictness how, placement& report) {
   }
   for (const auto& [node, first] : too_much) {
     if (how == strictness::must) {
-      throw error(error_kind::system, "memory for " + describe(first), answer(node, rooms[node]),
+      throw error(error_kind::system, fmt::format("memory for {}", describe(first)),
+                  answer(node, rooms[node]),
                   "ask for less, free memory on the node, or let it go elsewhere: "
                   "strictness::prefer",
                   ENOMEM);
     }
-    report.notes.push_back(answer(node, rooms[node]) + ": the rest goes to other nodes");
+    report.notes.push_back(
+        fmt::format("{}: the rest goes to other nodes", answer(node, rooms[node])));
   }
 }
 

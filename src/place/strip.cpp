@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <map>
+#include <string>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <nodewise/arithmetic.hpp>
 #include <nodewise/placement.hpp>
@@ -62,27 +64,24 @@ std::string picture(sys::kernel& kernel, const engine::page_window& window, std:
 }
 
 std::string percent(std::size_t part, std::size_t whole) {
-  char text[16];
   const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
-  std::snprintf(text, sizeof text, part == whole ? "%.0f %%" : "%.1f %%", share);
-  return text;
+  return part == whole ? "100 %" : fmt::format("{:.1f} %", share);
 }
 
 std::string figures(const residency& where, std::size_t bytes) {
-  char size[32];
-  std::snprintf(size, sizeof size, "%.1f MiB, ", static_cast<double>(bytes) / (1 << 20));
+  const std::string size = fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
   if (where.resident == 0) {
-    return std::string(size) + "nothing in memory";
+    return fmt::format("{}, nothing in memory", size);
   }
-  std::string text = size;
-  if (where.resident != where.pages) {
-    text += percent(where.resident, where.pages) + " in memory, ";
-  }
+  const bool all = where.resident == where.pages;
+  const std::string part =
+      all ? "" : fmt::format("{} in memory, ", percent(where.resident, where.pages));
   if (!where.locality()) {
-    return text + "nobody can say on which node";
+    return fmt::format("{}, {}the nodes are unknown", size, part);
   }
-  return text + percent(where.on_owner, where.resident - where.unknown) +
-         (where.resident == where.pages ? " on its owner" : " of that on its owner");
+  return fmt::format("{}, {}{} {}", size, part,
+                     percent(where.on_owner, where.resident - where.unknown),
+                     all ? "on its owner" : "of that on its owner");
 }
 
 } // namespace
@@ -93,8 +92,8 @@ std::string strip(std::span<const std::byte> range, std::span<const extent> exte
   // The kernel's queries take plain addresses and change nothing.
   const std::span<std::byte> bytes(const_cast<std::byte*>(range.data()), range.size());
   const auto window = engine::whole_pages(bytes, kernel.base_page_bytes());
-  return picture(kernel, window, columns) + "  " +
-         figures(query_residency(range, extents), range.size());
+  return fmt::format("{}  {}", picture(kernel, window, columns),
+                     figures(query_residency(range, extents), range.size()));
 }
 
 std::string strip(const region& of, std::size_t columns) {

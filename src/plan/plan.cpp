@@ -22,8 +22,4 @@ std::string label_of(const entry& what) {
   return what.name.empty() ? label_of(what.which) : what.name;
 }
 
-std::string word_of(const entry& what) {
-  return what.how == layout::map ? "map" : placement_text(what);
-}
-
 } // namespace nodewise::plans

@@ -12,6 +12,8 @@
 
 #include <nodewise/team_layout.hpp>
 
+#include "placement/placement.hpp"
+
 namespace nodewise::plans {
 
 /// Code by module and offset from its lowest mapped address.
@@ -19,31 +21,6 @@ struct code_place {
   std::string module; ///< the file's last part
   std::uint64_t offset = 0;
   friend bool operator==(const code_place&, const code_place&) = default;
-};
-
-/// How the pages of an object are placed.
-enum class layout {
-  untouched,   ///< left as the program places it
-  blocked,     ///< one block a thread, on the thread's node
-  interleaved, ///< in turn over the nodes that threads run on, or over `memories`
-  cyclic,      ///< granules in turn over the threads' nodes
-  on_thread,   ///< all of it on the node of one thread
-  map,         ///< by parts: see `parts`
-};
-
-/// Consecutive parts of an object that belong to one thread. Parts are relative: in an object twice
-/// as large, each part is twice as long.
-struct part_run {
-  std::uint64_t parts = 0;
-  std::size_t thread = 0;
-  friend bool operator==(const part_run&, const part_run&) = default;
-};
-
-/// A memory in a rotation over pages, and how many pages it gets per round.
-struct memory_weight {
-  node_id node = unknown_node;
-  std::uint32_t weight = 1;
-  friend bool operator==(const memory_weight&, const memory_weight&) = default;
 };
 
 /// Which objects an entry is for: those that meet all its conditions.
@@ -65,13 +42,8 @@ struct condition {
 
 struct entry {
   condition which;
-  layout how = layout::untouched;
-  std::size_t thread = 0;          ///< of `on_thread`
-  std::uint64_t granule_bytes = 0; ///< of `cyclic`; 0: the agent chooses
-  std::vector<part_run> parts;     ///< of `map`
-  /// For `interleaved`: these memories, ascending; empty: those of the threads.
-  std::vector<memory_weight> memories;
-  std::string why; ///< a sentence for people
+  placements::placement where; ///< without nodes: over those that threads run on
+  std::string why;             ///< a sentence for people
   /// The profile's name for its objects, "solver.c:41 #2"; empty: `label_of` of `which`.
   std::string name = {};
   friend bool operator==(const entry&, const entry&) = default;
@@ -107,7 +79,4 @@ struct plan_file {
 [[nodiscard]] std::string label_of(const condition& which);
 /// Its name, if it has one.
 [[nodiscard]] std::string label_of(const entry& what);
-/// "blocked", "cyclic:64K", "thread:3", "map"
-[[nodiscard]] std::string word_of(const entry& what);
-
 } // namespace nodewise::plans

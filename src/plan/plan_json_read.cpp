@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/in_quotes.hpp"
 #include "bind/team_sizes.hpp"
 #include "plan/place_names.hpp"
 #include "plan/plan_json.hpp"
@@ -30,7 +32,7 @@ auto read_words(const json_field& field, Read read) {
 std::string some_text(const json_field& field) {
   std::string text = field.text();
   if (text.empty()) {
-    field.refuse("an empty text", "leave the field out");
+    field.refuse("the text is empty", "leave the field out");
   }
   return text;
 }
@@ -40,7 +42,7 @@ std::string some_text(const json_field& field) {
 std::string read_site(const json_field& field) {
   std::string site = some_text(field);
   if (site.find("+0x") != std::string::npos) {
-    field.refuse("'" + site.substr(0, 60) + "' is an offset", "put it into \"stack\"");
+    field.refuse(fmt::format("{} is an offset", in_quotes(site)), "put it into \"stack\"");
   }
   return site;
 }
@@ -51,7 +53,7 @@ std::string read_build_id(const json_field& field) {
   constexpr std::size_t longest = 128;
   if (id.size() % 2 != 0 || id.size() > longest ||
       id.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    field.refuse("'" + id.substr(0, 60) + "' is no build id",
+    field.refuse(fmt::format("{} is not a build id", in_quotes(id)),
                  "write what `file PROGRAM` prints, or leave it out");
   }
   return id;
@@ -60,9 +62,41 @@ std::string read_build_id(const json_field& field) {
 std::string read_file_name(const json_field& field) {
   std::string name = field.text();
   if (name.find('/') != std::string::npos) {
-    field.refuse("a path", "write the last part of the file's name alone");
+    field.refuse("it is a path", "write only the last part of the file's name");
   }
   return name;
+}
+
+/// Sets `into` to `read(field)` if the object has the field.
+template <class Value, class Read>
+void take(const json_field& object, std::string_view key, Value& into, Read read) {
+  if (const auto field = object.find(key)) {
+    into = read(*field);
+  }
+}
+
+std::string read_text(const json_field& field) {
+  return field.text();
+}
+
+std::size_t read_thread_count(const json_field& field) {
+  return field.whole_number(1, placements::most_threads);
+}
+
+/// The position of the text in `names` as a value of an enumeration.
+template <class Value>
+auto among(const auto& names) {
+  return [&names](const json_field& field) { return static_cast<Value>(field.one_of(names)); };
+}
+
+template <class Value, class Read>
+void take_list(const json_field& object, std::string_view key, std::vector<Value>& into,
+               Read read) {
+  if (const auto list = object.find(key)) {
+    for (const json_field& each : list->elements()) {
+      into.push_back(read(each));
+    }
+  }
 }
 
 class plan_reader {
@@ -75,11 +109,7 @@ class plan_reader {
     if (const auto program = document_.find("program")) {
       read_program(*program);
     }
-    if (const auto libraries = document_.find("libraries")) {
-      for (const json_field& each : libraries->elements()) {
-        all_.libraries.push_back(read_library(each));
-      }
-    }
+    take_list(document_, "libraries", all_.libraries, read_library);
     if (const auto threads = document_.find("threads")) {
       read_threads(*threads);
     }
@@ -92,51 +122,37 @@ class plan_reader {
  private:
   void read_program(const json_field& field) {
     field.allow_only({"name", "build_id"});
-    if (const auto name = field.find("name")) {
-      all_.program = read_file_name(*name);
-    }
-    if (const auto id = field.find("build_id")) {
-      all_.build_id = read_build_id(*id);
-    }
+    take(field, "name", all_.program, read_file_name);
+    take(field, "build_id", all_.build_id, read_build_id);
   }
 
   static library read_library(const json_field& field) {
     field.allow_only({"name", "build_id"});
     library made{read_file_name(field.at("name")), read_build_id(field.at("build_id"))};
     if (made.build_id.empty()) {
-      field.refuse("a library without a build id", "leave it out");
+      field.refuse("the library has no build id", "leave it out");
     }
     return made;
   }
 
   void read_threads(const json_field& field) {
     field.allow_only({"count", "teams", "nodes", "bind", "places", "main"});
-    if (const auto count = field.find("count")) {
-      all_.threads = count->whole_number(1, most_threads);
-    }
+    take(field, "count", all_.threads, read_thread_count);
+    take_list(field, "teams", all_.teams, read_thread_count);
     if (const auto teams = field.find("teams")) {
-      read_teams(*teams);
+      check_teams(*teams);
     }
-    if (const auto nodes = field.find("nodes")) {
-      all_.nodes = nodes->whole_number(1, static_cast<std::uint64_t>(max_id) + 1);
-    }
-    if (const auto bind = field.find("bind")) {
-      all_.bind = static_cast<bind_policy>(bind->one_of(bind_names));
-    }
-    if (const auto places = field.find("places")) {
-      all_.places = static_cast<place_kind>(places->one_of(place_names));
-    }
-    if (const auto main = field.find("main")) {
-      all_.main_works = main->one_of(main_names) != 0;
-    }
+    take(field, "nodes", all_.nodes, [](const json_field& nodes) {
+      return nodes.whole_number(1, static_cast<std::uint64_t>(max_id) + 1);
+    });
+    take(field, "bind", all_.bind, among<bind_policy>(bind_names));
+    take(field, "places", all_.places, among<place_kind>(place_names));
+    take(field, "main", all_.main_works, among<bool>(main_names));
   }
 
-  void read_teams(const json_field& field) {
-    for (const json_field& each : field.elements()) {
-      all_.teams.push_back(each.whole_number(1, most_threads));
-    }
+  void check_teams(const json_field& field) const {
     if (all_.teams.size() < 2 || bind::threads_of_teams(all_.teams) != all_.threads) {
-      field.refuse("they have not " + std::to_string(all_.threads) + " threads together",
+      field.refuse(fmt::format("they do not have {} threads together", all_.threads),
                    "write the sizes of nested parallel regions, outermost first, so that their "
                    "product is threads.count; or leave them out");
     }
@@ -146,33 +162,20 @@ class plan_reader {
     field.allow_only(
         {"name", "kind", "symbol", "site", "callers", "stack", "bytes", "nth", "placement", "why"});
     entry made;
-    if (const auto name = field.find("name")) {
-      made.name = some_text(*name);
-    }
+    take(field, "name", made.name, some_text);
     made.which = read_condition(field);
-    read_placement_of(field.at("placement"), made);
-    if (const auto why = field.find("why")) {
-      made.why = why->text();
-    }
+    made.where = read_placement(field.at("placement"));
+    take(field, "why", made.why, read_text);
     return made;
   }
 
   static condition read_condition(const json_field& field) {
     condition made;
-    if (const auto kind = field.find("kind")) {
-      made.kind = kinds[kind->one_of(kinds)];
-    }
-    if (const auto symbol = field.find("symbol")) {
-      made.symbol = some_text(*symbol);
-    }
-    if (const auto site = field.find("site")) {
-      made.source = read_site(*site);
-    }
-    if (const auto callers = field.find("callers")) {
-      for (const json_field& each : callers->elements()) {
-        made.callers.push_back(read_site(each));
-      }
-    }
+    take(field, "kind", made.kind,
+         [](const json_field& kind) { return kinds[kind.one_of(kinds)]; });
+    take(field, "symbol", made.symbol, some_text);
+    take(field, "site", made.source, read_site);
+    take_list(field, "callers", made.callers, read_site);
     read_stack(field, made);
     if (const auto bytes = field.find("bytes")) {
       const byte_range sizes = read_words(*bytes, read_byte_range);
@@ -189,16 +192,12 @@ class plan_reader {
   }
 
   static void read_stack(const json_field& field, condition& into) {
-    const auto stack = field.find("stack");
-    if (!stack) {
-      return;
-    }
-    for (const json_field& each : stack->elements()) {
-      into.stack.push_back(read_words(each, read_code_place));
-    }
+    take_list(field, "stack", into.stack,
+              [](const json_field& each) { return read_words(each, read_code_place); });
     constexpr std::size_t deepest = 64;
-    if (into.stack.empty() || into.stack.size() > deepest) {
-      stack->refuse(std::to_string(into.stack.size()) + " places", "name 1 to 64 of them");
+    const auto stack = field.find("stack");
+    if (stack && (into.stack.empty() || into.stack.size() > deepest)) {
+      stack->refuse(fmt::format("it has {} places", into.stack.size()), "name 1 to 64 places");
     }
   }
 
@@ -206,40 +205,42 @@ class plan_reader {
   static void refuse_contradictions(const json_field& field, const condition& which) {
     const bool asked_for = !which.source.empty() || !which.stack.empty() || !which.callers.empty();
     if (asked_for && (which.symbol || which.kind == "static")) {
-      field.refuse("a static array has no place where it is asked for",
+      field.refuse("a static array is not allocated at a place in the code",
                    "leave out \"symbol\", or \"site\", \"callers\" and \"stack\"");
     }
     if (which.symbol && !which.kind.empty() && which.kind != "static") {
-      field.refuse("a symbol, and of kind '" + which.kind + "'", "write \"kind\": \"static\"");
+      field.refuse(fmt::format("it has a symbol, and its kind is '{}'", which.kind),
+                   "write \"kind\": \"static\"");
     }
     if (!which.callers.empty() && which.source.empty()) {
-      field.refuse("callers of no site", "write \"site\", too");
+      field.refuse("it has callers, but no site", "write \"site\", too");
     }
   }
 
-  void read_placement_of(const json_field& field, entry& into) const {
+  [[nodiscard]] placements::placement read_placement(const json_field& field) const {
+    placements::placement made;
     if (field.is_text()) {
-      (void)read_words(field, [&](std::string_view text) {
-        read_placement(text, into);
-        return true;
+      made = read_words(field, [](std::string_view text) {
+        return placements::read(text, placements::grammar::plan_file,
+                                [](std::string_view list) { return node_set::parse(list); });
       });
-      check_thread(field, into.thread);
-      return;
+    } else {
+      field.allow_only({"map"});
+      made = {placements::kind::map, read_words(field.at("map"), placements::read_map), 0};
     }
-    field.allow_only({"map"});
-    const json_field map = field.at("map");
-    into.how = layout::map;
-    into.parts = read_words(map, read_parts);
-    for (const part_run& run : into.parts) {
-      check_thread(map, run.thread);
+    if (made.how == placements::kind::thread || made.how == placements::kind::map) {
+      for (const placements::owner_run& run : made.owners) {
+        check_thread(field.is_text() ? field : field.at("map"), run.owner);
+      }
     }
+    return made;
   }
 
   void check_thread(const json_field& field, std::size_t thread) const {
     if (all_.threads != 0 && thread >= all_.threads) {
-      field.refuse("thread " + std::to_string(thread) + " of " + std::to_string(all_.threads),
-                   "threads are numbered from 0 to " + std::to_string(all_.threads - 1) +
-                       ", or raise threads.count");
+      field.refuse(
+          fmt::format("thread {} of {}", thread, all_.threads),
+          fmt::format("number threads from 0 to {}, or raise threads.count", all_.threads - 1));
     }
   }
 
@@ -256,7 +257,7 @@ plan_file plan_from_json(const json_field& document) {
 
 plan_file read_plan(const std::filesystem::path& file) {
   const nlohmann::ordered_json document = read_json_file(file);
-  return plan_from_json({document, "the plan " + file.string()});
+  return plan_from_json({document, fmt::format("the plan {}", file.string())});
 }
 
 } // namespace nodewise::plans

@@ -34,10 +34,10 @@ json entry_json(const entry& what) {
   }
   set_text(made, "bytes", text_of(byte_range{which.least_bytes, which.most_bytes}));
   set_text(made, "nth", text_of(ordinals{which.first, which.last}));
-  if (what.how == layout::map) {
-    made["placement"] = {{"map", text_of(what.parts)}};
+  if (what.where.how == placements::kind::map) {
+    made["placement"] = {{"map", placements::map_text(what.where.owners)}};
   } else {
-    made["placement"] = placement_text(what);
+    made["placement"] = placements::text_of(what.where);
   }
   set_text(made, "why", what.why);
   return made;

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The words of a plan file, made to be edited by hand: ">= 8M", "solver+0x1234", "0*128 1*128",
-// "cyclic:64K". Every reader throws `error` (usage); the caller adds the name of the field.
+// The words of a plan file, made to be edited by hand: ">= 8M", "solver+0x1234".
+// Every reader throws `error` (usage); the caller adds the name of the field.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,10 @@
 
 namespace nodewise::plans {
 
-inline constexpr std::size_t most_threads = std::size_t{1} << 13; ///< the limit of --threads
-/// Parts in one map: more than any object has pages.
-inline constexpr std::uint64_t most_parts = std::uint64_t{1} << 40;
-/// No process has more memory than this.
-inline constexpr std::uint64_t largest_object = std::uint64_t{1} << 47;
+using placements::largest_object;
+
+/// "0x1234" or a decimal number; nullopt for anything else, and beyond `largest_object`.
+[[nodiscard]] std::optional<std::uint64_t> read_offset(std::string_view text) noexcept;
 
 /// "solver+0x1234".
 [[nodiscard]] std::string text_of(const code_place& place);
@@ -44,22 +43,5 @@ struct ordinals {
 /// "2", "0-3", "4-": both ends are included; empty if all objects match.
 [[nodiscard]] std::string text_of(const ordinals& which);
 [[nodiscard]] ordinals read_ordinals(std::string_view text);
-
-/// "0*128 1*128": thread * parts.
-[[nodiscard]] std::string text_of(const std::vector<part_run>& parts);
-[[nodiscard]] std::vector<part_run> read_parts(std::string_view text);
-
-/// "interleave:0-7"; "weighted:0=3,2=1" if weights differ.
-[[nodiscard]] std::string text_of(const std::vector<memory_weight>& memories);
-/// "0-3,6": each has weight 1.
-[[nodiscard]] std::vector<memory_weight> read_nodes(std::string_view text);
-/// "0=3,2=1": a node and its weight, 1 to 255.
-[[nodiscard]] std::vector<memory_weight> read_weights(std::string_view text);
-
-/// "none", "blocked", "interleave", "interleave:0-7", "weighted:0=3,2=1", "cyclic:64K", "thread:3";
-/// not for `layout::map`.
-[[nodiscard]] std::string placement_text(const entry& what);
-/// Fills in `how` and the fields that it needs.
-void read_placement(std::string_view text, entry& into);
 
 } // namespace nodewise::plans

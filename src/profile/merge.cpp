@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
+
+#include "base/joined.hpp"
 
 namespace nodewise::profile {
 
@@ -20,7 +23,7 @@ namespace {
 program& rank_of(kept_profile& part) {
   const program* const largest = largest_program(part.what);
   if (largest == nullptr) {
-    refuse(part.file, "nothing was seen of any program", "leave it out");
+    refuse(part.file, "contains no program", "leave it out");
   }
   return part.what.programs[static_cast<std::size_t>(largest - part.what.programs.data())];
 }
@@ -39,31 +42,28 @@ void number_ranks(std::vector<kept_profile>& parts) {
     which.rank = rank.value_or(static_cast<int>(i));
     const auto [same, is_new] = file_of.try_emplace(*which.rank, parts[i].file);
     if (rank && !is_new) {
-      refuse(same->second + " and " + parts[i].file,
-             "both are of rank " + std::to_string(*rank) + " of a host",
+      refuse(fmt::format("{} and {}", same->second, parts[i].file),
+             fmt::format("both are rank {} of a host", *rank),
              "give the files of one run on one host, each once");
     }
   }
   if (numbered != 0 && numbered != parts.size()) {
-    refuse("several profiles together", "only some of them are of MPI ranks",
+    refuse("combining several profiles", "only some of them are of MPI ranks",
            "give the files of one run");
   }
 }
 
 /// Evidence is present if all parts have it; counts are added up.
 void add_evidence(const evidence& from, evidence& into) {
-  into.faults = into.faults && from.faults;
-  into.chains = into.chains && from.chains;
-  into.kernel = into.kernel && from.kernel;
-  into.hinting = into.hinting && from.hinting;
-  into.counts = into.counts && from.counts;
-  into.agent = into.agent && from.agent;
-  into.fault_samples += from.fault_samples;
-  into.hinting_samples += from.hinting_samples;
-  into.lost_samples += from.lost_samples;
-  into.thinned_samples += from.thinned_samples;
-  into.pages_moved += from.pages_moved;
-  into.pages_held += from.pages_held;
+  for (bool evidence::* const each : {&evidence::faults, &evidence::chains, &evidence::kernel,
+                                      &evidence::hinting, &evidence::counts, &evidence::agent}) {
+    into.*each = into.*each && from.*each;
+  }
+  for (std::uint64_t evidence::* const each :
+       {&evidence::fault_samples, &evidence::hinting_samples, &evidence::lost_samples,
+        &evidence::thinned_samples, &evidence::pages_moved, &evidence::pages_held}) {
+    into.*each += from.*each;
+  }
 }
 
 /// Each sentence once, with its files if it does not concern all of them.
@@ -81,11 +81,8 @@ std::vector<std::string> missing_of(const std::vector<kept_profile>& parts) {
   for (std::string& each : order) {
     const std::vector<std::size_t>& some = whose[each];
     if (some.size() < parts.size()) {
-      std::string files;
-      for (const std::size_t i : some) {
-        files += (files.empty() ? " (in " : ", ") + parts[i].file;
-      }
-      each += files + ")";
+      each +=
+          fmt::format(" (in {})", joined(some, ", ", [&](std::size_t i) { return parts[i].file; }));
     }
   }
   return order;
@@ -114,8 +111,8 @@ profile merge(std::vector<kept_profile> parts) {
   for (auto part = std::next(parts.begin()); part != parts.end(); ++part) {
     profile& from = part->what;
     if (from.page_bytes != made.page_bytes) {
-      refuse(parts.front().file + " and " + part->file, "their base pages differ",
-             "give the files of one run on one host");
+      refuse(fmt::format("{} and {}", parts.front().file, part->file),
+             "the sizes of their base pages differ", "give the files of one run on one host");
     }
     add_evidence(from.seen, made.seen);
     add_memory(from.memory, made.memory);

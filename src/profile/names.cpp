@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "base/last_part.hpp"
 #include "symbols/names.hpp"
 
@@ -16,10 +18,12 @@ std::string source_name(const std::string& name) {
   return name.starts_with('/') ? std::string(last_part(name)) : symbols::demangle(name.c_str());
 }
 
+using line_list = std::vector<std::string>;
+
 /// The program's own lines on the way to the allocation, innermost first, without repetitions. A
 /// line repeats, for example, in a template in which one line calls another of its instances.
-std::vector<std::string> own_lines(const call_chain& made_at) {
-  std::vector<std::string> lines;
+line_list own_lines(const call_chain& made_at) {
+  line_list lines;
   std::span<const frame> rest = made_at;
   while (const frame* const own = own_frame(rest)) {
     std::string label = label_of(*own);
@@ -30,8 +34,6 @@ std::vector<std::string> own_lines(const call_chain& made_at) {
   }
   return lines;
 }
-
-using line_list = std::vector<std::string>;
 
 std::string line_at(const line_list& lines, std::size_t depth) {
   return depth < lines.size() ? lines[depth] : std::string{};
@@ -57,15 +59,16 @@ std::string name_without_lines(const object& what) {
   if (!what.name.empty()) {
     return source_name(what.name);
   }
-  return what.made_at.empty() ? std::string(to_string(what.kind)) + " memory"
+  return what.made_at.empty() ? fmt::format("{} memory", to_string(what.kind))
                               : label_of(what.made_at.front());
 }
 
+using code_path = std::vector<std::pair<std::string, std::uint64_t>>;
+
 /// The code on the way from the allocation to the line that names the object; it distinguishes
 /// calls in that line.
-std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made_at,
-                                                          const std::string& line) {
-  std::vector<std::pair<std::string, std::uint64_t>> way;
+code_path way_to(const call_chain& made_at, const std::string& line) {
+  code_path way;
   for (const frame& each : made_at) {
     way.emplace_back(each.module, each.offset);
     if (label_of(each) == line) {
@@ -79,8 +82,7 @@ std::vector<std::pair<std::string, std::uint64_t>> way_to(const call_chain& made
 /// several calls.
 void number_calls(const program& of, const std::vector<std::string>& line_of,
                   std::vector<std::string>& names) {
-  using way = std::vector<std::pair<std::string, std::uint64_t>>;
-  std::map<std::pair<std::string, object_kind>, std::map<way, std::vector<std::size_t>>> all;
+  std::map<std::pair<std::string, object_kind>, std::map<code_path, std::vector<std::size_t>>> all;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!line_of[i].empty()) {
       all[{names[i], of.objects[i].kind}][way_to(of.objects[i].made_at, line_of[i])].push_back(i);
@@ -97,7 +99,7 @@ void number_calls(const program& of, const std::vector<std::string>& line_of,
     std::ranges::sort(calls, {}, [](const auto* objects) { return objects->front(); });
     for (std::size_t call = 0; call < calls.size(); ++call) {
       for (const std::size_t i : *calls[call]) {
-        names[i] += " #" + std::to_string(call + 1);
+        names[i] += fmt::format(" #{}", call + 1);
       }
     }
   }
@@ -126,7 +128,7 @@ std::vector<std::string> names_of(const program& of) {
     const std::size_t depth = first_difference(all);
     for (const std::size_t i : objects) {
       if (const std::string caller = depth == 0 ? "" : line_at(lines[i], depth); !caller.empty()) {
-        names[i] = caller + " (through " + line + ")";
+        names[i] = fmt::format("{} (through {})", caller, line);
         called_by[i] = caller;
       }
     }

@@ -5,21 +5,23 @@
 #include <map>
 #include <utility>
 
-#include "base/hexadecimal.hpp"
+#include <fmt/core.h>
+
 #include "base/last_part.hpp"
 #include "base/library_header.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::profile {
 
 std::string label_of(const frame& where) {
   if (!where.file.empty()) {
     const std::string name(last_part(where.file));
-    return where.line > 0 ? name + ":" + std::to_string(where.line) : name;
+    return where.line > 0 ? fmt::format("{}:{}", name, where.line) : name;
   }
   if (!where.function.empty()) {
     return where.function;
   }
-  return where.module.empty() ? "?" : where.module + "+" + hexadecimal(where.offset);
+  return where.module.empty() ? "?" : symbols::module_and_offset(where.module, where.offset);
 }
 
 namespace {
@@ -76,7 +78,7 @@ std::vector<const frame*> returns_of(std::span<const frame> where) {
 
 void keep_most_used(std::vector<using_code>& all, std::size_t most) {
   std::map<std::string, using_code> by_label;
-  for (using_code& each : all) {
+  for (const using_code& each : all) {
     const auto [found, is_new] = by_label.try_emplace(label_of(each.where), each);
     found->second.amount += is_new ? 0 : each.amount;
   }

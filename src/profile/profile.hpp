@@ -16,18 +16,12 @@
 
 #include <nodewise/id.hpp>
 
+#include "symbols/chain_names.hpp"
+
 namespace nodewise::profile {
 
 /// A place in machine code, and in the source where it is known.
-struct frame {
-  std::string module;       ///< the file name without its directory; empty if unknown
-  std::uint64_t offset = 0; ///< from the lowest mapped address; for a call, the return address
-  std::string function;     ///< demangled
-  std::string file;         ///< as the compiler recorded it
-  int line = 0;             ///< 0: unknown
-  bool inlined = false;     ///< inlined into the next frame, which has the same code
-  friend bool operator==(const frame&, const frame&) = default;
-};
+using frame = symbols::chain_frame;
 
 /// Innermost first. Only the first frame's offset is an instruction; the others are return
 /// addresses.
@@ -75,6 +69,15 @@ struct thread {
   [[nodiscard]] node_id home() const noexcept;
 };
 
+/// The words for an enumeration's values in files, in their order.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> words_of{};
+template <class Enum>
+  requires(!words_of<Enum>.empty())
+[[nodiscard]] constexpr std::string_view to_string(Enum value) noexcept {
+  return words_of<Enum>[static_cast<std::size_t>(value)];
+}
+
 enum class object_kind {
   heap,         ///< malloc and its family, new, Fortran's allocate
   map,          ///< the program's own anonymous mmap
@@ -85,21 +88,17 @@ enum class object_kind {
   other,  ///< memory that no object covers
   region, ///< placed by the program itself with the Nodewise library
 };
-inline constexpr std::array<std::string_view, 8> object_kind_names = {
+template <>
+inline constexpr std::array<std::string_view, 8> words_of<object_kind> = {
     "heap", "map", "static", "group", "stack", "file", "other", "region"};
-[[nodiscard]] constexpr std::string_view to_string(object_kind what) noexcept {
-  return object_kind_names[static_cast<std::size_t>(what)];
-}
 
 /// How a page was first touched.
 enum class touch_kind {
   code,   ///< an instruction of the program or a library
   kernel, ///< a system call wrote there: read, pread, recv, ...
 };
-inline constexpr std::array<std::string_view, 2> touch_kind_names = {"code", "kernel"};
-[[nodiscard]] constexpr std::string_view to_string(touch_kind how) noexcept {
-  return touch_kind_names[static_cast<std::size_t>(how)];
-}
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<touch_kind> = {"code", "kernel"};
 
 /// First touches of pages by the same code in the same thread.
 struct first_touch {
@@ -194,11 +193,9 @@ enum class use_source {
   hinting_faults, ///< samples that the kernel's NUMA balancing took
   traffic_count,  ///< cache lines, counted in the lab
 };
-inline constexpr std::array<std::string_view, 3> use_source_names = {"none", "hinting faults",
-                                                                     "traffic count"};
-[[nodiscard]] constexpr std::string_view to_string(use_source from) noexcept {
-  return use_source_names[static_cast<std::size_t>(from)];
-}
+template <>
+inline constexpr std::array<std::string_view, 3> words_of<use_source> = {"none", "hinting faults",
+                                                                         "traffic count"};
 
 /// How a program ended, as far as it was observed.
 enum class program_end {
@@ -207,11 +204,9 @@ enum class program_end {
   running,  ///< still running: only its memory up to then is known
   replaced, ///< by exec
 };
-inline constexpr std::array<std::string_view, 4> program_end_names = {"exited", "killed", "running",
-                                                                      "replaced"};
-[[nodiscard]] constexpr std::string_view to_string(program_end how) noexcept {
-  return program_end_names[static_cast<std::size_t>(how)];
-}
+template <>
+inline constexpr std::array<std::string_view, 4> words_of<program_end> = {"exited", "killed",
+                                                                          "running", "replaced"};
 
 /// A library that allocated objects, or whose code called the allocation.
 struct library {

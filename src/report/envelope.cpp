@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/version.hpp>
@@ -11,7 +12,7 @@ namespace nodewise::report {
 
 nlohmann::ordered_json envelope(std::string_view kind, int version, nlohmann::ordered_json machine,
                                 nlohmann::ordered_json settings) {
-  return {{"schema", "nodewise/" + std::string(kind) + "/" + std::to_string(version)},
+  return {{"schema", fmt::format("nodewise/{}/{}", kind, version)},
           {"nodewise", NODEWISE_VERSION},
           {"machine", std::move(machine)},
           {"settings", std::move(settings)}};
@@ -19,34 +20,8 @@ nlohmann::ordered_json envelope(std::string_view kind, int version, nlohmann::or
 
 namespace {
 
-template <class T>
-nlohmann::ordered_json value_or_unavailable(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json("unavailable");
-}
-
-} // namespace
-
-nlohmann::ordered_json or_unavailable(std::optional<bool> value) {
-  return value_or_unavailable(value);
-}
-nlohmann::ordered_json or_unavailable(std::optional<int> value) {
-  return value_or_unavailable(value);
-}
-nlohmann::ordered_json or_unavailable(std::optional<std::uint64_t> value) {
-  return value_or_unavailable(value);
-}
-nlohmann::ordered_json or_unavailable(std::optional<double> value) {
-  return value_or_unavailable(value);
-}
-nlohmann::ordered_json or_unavailable(const std::optional<std::string>& value) {
-  return value_or_unavailable(value);
-}
-
-namespace {
-
 /// Escapes DEL and U+0080 to U+009F: JSON allows them unescaped, but terminals obey them.
 std::string escaped(const std::string& json) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   out.reserve(json.size());
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -57,8 +32,7 @@ std::string escaped(const std::string& json) {
       continue;
     }
     i += second ? 1 : 0;
-    const auto code = static_cast<unsigned char>(json[i]);
-    out.append("\\u00").append(1, digits[code >> 4U]).append(1, digits[code & 0xFU]);
+    out += fmt::format("\\u00{:02x}", static_cast<unsigned char>(json[i]));
   }
   return out;
 }

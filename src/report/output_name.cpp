@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "base/local_rank.hpp"
@@ -16,15 +18,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view pattern, const std::string& answered,
                          const std::string& hint) {
-  throw error(error_kind::usage, "the output name '" + std::string(pattern) + "'", answered, hint);
-}
-
-const std::string& rank_of(const output_facts& facts, std::string_view pattern) {
-  if (!facts.local_rank) {
-    refuse(pattern, "%r is the local MPI rank, and no MPI launcher has set one",
-           "start it with mpirun or srun, or use %p (process) instead");
-  }
-  return *facts.local_rank;
+  throw error(error_kind::usage, fmt::format("the output name '{}'", pattern), answered, hint);
 }
 
 } // namespace
@@ -49,24 +43,20 @@ std::string output_name(std::string_view pattern, const output_facts& facts) {
       name += pattern[at];
       continue;
     }
-    ++at;
-    const char letter = at < pattern.size() ? pattern[at] : '\0';
-    switch (letter) {
-    case '%':
+    const std::string_view letter = pattern.substr(++at, 1);
+    if (letter == "%") {
       name += '%';
-      break;
-    case 'h':
+    } else if (letter == "h") {
       name += facts.host;
-      break;
-    case 'p':
+    } else if (letter == "p") {
       name += std::to_string(facts.pid);
-      break;
-    case 'r':
-      name += rank_of(facts, pattern);
-      break;
-    default:
-      refuse(pattern,
-             letter == '\0' ? "it ends in %" : "%" + std::string(1, letter) + " means nothing",
+    } else if (letter == "r" && facts.local_rank) {
+      name += *facts.local_rank;
+    } else if (letter == "r") {
+      refuse(pattern, "%r is the local MPI rank, but no MPI launcher has set it",
+             "start the command with mpirun or srun, or use %p (process) instead");
+    } else {
+      refuse(pattern, letter.empty() ? "it ends in %" : fmt::format("%{} is unknown", letter),
              "%r is the local MPI rank, %h the host, %p the process, %% a percent sign");
     }
   }

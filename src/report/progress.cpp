@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include "report/bar.hpp"
 
 namespace nodewise::report {
@@ -31,12 +33,12 @@ progress::surroundings standard_error() {
 std::string format_duration(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
   if (seconds < 60) {
-    return std::to_string(seconds) + " s";
+    return fmt::format("{} s", seconds);
   }
   if (seconds < 3600) {
-    return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+    return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   }
-  return std::to_string(seconds / 3600) + " h " + std::to_string(seconds / 60 % 60) + " min";
+  return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
 }
 
 progress::progress(std::string what, std::uint64_t total)
@@ -58,11 +60,8 @@ progress::~progress() {
 }
 
 void progress::done(std::uint64_t amount) {
-  if (!around_.how.terminal) {
-    return;
-  }
   const clock::time_point now = around_.now();
-  if (now < next_) {
+  if (!around_.how.terminal || now < next_) {
     return;
   }
   next_ = now + redraw_time;

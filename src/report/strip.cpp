@@ -6,6 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "base/joined.hpp"
+
 namespace nodewise::report {
 
 namespace {
@@ -27,7 +31,6 @@ std::vector<page_run> totals_of(std::span<const page_run> runs) {
     pages[r.owner] += r.pages;
   }
   std::vector<page_run> totals;
-  totals.reserve(pages.size());
   for (const auto& [owner, count] : pages) {
     totals.push_back({count, owner});
   }
@@ -88,7 +91,7 @@ std::string strip::mark(const style& how, node_id owner) const {
     return paint(how, tone::warning, "?");
   }
   if (to_int(owner) < 10) {
-    return paint_node(how, to_int(owner), std::to_string(to_int(owner)));
+    return paint_node(how, to_int(owner), fmt::format("{}", owner));
   }
   // Letters go only to nodes that occur, so that node 255 of two nodes gets one.
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -121,24 +124,22 @@ std::string strip::draw(const style& how, std::size_t columns) const {
 }
 
 std::string strip::legend(const style& how) const {
-  std::string out;
-  std::string others;
-  for (const page_run& total : totals_) {
-    const std::string share =
-        " (" + format_percent(static_cast<double>(total.pages) / static_cast<double>(pages_)) + ")";
-    const int node = to_int(total.owner);
-    std::string& where = node >= 0 ? out : others;
-    where += where.empty() ? "" : "  ";
-    where += mark(how, total.owner) + " ";
-    where += node >= 0                     ? "node " + std::to_string(node)
-             : total.owner == not_resident ? "not in memory"
-                                           : "unknown";
-    where += share;
-  }
+  std::vector<std::string> nodes;
+  std::vector<std::string> others;
   if (totals_.size() > 1) {
-    others = mark(how, mixed_owners) + " mixed" + (others.empty() ? "" : "  " + others);
+    others.push_back(mark(how, mixed_owners) + " mixed");
   }
-  return out + (out.empty() || others.empty() ? "" : "  ") + others;
+  for (const page_run& total : totals_) {
+    const bool is_node = to_int(total.owner) >= 0;
+    const std::string name = is_node                       ? fmt::format("node {}", total.owner)
+                             : total.owner == not_resident ? "not in memory"
+                                                           : "unknown";
+    const double share = static_cast<double>(total.pages) / static_cast<double>(pages_);
+    (is_node ? nodes : others)
+        .push_back(fmt::format("{} {} ({})", mark(how, total.owner), name, format_percent(share)));
+  }
+  nodes.insert(nodes.end(), others.begin(), others.end());
+  return joined(nodes, "  ");
 }
 
 } // namespace nodewise::report

@@ -5,19 +5,20 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <fmt/core.h>
 
 namespace nodewise::report {
 
 namespace {
 
 constexpr std::size_t default_width = 80;
-constexpr std::size_t narrowest = 20;
-constexpr std::size_t widest = 1000;
+constexpr std::size_t least_width = 20;
+constexpr std::size_t largest_width = 1000;
 
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -50,7 +51,7 @@ std::size_t width_of(int fd, bool terminal) {
     winsize size{};
     width = ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
   }
-  return width == 0 ? default_width : std::clamp(width, narrowest, widest);
+  return width == 0 ? default_width : std::clamp(width, least_width, largest_width);
 }
 
 bool wants_colour(bool terminal) {
@@ -65,31 +66,11 @@ bool wants_colour(bool terminal) {
   return terminal && !term.empty() && term != "dumb";
 }
 
-std::string_view code_of(tone what) {
-  switch (what) {
-  case tone::strong:
-    return "1";
-  case tone::faint:
-    return "2";
-  case tone::good:
-    return "32";
-  case tone::warning:
-    return "33";
-  case tone::bad:
-    return "1;31";
-  case tone::accent:
-    return "36";
-  case tone::plain:
-    break;
-  }
-  return {};
-}
+/// In the order of `tone`: plain, strong, faint, good, warning, bad, accent.
+constexpr std::array<std::string_view, 7> tone_codes = {"", "1", "2", "32", "33", "1;31", "36"};
 
 std::string coloured(std::string_view code, std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + code.size() + 8);
-  out.append("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
-  return out;
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
 /// The end of the escape sequence that begins at `at`: CSI, parameters, one final byte.
@@ -116,7 +97,7 @@ style style::for_stream(int fd) {
 }
 
 std::string paint(const style& how, tone what, std::string_view text) {
-  const std::string_view code = code_of(what);
+  const std::string_view code = tone_codes.at(static_cast<std::size_t>(what));
   return how.colour && !code.empty() && !text.empty() ? coloured(code, text) : std::string{text};
 }
 
@@ -148,7 +129,7 @@ std::size_t display_width(std::string_view text) {
 std::string format_bytes(unsigned long long bytes) {
   static constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1000) {
-    return std::to_string(bytes) + " B";
+    return fmt::format("{} B", bytes);
   }
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
@@ -157,10 +138,7 @@ std::string format_bytes(unsigned long long bytes) {
     ++unit;
   }
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-  std::array<char, 32> text{};
-  const int length =
-      std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, units[unit]);
-  return {text.data(), static_cast<std::size_t>(length)};
+  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 std::string format_percent(double ratio) {
@@ -174,9 +152,11 @@ std::string format_percent(double ratio) {
   if (ratio > 0 && ratio < 1) {
     percent = std::clamp(percent, 0.1, 99.9);
   }
-  std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.1f %%", percent);
-  return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, 31))};
+  return fmt::format("{:.1f} %", percent);
+}
+
+std::string format_percent(const std::optional<double>& ratio, std::string_view otherwise) {
+  return ratio ? format_percent(*ratio) : std::string(otherwise);
 }
 
 } // namespace nodewise::report

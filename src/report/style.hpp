@@ -1,7 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,10 +33,22 @@ struct style {
 /// Columns that `text` takes on a terminal: one for each UTF-8 character, none for colour codes.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
+/// The width of the widest text, or `least`. `text` takes it from a value: a function or a member.
+template <class Values, class Text = std::identity>
+[[nodiscard]] std::size_t widest(const Values& values, std::size_t least = 0, Text text = {}) {
+  for (const auto& each : values) {
+    least = std::max(least, display_width(std::invoke(text, each)));
+  }
+  return least;
+}
+
 /// "24.0 GiB", "512 KiB", "37 B": binary units, at most three significant digits.
 [[nodiscard]] std::string format_bytes(unsigned long long bytes);
 
 /// "99.8 %" of a ratio 0..1; rounds so that only 1 prints as 100 % and only 0 as 0 %.
 [[nodiscard]] std::string format_percent(double ratio);
+/// The same, or this text if the ratio is unknown.
+[[nodiscard]] std::string format_percent(const std::optional<double>& ratio,
+                                         std::string_view otherwise);
 
 } // namespace nodewise::report

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/core.h>
+
 #include "report/wrap.hpp"
 
 namespace nodewise::report {
@@ -14,12 +16,6 @@ namespace {
 constexpr std::size_t gap = 2;
 constexpr std::size_t narrowest_broken = 12;
 
-void write_line(std::string& out, std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  out += line;
-  out += '\n';
-}
-
 } // namespace
 
 table::table(std::vector<column> columns, std::size_t indent)
@@ -27,8 +23,8 @@ table::table(std::vector<column> columns, std::size_t indent)
 
 void table::add(std::vector<cell> row) {
   if (row.size() > columns_.size()) {
-    throw std::logic_error("a row of " + std::to_string(row.size()) + " cells in a table of " +
-                           std::to_string(columns_.size()) + " columns");
+    throw std::logic_error(
+        fmt::format("a row of {} cells in a table of {} columns", row.size(), columns_.size()));
   }
   row.resize(columns_.size(), cell{""});
   rows_.push_back(std::move(row));
@@ -37,10 +33,8 @@ void table::add(std::vector<cell> row) {
 std::vector<std::size_t> table::widths(const style& how) const {
   std::vector<std::size_t> wide(columns_.size());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    wide[c] = display_width(columns_[c].header);
-    for (const auto& row : rows_) {
-      wide[c] = std::max(wide[c], display_width(row[c].text));
-    }
+    wide[c] = widest(rows_, display_width(columns_[c].header),
+                     [c](const std::vector<cell>& row) -> const auto& { return row[c].text; });
   }
   if (!how.terminal) {
     return wide;
@@ -49,17 +43,17 @@ std::vector<std::size_t> table::widths(const style& how) const {
   std::size_t total = std::accumulate(wide.begin(), wide.end(), gaps);
   // Shrink the widest column that may be broken first.
   while (total > how.width) {
-    std::size_t* widest = nullptr;
+    std::size_t* most = nullptr;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (columns_[c].breaks && wide[c] > narrowest_broken &&
-          (widest == nullptr || wide[c] > *widest)) {
-        widest = &wide[c];
+          (most == nullptr || wide[c] > *most)) {
+        most = &wide[c];
       }
     }
-    if (widest == nullptr) {
+    if (most == nullptr) {
       break;
     }
-    --*widest;
+    --*most;
     --total;
   }
   return wide;
@@ -79,13 +73,12 @@ std::string table::to_string(const style& how) const {
     for (std::size_t l = 0; l < height; ++l) {
       std::string line(indent_, ' ');
       for (std::size_t c = 0; c < row.size(); ++c) {
-        const std::string text = l < lines[c].size() ? lines[c][l] : std::string{};
-        const std::string painted = paint(how, row[c].what, text);
-        line += c == 0 ? "" : std::string(gap, ' ');
-        line += columns_[c].side == align::right ? pad_left(painted, wide[c])
-                                                 : pad_right(painted, wide[c]);
+        const std::string text = l < lines[c].size() ? lines[c][l] : "";
+        const auto pad = columns_[c].side == align::right ? pad_left : pad_right;
+        line += pad(paint(how, row[c].what, text), wide[c]) + std::string(gap, ' ');
       }
-      write_line(out, std::move(line));
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
     }
   };
   if (std::ranges::any_of(columns_, [](const column& c) { return !c.header.empty(); })) {

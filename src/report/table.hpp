@@ -17,7 +17,19 @@ struct column {
   /// Wrapped into several lines if the terminal is narrower than the table. In a pipe a row stays
   /// one line, for grep and awk.
   bool breaks = false;
+
+  column(std::string name, align where = align::left, bool may_break = false)
+      : header(std::move(name)), side(where), breaks(may_break) {}
+  column(const char* name, align where = align::left, bool may_break = false)
+      : header(name), side(where), breaks(may_break) {}
 };
+
+[[nodiscard]] inline column right(std::string header) {
+  return {std::move(header), align::right};
+}
+[[nodiscard]] inline column breaking(std::string header) {
+  return {std::move(header), align::left, true};
+}
 
 struct cell {
   std::string text;

@@ -1,9 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "report/wrap.hpp"
 
-#include <algorithm>
-
-#include "report/style.hpp"
+#include "base/joined.hpp"
+#include "base/split.hpp"
 
 namespace nodewise::report {
 
@@ -11,10 +10,7 @@ namespace {
 
 void wrap_paragraph(std::string_view text, std::size_t width, std::vector<std::string>& lines) {
   std::string line;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) {
       continue;
     }
@@ -36,23 +32,18 @@ std::string spaces_up_to(std::string_view text, std::size_t width) {
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
-  while (true) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    wrap_paragraph(text.substr(0, end), width, lines);
-    if (end == text.size()) {
-      return lines;
-    }
-    text.remove_prefix(end + 1);
+  for (const std::string_view paragraph : split(text, '\n')) {
+    wrap_paragraph(paragraph, width, lines);
   }
+  return lines;
 }
 
 std::string wrap_indented(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string all;
-  for (const std::string& line : wrap(text, width > indent ? width - indent : 1)) {
-    all += all.empty() ? "" : "\n" + std::string(indent, ' ');
-    all += line;
-  }
-  return all;
+  return joined(wrap(text, width > indent ? width - indent : 1), "\n" + std::string(indent, ' '));
+}
+
+std::string wrap_on_terminal(std::string_view text, const style& how, std::size_t indent) {
+  return how.terminal ? wrap_indented(text, how.width, indent) : std::string(text);
 }
 
 std::string pad_right(std::string_view text, std::size_t width) {

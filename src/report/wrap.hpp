@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/style.hpp"
+
 namespace nodewise::report {
 
 /// `text` in lines of at most `width` columns, broken at spaces; a longer word gets a line of its
@@ -15,6 +17,10 @@ namespace nodewise::report {
 /// The same as one text: `indent` spaces before every line but the first.
 [[nodiscard]] std::string wrap_indented(std::string_view text, std::size_t width,
                                         std::size_t indent);
+
+/// The same at the terminal's width; in a pipe or a file, lines stay whole.
+[[nodiscard]] std::string wrap_on_terminal(std::string_view text, const style& how,
+                                           std::size_t indent);
 
 /// `text` followed by spaces up to `width` columns.
 [[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);

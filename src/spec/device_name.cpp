@@ -1,16 +1,19 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/device_name.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <utility>
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
 #include "spec/refusals.hpp"
 
 namespace nodewise::spec {
@@ -26,68 +29,48 @@ struct prefix {
 };
 
 std::string text_of(std::string_view kind, std::string_view name) {
-  return std::string(kind) + ':' + std::string(name);
+  return fmt::format("{}:{}", kind, name);
 }
 
 /// The folder of an entry of a class; refuses names that lead to another folder.
 std::string class_entry(const char* folder, std::string_view kind, std::string_view name) {
   if (name.empty() || name.starts_with('.') || name.find('/') != std::string_view::npos ||
       name.find('\0') != std::string_view::npos) {
-    refuse(text_of(kind, name), "that is no name of a device",
-           "write the name that the system lists in " + std::string(folder));
+    refuse(text_of(kind, name), "not a device name",
+           fmt::format("use a name that the system lists in {}", folder));
   }
-  return std::string(folder) + '/' + std::string(name);
+  return fmt::format("{}/{}", folder, name);
 }
 
 bool has_name(const device& one, std::string_view name) {
   return one.name == name;
 }
 
-// PCI addresses: "0000:3b:00.0", "3b:00.0", "3b:00".
-
-std::string hexadecimal(unsigned value, std::size_t digits) {
-  std::array<char, 8> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, 16).ptr;
-  std::string text(buffer.data(), end);
-  return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
-}
-
-std::optional<unsigned> take_hexadecimal(std::string_view text, unsigned highest) {
-  unsigned value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  return whole && value <= highest ? std::optional(value) : std::nullopt;
-}
-
-/// The address as the kernel writes it, or empty.
+/// "0000:3b:00.0", "3b:00.0" or "3b:00" as the kernel writes it; empty if it is not a PCI address.
 std::string pci_address(std::string_view text) {
-  std::string_view rest = text;
-  const std::size_t dot = rest.rfind('.');
-  const auto function =
-      dot == std::string_view::npos ? 0U : take_hexadecimal(rest.substr(dot + 1), 7);
-  rest = rest.substr(0, dot);
-  const std::size_t last = rest.rfind(':');
-  if (last == std::string_view::npos) {
+  const auto number = [](std::string_view digits, unsigned highest) {
+    const auto value = parse_number<unsigned>(digits, 16);
+    return value && *value <= highest ? value : std::nullopt;
+  };
+  const std::size_t dot = text.rfind('.');
+  const auto function = dot == std::string_view::npos ? 0U : number(text.substr(dot + 1), 7);
+  const auto fields = split(text.substr(0, dot), ':');
+  if (fields.size() < 2 || fields.size() > 3) {
     return {};
   }
-  const auto slot = take_hexadecimal(rest.substr(last + 1), 0x1f);
-  rest = rest.substr(0, last);
-  const std::size_t first = rest.find(':');
-  const auto domain =
-      first == std::string_view::npos ? 0U : take_hexadecimal(rest.substr(0, first), 0xffffffff);
-  const auto bus =
-      take_hexadecimal(first == std::string_view::npos ? rest : rest.substr(first + 1), 0xff);
+  const auto domain = fields.size() == 3 ? number(fields.front(), 0xffffffff) : 0U;
+  const auto bus = number(fields[fields.size() - 2], 0xff);
+  const auto slot = number(fields.back(), 0x1f);
   if (!function || !slot || !domain || !bus) {
     return {};
   }
-  return hexadecimal(*domain, 4) + ':' + hexadecimal(*bus, 2) + ':' + hexadecimal(*slot, 2) + '.' +
-         hexadecimal(*function, 1);
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *domain, *bus, *slot, *function);
 }
 
 std::string pci_folder(std::string_view name) {
   const std::string address = pci_address(name);
   if (address.empty()) {
-    refuse(text_of("pci", name), "that is no address on the PCI bus",
+    refuse(text_of("pci", name), "not a PCI address",
            "write domain:bus:device.function, such as 0000:3b:00.0");
   }
   return "/sys/bus/pci/devices/" + address;
@@ -98,11 +81,11 @@ std::string file_folder(std::string_view name) {
   const std::string path(name);
   struct stat status{};
   if (path.empty() || path.find('\0') != std::string::npos || ::stat(path.c_str(), &status) != 0) {
-    throw error(error_kind::usage, text_of("file", name), "there is no such file",
-                "name a file that is there", path.empty() ? ENOENT : errno);
+    throw error(error_kind::usage, text_of("file", name), "no such file", "name an existing file",
+                path.empty() ? ENOENT : errno);
   }
   const dev_t device = S_ISBLK(status.st_mode) ? status.st_rdev : status.st_dev;
-  return "/sys/dev/block/" + std::to_string(major(device)) + ':' + std::to_string(minor(device));
+  return fmt::format("/sys/dev/block/{}:{}", major(device), minor(device));
 }
 
 std::string block_folder(std::string_view name) {
@@ -121,7 +104,7 @@ constexpr std::array<prefix, 6> prefixes{{
     {"file", [](const device&, std::string_view) { return false; }, file_folder},
     {"ip", [](const device&, std::string_view) { return false; },
      [](std::string_view name) -> std::string {
-       refuse(text_of("ip", name), "the way to a host is not looked up",
+       refuse(text_of("ip", name), "routes to hosts are not looked up",
               "name the network device: netdev:eth0 (`ip route get HOST` shows it as 'dev')");
      }},
     // hwloc's word for a device with the system's name.
@@ -132,12 +115,9 @@ constexpr std::size_t os_row = prefixes.size() - 1;
 constexpr std::size_t pci_row = 1;
 
 std::optional<std::size_t> row_of(std::string_view name) noexcept {
-  for (std::size_t row = 0; row < os_row; ++row) {
-    if (prefixes[row].name == name) {
-      return row;
-    }
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(prefixes, name, &prefix::name);
+  const auto row = static_cast<std::size_t>(found - prefixes.begin());
+  return row < os_row ? std::optional(row) : std::nullopt;
 }
 
 } // namespace
@@ -155,7 +135,7 @@ std::optional<device_name> read_device_name(std::string_view text) {
     const std::string_view kind = take_until(rest, '=');
     const auto row = row_of(kind);
     if (!row || rest.empty()) {
-      refuse(std::string(text), row ? "it names no device" : "there is no kind of device like that",
+      refuse(std::string(text), row ? "it names no device" : "unknown kind of device",
              "write near:netdev=eth0, near:pci=0000:3b:00.0, near:block=sda or near:file=PATH");
     }
     return device_name{*row, rest};
@@ -177,7 +157,6 @@ std::optional<device_name> hwloc_device_name(std::string_view word, std::string_
 node_set nodes_near(const device_name& name, const topology& where, const system_files& files) {
   const prefix& kind = prefixes[name.kind];
   const std::string asked = text_of(kind.name, name.name);
-  const std::string hint = "name a node by its number; `nodewise topo` draws them";
   bool known = false;
   node_set nodes;
   for (const device& each : where.machine().devices) {
@@ -194,14 +173,15 @@ node_set nodes_near(const device_name& name, const topology& where, const system
     }
     if (!node) {
       refuse(asked, "this machine has no such device",
-             "`nodewise topo` lists the devices it knows; or name a node by its number");
+             "`nodewise topo` lists the known devices; or name a node by its number");
     }
     if (*node != unknown_node && where.machine().find_node(*node) != nullptr) {
       nodes.insert(*node);
     }
   }
   if (nodes.empty()) {
-    refuse(asked, "the firmware does not say which node it is near to", hint);
+    refuse(asked, "the firmware does not report which node is nearest to it",
+           "name a node by its number; `nodewise topo` draws them");
   }
   return nodes;
 }

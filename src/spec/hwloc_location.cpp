@@ -7,7 +7,10 @@
 #include "spec/hwloc_location.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "spec/device_name.hpp"
 #include "spec/hwloc_words.hpp"
@@ -35,21 +38,18 @@ struct selection {
 };
 
 template <class Set>
-void combine(Set& all, const Set& one, combination how) {
+Set combined(const Set& all, const Set& one, combination how) {
   switch (how) {
   case combination::add:
-    all = std::move(all) | one;
-    return;
+    return all | one;
   case combination::clear:
-    all = std::move(all) - one;
-    return;
+    return all - one;
   case combination::intersect:
-    all = std::move(all) & one;
-    return;
+    return all & one;
   case combination::exclusive:
-    all = (all - one) | (one - all);
-    return;
+    break;
   }
+  return (all - one) | (one - all);
 }
 
 enum class purpose { cpus, processors_of_nodes, memory_of_nodes };
@@ -66,8 +66,7 @@ class location_evaluator {
       // Objects that are only removed or intersected need not be allowed.
       checking_ = each.how == combination::add || each.how == combination::exclusive;
       const selection one = named_by(each);
-      combine(all.cpus, one.cpus, each.how);
-      combine(all.nodes, one.nodes, each.how);
+      all = {combined(all.cpus, one.cpus, each.how), combined(all.nodes, one.nodes, each.how)};
     }
     return all;
   }
@@ -100,8 +99,10 @@ class location_evaluator {
     const cpu_set missing = mask - where_.machine().cpus();
     if (!missing.empty() && checking_) {
       const std::string name = "processor " + missing.to_string();
-      refuse(name, "this machine has no " + name + ", only " + where_.machine().cpus().to_string(),
-             "use some of " + where_.allowed_cpus().to_string());
+      refuse(
+          name,
+          fmt::format("this machine has no {}, only {}", name, where_.machine().cpus().to_string()),
+          "use some of " + where_.allowed_cpus().to_string());
     }
     if (const cpu_set beyond = mask - where_.allowed_cpus();
         !beyond.empty() && checking_ && want_ == purpose::cpus) {
@@ -111,12 +112,8 @@ class location_evaluator {
   }
 
   [[nodiscard]] selection of_device(const device_name& name) const {
-    selection found;
-    found.nodes = nodes_near(name, where_, files_);
-    for (const node_id node : found.nodes) {
-      found.cpus = std::move(found.cpus) | where_.machine().find_node(node)->cpus;
-    }
-    return found;
+    const node_set nodes = nodes_near(name, where_, files_);
+    return {cpus_of(nodes, where_), nodes};
   }
 
   [[nodiscard]] node_set nodes_beside(const cpu_set& cpus) const {
@@ -149,43 +146,45 @@ class location_evaluator {
     return objects;
   }
 
-  /// The objects in hwloc's order. Throws if the machine value has none.
-  [[nodiscard]] std::vector<object> objects_of(const level& one) const {
-    std::vector<object> objects;
+  [[nodiscard]] static std::vector<cpu_set> one_by_one(const std::vector<cpu_id>& cpus) {
+    std::vector<cpu_set> sets;
+    std::ranges::transform(cpus, std::back_inserter(sets), [](cpu_id cpu) { return cpu_set{cpu}; });
+    return sets;
+  }
+
+  /// The processors of the objects of a level that are not nodes.
+  [[nodiscard]] std::vector<cpu_set> sets_of(const level& one) const {
     switch (one.kind) {
     case object_kind::machine:
-      objects = from_sets({where_.machine().cpus()});
-      break;
+      return {where_.machine().cpus()};
     case object_kind::package:
-      objects = from_sets(parts_.packages());
-      break;
-    case object_kind::node:
-      objects = nodes();
-      break;
+      return parts_.packages();
     case object_kind::cache:
-      objects = from_sets(parts_.caches_of(one.cache_level, one.instruction_cache));
-      break;
+      return parts_.caches_of(one.cache_level, one.instruction_cache);
     case object_kind::core:
-      objects = from_sets(parts_.cores());
-      break;
+      return parts_.cores();
     case object_kind::pu:
-      for (const cpu_id cpu : parts_.processors()) {
-        objects.push_back({{cpu}});
-      }
+      return one_by_one(parts_.processors());
+    case object_kind::node:
       break;
     }
+    return {};
+  }
+
+  /// The objects in hwloc's order. Throws if the machine value has none.
+  [[nodiscard]] std::vector<object> objects_of(const level& one) const {
+    std::vector<object> objects = one.kind == object_kind::node ? nodes() : from_sets(sets_of(one));
     if (one.memory) {
-      const bool none_known = std::all_of(objects.begin(), objects.end(), [](const object& each) {
-        return each.node->kind == memory_kind::unknown;
-      });
-      std::erase_if(objects, [&](const object& each) { return each.node->kind != *one.memory; });
-      if (none_known) {
-        refuse("nodes by their kind of memory", "nobody told the kinds of this machine's memory",
-               "name the nodes by their numbers; `nodewise topo` shows what is known of them");
+      if (std::ranges::all_of(objects, [](const object& each) {
+            return each.node->kind == memory_kind::unknown;
+          })) {
+        refuse("nodes by their kind of memory", "the kinds of this machine's memory are unknown",
+               "name the nodes by number; `nodewise topo` shows what is known about them");
       }
+      std::erase_if(objects, [&](const object& each) { return each.node->kind != *one.memory; });
     }
     if (objects.empty()) {
-      refuse("the objects '" + one.name + "'", "this machine has none that are known",
+      refuse(fmt::format("the objects '{}'", one.name), "this machine has none that are known",
              "`nodewise topo` shows what is known");
     }
     return objects;
@@ -232,7 +231,7 @@ class location_evaluator {
     const level& here = one.levels[depth];
     chosen = chosen && !here.which.open();
     if (depth + 1 == one.levels.size()) {
-      add(named, here.name + ':' + std::to_string(at), chosen, found);
+      add(named, fmt::format("{}:{}", here.name, at), chosen, found);
     } else if (!named.cpus().empty()) {
       add_below(one, depth + 1, {&named, chosen}, found);
     } else if (chosen) { // a memory's name does not name the processors near it
@@ -242,12 +241,12 @@ class location_evaluator {
 
   [[noreturn]] static void refuse_number(const location& one, const level& here, int at,
                                          int width) {
-    refuse("the location '" + one.text + "'",
-           "there is no " + here.name + ':' + std::to_string(at) + " there: " +
-               (width == 0 ? "none at all"
-                           : std::to_string(width) + " in all, counted from 0 to " +
-                                 std::to_string(width - 1)),
-           "hwloc counts within what stands before the dot; `nodewise topo` draws the machine");
+    refuse(fmt::format("the location '{}'", one.text),
+           fmt::format("there is no {}:{} there: {}", here.name, at,
+                       width == 0
+                           ? "none at all"
+                           : fmt::format("{} in all, counted from 0 to {}", width, width - 1)),
+           "hwloc counts within the object before the dot; `nodewise topo` draws the machine");
   }
 
   void add(const object& named, const std::string& name, bool chosen, selection& found) {
@@ -263,7 +262,8 @@ class location_evaluator {
   /// Throws if an object that was named by its number cannot be used.
   void check(const object& named, const node_set& nodes, const std::string& name) const {
     if (want_ == purpose::cpus && !named.cpus().empty()) {
-      check_allowed(name + " (processors " + named.cpus().to_string() + ")", named.cpus(), where_);
+      check_allowed(fmt::format("{} (processors {})", name, named.cpus().to_string()), named.cpus(),
+                    where_);
     } else if (!nodes.intersects(usable_) && !nodes.empty()) {
       check_node(nodes.first(), where_, node_want(), usable_);
     }
@@ -281,19 +281,16 @@ class location_evaluator {
 selection select(std::string_view text, const topology& where, const system_files& files,
                  purpose want) {
   const std::vector<location> locations = read_locations(text);
-  bool caches = false;
-  for (const location& each : locations) {
-    for (const level& one : each.levels) {
-      caches = caches || one.kind == object_kind::cache;
-    }
-  }
+  const bool caches = std::ranges::any_of(locations, [](const location& each) {
+    return std::ranges::count(each.levels, object_kind::cache, &level::kind) != 0;
+  });
   return location_evaluator(where, files, want, caches).run(locations);
 }
 
 template <class Set>
 Set not_empty(Set set, std::string_view text, const Set& usable) {
   if (set.empty()) {
-    refuse("the locations '" + std::string(text) + "'", "nothing is left of them",
+    refuse(fmt::format("the locations '{}'", text), "they select nothing",
            "this process may use " + usable.to_string());
   }
   return set;

@@ -5,6 +5,9 @@
 #include <array>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "base/split.hpp"
 #include "spec/refusals.hpp"
 
 namespace nodewise::spec {
@@ -17,16 +20,16 @@ constexpr char lower(char c) noexcept {
 
 bool begins_whole(std::string_view word, std::string_view whole, std::size_t least) noexcept {
   return word.size() >= least && word.size() <= whole.size() &&
-         std::equal(word.begin(), word.end(), whole.begin(),
-                    [](char a, char b) { return lower(a) == b; });
+         std::ranges::equal(word, whole.substr(0, word.size()), {}, lower);
 }
 
+/// `least`: letters of the shortest abbreviation. No kind: the machine schema lacks it.
 struct kind_word {
   std::string_view whole;
   std::size_t least;
-  object_kind kind;
+  std::optional<object_kind> kind;
 };
-constexpr std::array<kind_word, 7> kind_words{{
+constexpr std::array<kind_word, 22> kind_words{{
     {"machine", 2, object_kind::machine},
     {"numanode", 2, object_kind::node},
     {"node", 2, object_kind::node},
@@ -34,29 +37,21 @@ constexpr std::array<kind_word, 7> kind_words{{
     {"socket", 2, object_kind::package}, // its name before hwloc 1.11
     {"core", 2, object_kind::core},
     {"pu", 2, object_kind::pu},
-}};
-
-struct other_word {
-  std::string_view whole;
-  std::size_t least;
-};
-/// Words of hwloc for kinds that the machine schema lacks.
-constexpr std::array<other_word, 15> other_words{{
-    {"osdev", 2},
-    {"pcidev", 3},
-    {"die", 2},
-    {"group", 2},
-    {"misc", 4},
-    {"bridge", 4},
-    {"hostbridge", 6},
-    {"pcibridge", 5},
-    {"block", 4},
-    {"network", 3},
-    {"openfabrics", 7},
-    {"dma", 3},
-    {"gpu", 3},
-    {"coproc", 5},
-    {"memcache", 5},
+    {"osdev", 2, {}},
+    {"pcidev", 3, {}},
+    {"die", 2, {}},
+    {"group", 2, {}},
+    {"misc", 4, {}},
+    {"bridge", 4, {}},
+    {"hostbridge", 6, {}},
+    {"pcibridge", 5, {}},
+    {"block", 4, {}},
+    {"network", 3, {}},
+    {"openfabrics", 7, {}},
+    {"dma", 3, {}},
+    {"gpu", 3, {}},
+    {"coproc", 5, {}},
+    {"memcache", 5, {}},
 }};
 
 /// "l3", "L1i", "l2cache".
@@ -76,7 +71,7 @@ std::optional<level> read_cache(std::string_view word) {
 }
 
 [[noreturn]] void refuse_range(std::string_view range, const char* answered) {
-  refuse("the numbers '" + std::string(range) + "' of a location", answered,
+  refuse(fmt::format("the numbers '{}' of a location", range), answered,
          "write 0, 0-3, 2- (to the last), 0:4 (four from 0), all, odd or even");
 }
 
@@ -91,7 +86,7 @@ index_range read_range(std::string_view text) {
   index_range range;
   range.first = number_of(text.substr(0, at));
   if (range.first < 0) {
-    refuse_range(text, "no number is there, or one that is too large");
+    refuse_range(text, "the number is missing or too large");
   }
   if (at == std::string_view::npos) {
     return range;
@@ -106,8 +101,7 @@ index_range read_range(std::string_view text) {
     range.amount = second;
     range.wraps = true;
   } else {
-    refuse_range(text, second >= 0 ? "the range runs backwards, or is empty"
-                                   : "that is no range of numbers");
+    refuse_range(text, second >= 0 ? "the range is backwards or empty" : "not a range of numbers");
   }
   return range;
 }
@@ -125,20 +119,20 @@ void read_filter(level& one, std::string_view filter) {
       {"nvm", memory_kind::other},
       {"spm", memory_kind::other},
   }};
-  const std::string asked = one.name + '[' + std::string(filter) + ']';
+  const std::string asked = fmt::format("{}[{}]", one.name, filter);
   if (filter.starts_with("cpukind=")) {
-    refuse(asked, "the machine that was read does not tell kinds of cores apart",
-           "name the cores by their numbers; `lstopo --cpukinds` shows which are of which kind");
+    refuse(asked, "the kinds of this machine's cores are unknown",
+           "name the cores by number; `lstopo --cpukinds` shows their kinds");
   }
   if (filter.starts_with("subtype=")) {
     filter.remove_prefix(8);
   }
-  const auto* const found = std::find_if(names.begin(), names.end(), [&](const auto& entry) {
+  const auto* const found = std::ranges::find_if(names, [&](const auto& entry) {
     return filter.size() == entry.first.size() && begins_whole(filter, entry.first, 1);
   });
   if (one.kind != object_kind::node || found == names.end()) {
-    refuse(asked, "there is no such choice",
-           "nodes can be chosen by memory: numa[dram], numa[hbm], numa[cxl], numa[gpu]");
+    refuse(asked, "unknown filter",
+           "nodes can be filtered by memory: numa[dram], numa[hbm], numa[cxl], numa[gpu]");
   }
   one.memory = found->second;
 }
@@ -156,15 +150,15 @@ level read_named(std::string_view name) {
   }
   std::optional<level> one = read_kind(word);
   if (!one) {
-    refuse("the location's '" + std::string(name) + "'",
-           is_hwloc_word(word) ? "the machine that was read does not tell of these"
-                               : "there is no kind of object like that",
+    refuse(fmt::format("the location's '{}'", name),
+           is_hwloc_word(word) ? "such objects of this machine are unknown"
+                               : "unknown kind of object",
            "name machine, package, numa, l3 (l1 to l5), core or pu");
   }
   one->name = word;
   if (bracket != std::string_view::npos) {
     if (!name.ends_with(']')) {
-      refuse("the location's '" + std::string(name) + "'", "the bracket is not closed",
+      refuse(fmt::format("the location's '{}'", name), "the bracket is not closed",
              "write it as numa[hbm]:0");
     }
     read_filter(*one, name.substr(bracket + 1, name.size() - bracket - 2));
@@ -181,8 +175,8 @@ std::vector<level> read_levels(std::string_view text) {
     const std::size_t bracket = step.find(']');
     const std::size_t colon = step.find(':', bracket == std::string_view::npos ? 0 : bracket);
     if (colon == std::string_view::npos || colon == 0 || levels.size() == most) {
-      refuse("the location '" + std::string(text) + "'",
-             "'" + std::string(step) + "' is no kind of object with numbers",
+      refuse(fmt::format("the location '{}'", text),
+             fmt::format("'{}' is not a kind of object with numbers", step),
              "write it as package:1.core:0-3");
     }
     level one = read_named(step.substr(0, colon));
@@ -190,7 +184,7 @@ std::vector<level> read_levels(std::string_view text) {
     levels.push_back(std::move(one));
   }
   if (text.ends_with('.')) {
-    refuse("the location '" + std::string(text) + "'", "nothing is behind its last dot",
+    refuse(fmt::format("the location '{}'", text), "nothing follows its last dot",
            "write it as package:1.core:0-3");
   }
   return levels;
@@ -214,24 +208,16 @@ std::optional<cpu_set> read_mask_text(std::string_view text) {
   if (!text.starts_with("0x") && !text.starts_with("0X")) {
     return std::nullopt;
   }
-  std::vector<std::string_view> words;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view word = take_until(rest, ',');
-    if (word.starts_with("0x") || word.starts_with("0X")) {
-      word.remove_prefix(2);
-    }
-    words.push_back(word);
-  }
+  const std::vector<std::string_view> words = split(text, ',');
   cpu_set mask;
   const bool single = words.size() == 1;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[words.size() - 1 - i];
+    std::string_view word = words[words.size() - 1 - i];
+    word.remove_prefix(word.starts_with("0x") || word.starts_with("0X") ? 2 : 0);
     if (word.empty() ||
         word.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos ||
-        word.size() > (single ? most_digits : 8) || words.size() > most_digits / 8 ||
-        text.ends_with(',')) {
-      refuse("the mask '" + std::string(text) + "'",
-             "'" + std::string(word) + "' is no part of one",
+        word.size() > (single ? most_digits : 8) || words.size() > most_digits / 8) {
+      refuse(fmt::format("the mask '{}'", text), fmt::format("'{}' is not part of a mask", word),
              "write hexadecimal digits: 0x0f, or words of 32 processors: 0xff,0x0");
     }
     insert_digits(mask, word, static_cast<int>(i) * 32);
@@ -253,17 +239,13 @@ location read_location(std::string_view text) {
     return one;
   }
   one.mask = read_mask_text(rest);
-  if (one.mask) {
-    return one;
-  }
-  if (const std::size_t at = rest.find_first_of(":=[.");
-      at != std::string_view::npos && rest[at] == '=') {
+  const std::size_t at = rest.find_first_of(":=[.");
+  if (at != std::string_view::npos && rest[at] == '=') {
     one.device = hwloc_device_name(rest.substr(0, at), rest.substr(at + 1));
-    if (one.device) {
-      return one;
-    }
   }
-  one.levels = read_levels(rest);
+  if (!one.mask && !one.device) {
+    one.levels = read_levels(rest);
+  }
   return one;
 }
 
@@ -271,9 +253,9 @@ location read_location(std::string_view text) {
 
 std::optional<level> read_kind(std::string_view word) {
   for (const kind_word& each : kind_words) {
-    if (begins_whole(word, each.whole, each.least)) {
+    if (each.kind && begins_whole(word, each.whole, each.least)) {
       level one;
-      one.kind = each.kind;
+      one.kind = *each.kind;
       return one;
     }
   }
@@ -284,10 +266,8 @@ bool is_hwloc_word(std::string_view word) noexcept {
   const auto is = [word](const auto& each) { return begins_whole(word, each.whole, each.least); };
   // "group0", "l3"
   const std::string_view letters = word.substr(0, word.find_first_of("0123456789"));
-  return std::any_of(kind_words.begin(), kind_words.end(), is) ||
-         std::any_of(other_words.begin(), other_words.end(), is) ||
-         begins_whole(letters, "group", 2) || begins_whole(word, "hbm", 3) ||
-         begins_whole(word, "mcdram", 6) ||
+  return std::ranges::any_of(kind_words, is) || begins_whole(letters, "group", 2) ||
+         begins_whole(word, "hbm", 3) || begins_whole(word, "mcdram", 6) ||
          (word.size() >= 2 && lower(word[0]) == 'l' && word[1] >= '0' && word[1] <= '9');
 }
 
@@ -296,7 +276,7 @@ std::vector<location> read_locations(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view one = take_until(rest, ' ');
     if (one == "~" || one == "x" || one == "^") {
-      refuse("the location '" + std::string(one) + "'", "it names nothing",
+      refuse(fmt::format("the location '{}'", one), "it names nothing",
              "write ~ (without), x (and) and ^ (one of both) right before a location");
     }
     if (!one.empty()) {

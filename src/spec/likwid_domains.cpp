@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace nodewise::spec {
 
 namespace {
@@ -17,7 +19,7 @@ struct hardware_thread {
 };
 
 std::string tag_of(char letter, std::size_t number) {
-  return letter == 'N' ? std::string("N") : letter + std::to_string(number);
+  return letter == 'N' ? "N" : fmt::format("{}{}", letter, number);
 }
 
 } // namespace
@@ -75,8 +77,7 @@ std::vector<cpu_set> likwid_domains::packages() const {
     }
   }
   std::erase_if(sets, [](const cpu_set& each) { return each.empty(); });
-  std::sort(sets.begin(), sets.end(),
-            [](const cpu_set& a, const cpu_set& b) { return a.first() < b.first(); });
+  std::ranges::sort(sets, {}, &cpu_set::first);
   return sets;
 }
 

@@ -5,9 +5,11 @@
 #include "spec/likwid_list.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "base/split.hpp"
 #include "spec/likwid_domains.hpp"
@@ -30,13 +32,12 @@ class evaluator {
     for (const std::string_view item : split(text_, '@')) {
       add(item);
       if (list_.size() > most_threads) {
-        refuse_text("it names more than " + std::to_string(most_threads) + " threads",
+        refuse_list(text_, fmt::format("it names more than {} threads", most_threads),
                     "name fewer");
       }
     }
     if (list_.empty()) {
-      refuse_text("it names no processor",
-                  "this process may use " + where_.allowed_cpus().to_string());
+      refuse_list(text_, "it names no processor", usable());
     }
     return std::move(list_);
   }
@@ -45,15 +46,15 @@ class evaluator {
   [[nodiscard]] likwid_domain find(std::string_view name) const {
     std::vector<likwid_domain> found = find_all(name);
     if (found.size() != 1 || found.front().tag != name) {
-      refuse_text("'" + std::string(name) + "' is a kind of domains, not one",
-                  "number it, such as " + std::string(name) + "0");
+      refuse_list(text_, fmt::format("'{}' is a kind of domain, not one domain", name),
+                  fmt::format("add a number, such as {}0", name));
     }
     return std::move(found.front());
   }
 
  private:
-  [[noreturn]] void refuse_text(const std::string& answered, std::string hint) const {
-    refuse("the list '" + std::string(text_) + "'", answered, std::move(hint));
+  [[nodiscard]] std::string usable() const {
+    return "this process may use " + where_.allowed_cpus().to_string();
   }
 
   void add(std::string_view item) {
@@ -63,9 +64,7 @@ class evaluator {
     } else if (fields[0] == "L") {
       add_logical(fields, 1);
     } else if (!is_likwid_domain(fields[0])) {
-      for (const cpu_id cpu : numactl_cpus(item, where_)) {
-        list_.push_back(cpu);
-      }
+      std::ranges::copy(numactl_cpus(item, where_), std::back_inserter(list_));
     } else if (fields.size() == 1) {
       append(find(fields[0]).core_by_core());
     } else if (is_policy(fields[1])) {
@@ -82,16 +81,16 @@ class evaluator {
   // Domains.
 
   [[noreturn]] void refuse_missing(std::string_view name, std::size_t count) const {
-    const std::string letter(1, name[0]);
-    refuse_text(count == 0 ? "nobody told this machine's " + letter + " domains"
-                           : "this machine has no domain " + std::string(name) + ", only " +
-                                 letter + "0 to " + letter + std::to_string(count - 1),
+    refuse_list(text_,
+                count == 0 ? fmt::format("this machine's {} domains are unknown", name[0])
+                           : fmt::format("this machine has no domain {0}, only {1}0 to {1}{2}",
+                                         name, name[0], count - 1),
                 "`nodewise topo` draws the machine");
   }
 
   [[nodiscard]] std::vector<likwid_domain> find_all(std::string_view name) const {
     if (!is_likwid_domain(name)) {
-      refuse_text("'" + std::string(name) + "' is no domain",
+      refuse_list(text_, fmt::format("'{}' is not a domain", name),
                   "name N, S0 (package), D0 (die), C0 (last cache) or M0 (node)");
     }
     const char letter = name[0];
@@ -108,8 +107,7 @@ class evaluator {
     }
     std::erase_if(all, [](const likwid_domain& each) { return each.indexed.empty(); });
     if (all.empty()) {
-      refuse_text("no allowed processor is in " + std::string(name),
-                  "this process may use " + where_.allowed_cpus().to_string());
+      refuse_list(text_, fmt::format("no allowed processor is in {}", name), usable());
     }
     return all;
   }
@@ -120,10 +118,11 @@ class evaluator {
     const int index = number_of(text);
     const int size = static_cast<int>(domain.indexed.size());
     if (index < 0 || index >= size) {
-      refuse_text(index < 0
-                      ? "'" + std::string(text) + "' is no number"
-                      : "domain " + domain.tag + " has no " + std::string(text) +
-                            ": its processors are counted from 0 to " + std::to_string(size - 1),
+      refuse_list(text_,
+                  index < 0
+                      ? fmt::format("'{}' is not a number", text)
+                      : fmt::format("domain {} has no {}: its processors are counted from 0 to {}",
+                                    domain.tag, text, size - 1),
                   "write domain:list, such as S0:0-3 or S0:0,2");
     }
     return index;
@@ -132,7 +131,7 @@ class evaluator {
   void add_logical(const std::vector<std::string_view>& fields, std::size_t first) {
     const bool whole = first == 1 && fields.size() == 2; // L:0-3
     if (fields.size() != first + 2 && !whole) {
-      refuse_text("a domain and a list are expected", "write S0:0-3 or L:S0:0-3");
+      refuse_list(text_, "a domain and a list are expected", "write S0:0-3 or L:S0:0-3");
     }
     const likwid_domain domain = find(whole ? std::string_view("N") : fields[first]);
     for (const std::string_view range : split(fields.back(), ',')) {
@@ -156,16 +155,18 @@ class evaluator {
     }
     const int value = number_of(fields[at]);
     if (value < lowest || value > most_threads) {
-      refuse_text("'" + std::string(fields[at]) + "' is no number from " + std::to_string(lowest) +
-                      " to " + std::to_string(most_threads),
-                  "write E:domain:count or E:domain:count:chunk:stride");
+      refuse_list(
+          text_,
+          fmt::format("'{}' is not a number from {} to {}", fields[at], lowest, most_threads),
+          "write E:domain:count or E:domain:count:chunk:stride");
     }
     return value;
   }
 
   void add_expression(const std::vector<std::string_view>& fields) {
     if (fields.size() < 2 || fields.size() == 4 || fields.size() > 6) {
-      refuse_text("that is no expression", "write E:domain:count or E:domain:count:chunk:stride");
+      refuse_list(text_, "not an expression",
+                  "write E:domain:count or E:domain:count:chunk:stride");
     }
     const std::vector<cpu_id> cpus = find(fields[1]).core_by_core();
     const auto size = static_cast<int>(cpus.size());
@@ -174,8 +175,8 @@ class evaluator {
     const int stride = field(fields, 4, 1, 0);
     const int offset = field(fields, 5, 0, 0);
     if (offset >= size) {
-      refuse_text("its offset is behind the domain's " + std::to_string(size) + " processors",
-                  "leave the offset out");
+      refuse_list(text_, fmt::format("its offset is beyond the domain's {} processors", size),
+                  "omit the offset");
     }
     int start = offset;
     for (int named = 0; named < count;) {
@@ -194,7 +195,7 @@ class evaluator {
 
   void add_policy(const std::vector<std::string_view>& fields) {
     if (fields.size() > 3) {
-      refuse_text("too many fields", "write M:scatter or M:scatter:4");
+      refuse_list(text_, "too many fields", "write M:scatter or M:scatter:4");
     }
     const std::vector<likwid_domain> domains = find_all(fields[0]);
     std::size_t all = 0;
@@ -203,8 +204,8 @@ class evaluator {
     }
     const auto count = static_cast<std::size_t>(field(fields, 2, static_cast<int>(all), 1));
     if (count > all) {
-      refuse_text("the domains have " + std::to_string(all) + " processors only",
-                  "ask for that many at most");
+      refuse_list(text_, fmt::format("the domains have only {} processors", all),
+                  "use at most that number");
     }
     if (fields[1] == "scatter") {
       scatter(domains, count);
@@ -237,10 +238,10 @@ class evaluator {
       }
     }
     for (std::size_t i = 0; i < domains.size(); ++i) {
-      const std::vector<cpu_id> cpus =
+      std::vector<cpu_id> cpus =
           by_cores ? spread_over_cores(domains[i], shares[i]) : domains[i].core_by_core();
-      list_.insert(list_.end(), cpus.begin(),
-                   cpus.begin() + static_cast<std::ptrdiff_t>(shares[i]));
+      cpus.resize(shares[i]);
+      append(cpus);
     }
   }
 
@@ -305,10 +306,10 @@ node_set likwid_nodes(std::string_view text, const topology& where, node_purpose
   node_set nodes;
   for (const int number : memory_domains(text)) {
     if (static_cast<std::size_t>(number) >= machine.nodes().size()) {
-      refuse("the list '" + std::string(text) + "'",
-             "this machine has no domain M" + std::to_string(number) + ", only M0 to M" +
-                 std::to_string(machine.nodes().size() - 1),
-             "`nodewise topo` draws the machine");
+      refuse_list(text,
+                  fmt::format("this machine has no domain M{}, only M0 to M{}", number,
+                              machine.nodes().size() - 1),
+                  "`nodewise topo` draws the machine");
     }
     nodes.insert(machine.nodes()[static_cast<std::size_t>(number)].is->id);
   }
@@ -323,8 +324,8 @@ node_set likwid_nodes(std::string_view text, const topology& where, node_purpose
     check_node(node, where, purpose, usable);
   }
   if (nodes.empty()) {
-    refuse("the list '" + std::string(text) + "'", "no node is known of its processors",
-           "name nodes by their numbers: " + usable.to_string());
+    refuse_list(text, "the nodes of its processors are unknown",
+                "name nodes by number: " + usable.to_string());
   }
   return nodes;
 }

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include <nodewise/error.hpp>
+#include <fmt/core.h>
 
+#include "base/parse_number.hpp"
 #include "base/split.hpp"
+#include "spec/refusals.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::spec {
@@ -21,13 +22,6 @@ constexpr const char* shape = "write DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]][-ARRAY
                               "example S0:1GB:2:1:2-0:S1,1:S1";
 /// No kernel has more arrays.
 constexpr std::size_t most_arrays = 4;
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failed == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                   : std::nullopt;
-}
 
 std::optional<std::uint64_t> likwid_size(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 7> units = {{
@@ -45,25 +39,24 @@ std::optional<std::uint64_t> likwid_size(std::string_view text) {
   if (unit == units.end()) {
     return std::nullopt;
   }
-  const auto many = whole_number(text.substr(0, text.size() - unit->first.size()));
+  const auto many = parse_number<std::uint64_t>(text.substr(0, text.size() - unit->first.size()));
   return many && *many > 0 && *many <= most / unit->second ? std::optional(*many * unit->second)
                                                            : std::nullopt;
 }
 
 [[noreturn]] void refuse_part(std::string_view whole, std::string_view part,
-                              const std::string& what) {
-  throw error(error_kind::usage, "the workgroup '" + std::string(whole) + "'",
-              "'" + std::string(part) + "': " + what, shape);
+                              std::string_view what) {
+  refuse(fmt::format("the workgroup '{}'", whole), fmt::format("'{}': {}", part, what), shape);
 }
 
 std::vector<cpu_id> threads_of(std::string_view whole, const std::vector<std::string_view>& fields,
                                const topology& where, std::string_view root) {
-  std::string expression = "E:" + std::string(fields[0]);
+  std::string expression = fmt::format("E:{}", fields[0]);
   for (std::size_t i = 2; i < fields.size(); ++i) {
-    if (whole_number(fields[i]).value_or(0) == 0) {
-      refuse_part(whole, fields[i], "a number of threads is meant, or a chunk and a stride");
+    if (parse_number<std::uint64_t>(fields[i]).value_or(0) == 0) {
+      refuse_part(whole, fields[i], "expected a number of threads, or a chunk and a stride");
     }
-    expression += ":" + std::string(fields[i]);
+    expression += fmt::format(":{}", fields[i]);
   }
   return resolve_cpus(fields.size() > 2 ? expression : std::string(fields[0]), where, root)
       .in_order;
@@ -72,13 +65,13 @@ std::vector<cpu_id> threads_of(std::string_view whole, const std::vector<std::st
 void place_array(std::string_view whole, std::string_view part, const topology& where,
                  std::string_view root, std::vector<node_id>& arrays) {
   const auto fields = split(part, ':');
-  const auto array = fields.size() >= 2 ? whole_number(fields[0]) : std::nullopt;
+  const auto array = parse_number<std::uint64_t>(fields[0]);
   if (!array || *array >= most_arrays || fields.size() != 2) {
-    refuse_part(whole, part, "an array's number, 0 to 3, and a domain are meant");
+    refuse_part(whole, part, "expected an array's number, 0 to 3, and a domain");
   }
   const node_set nodes = resolve_nodes(fields[1], where, node_purpose::memory, root);
   if (nodes.size() != 1) {
-    refuse_part(whole, part, "has " + std::to_string(nodes.size()) + " memories: name one, as M0");
+    refuse_part(whole, part, fmt::format("has {} memories: name one, such as M0", nodes.size()));
   }
   arrays.resize(std::max<std::size_t>(arrays.size(), *array + 1), unknown_node);
   arrays[*array] = *nodes.begin();
@@ -90,12 +83,12 @@ workgroup parse_workgroup(std::string_view text, const topology& where, std::str
   const std::size_t dash = text.find('-');
   const auto fields = split(text.substr(0, dash), ':');
   if (fields.size() < 2 || fields.size() > 5 || fields.size() == 4) {
-    refuse_part(text, text.substr(0, dash), "a domain and a size are meant, perhaps threads");
+    refuse_part(text, text.substr(0, dash), "expected a domain and a size, optionally threads");
   }
   workgroup made;
   const auto bytes = likwid_size(fields[1]);
   if (!bytes) {
-    refuse_part(text, fields[1], "a size is meant, as 64kB, 100MB, 1GB");
+    refuse_part(text, fields[1], "expected a size, such as 64kB, 100MB or 1GB");
   }
   made.bytes = *bytes;
   made.cpus = threads_of(text, fields, where, root);

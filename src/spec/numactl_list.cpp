@@ -2,7 +2,8 @@
 #include "spec/numactl_list.hpp"
 
 #include <string>
-#include <utility>
+
+#include <fmt/core.h>
 
 #include "spec/refusals.hpp"
 
@@ -23,27 +24,19 @@ template <class Id>
 list_spec<Id> read(std::string_view text) {
   list_spec<Id> result;
   std::string_view rest = text;
-  if (rest.starts_with('!')) {
-    result.inverted = true;
-    rest.remove_prefix(1);
-  }
-  if (rest.starts_with('+')) {
-    result.relative = true;
-    rest.remove_prefix(1);
-  }
+  result.inverted = rest.starts_with('!');
+  rest.remove_prefix(result.inverted ? 1 : 0);
+  result.relative = rest.starts_with('+');
+  rest.remove_prefix(result.relative ? 1 : 0);
   if (rest.empty()) {
-    refuse("the list '" + std::string(text) + "'", "it names nothing",
-           "write numbers and ranges such as 0-3,8, or all");
+    refuse_list(text, "it names nothing", "write numbers and ranges such as 0-3,8, or all");
   }
-  if (rest == "all") {
-    result.all = true;
-  } else if (rest.find_first_not_of("0123456789,-") != std::string_view::npos) {
-    refuse("the list '" + std::string(text) + "'",
-           "it is none of numactl's, hwloc's or LIKWID's way to name processors or nodes",
-           "write 0-3,8 or +0 or !0 or all; package:0.core:0-3; S0:0-3; near:netdev=eth0");
-  } else {
-    result.numbers = id_set<Id>::parse(rest);
+  result.all = rest == "all";
+  if (!result.all && rest.find_first_not_of("0123456789,-") != std::string_view::npos) {
+    refuse_list(text, "not a list of processors or nodes in the syntax of numactl, hwloc or LIKWID",
+                "write 0-3,8 or +0 or !0 or all; package:0.core:0-3; S0:0-3; near:netdev=eth0");
   }
+  result.numbers = result.all ? id_set<Id>{} : id_set<Id>::parse(rest);
   return result;
 }
 
@@ -51,10 +44,10 @@ list_spec<Id> read(std::string_view text) {
 template <class Id>
 id_set<Id> count_within(const id_set<Id>& positions, const id_set<Id>& usable, const char* noun) {
   if (positions.highest() >= static_cast<int>(usable.size())) {
-    refuse(std::string(noun) + " +" + positions.to_string(),
-           "this process may use " + usable.to_string() +
-               " only: " + std::to_string(usable.size()) + " in all",
-           "count from +0 to +" + std::to_string(static_cast<int>(usable.size()) - 1));
+    refuse(
+        fmt::format("{} +{}", noun, positions.to_string()),
+        fmt::format("this process may use only {}: {} in all", usable.to_string(), usable.size()),
+        fmt::format("count from +0 to +{}", static_cast<int>(usable.size()) - 1));
   }
   id_set<Id> found;
   int position = 0;
@@ -71,26 +64,22 @@ template <class Id, class Check>
 id_set<Id> resolve(std::string_view text, const id_set<Id>& usable, const id_set<Id>& existing,
                    const char* noun, Check check) {
   const list_spec<Id> list = read<Id>(text);
-  id_set<Id> named = list.numbers;
-  if (list.all) {
-    named = usable;
-  } else if (list.relative) {
-    named = count_within(list.numbers, usable, noun);
-  }
+  const id_set<Id> named = list.all        ? usable
+                           : list.relative ? count_within(list.numbers, usable, noun)
+                                           : list.numbers;
   for (const Id id : named) {
     if (!existing.contains(id)) {
-      const std::string name = std::string(noun) + " " + std::to_string(to_int(id));
-      refuse(name, "this machine has no " + name + ", only " + existing.to_string(),
-             "use one of " + usable.to_string() + "; `nodewise topo` draws them");
+      const std::string name = fmt::format("{} {}", noun, id);
+      refuse(name, fmt::format("this machine has no {}, only {}", name, existing.to_string()),
+             fmt::format("use one of {}; `nodewise topo` draws them", usable.to_string()));
     }
     if (!list.inverted) {
       check(id);
     }
   }
-  id_set<Id> result = list.inverted ? usable - named : std::move(named);
+  id_set<Id> result = list.inverted ? usable - named : named;
   if (result.empty()) {
-    refuse("the list '" + std::string(text) + "'", "nothing is left of it",
-           "this process may use " + usable.to_string());
+    refuse_list(text, "it selects nothing", "this process may use " + usable.to_string());
   }
   return result;
 }
@@ -105,7 +94,7 @@ node_set numactl_nodes(std::string_view text, const topology& where, node_purpos
 
 cpu_set numactl_cpus(std::string_view text, const topology& where) {
   return resolve(text, where.allowed_cpus(), where.machine().cpus(), "processor", [&](cpu_id cpu) {
-    check_allowed("processor " + std::to_string(to_int(cpu)), {cpu}, where);
+    check_allowed(fmt::format("processor {}", cpu), {cpu}, where);
   });
 }
 

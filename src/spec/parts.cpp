@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <functional>
 #include <tuple>
 #include <utility>
+
+#include "spec/refusals.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::spec {
 
@@ -21,18 +25,9 @@ std::vector<const memory_node*> by_logical_number(const machine& all) {
   for (const memory_node& node : all.nodes) {
     nodes.push_back(&node);
   }
-  std::sort(nodes.begin(), nodes.end(), [](const memory_node* a, const memory_node* b) {
-    return std::pair(a->logical, a->id) < std::pair(b->logical, b->id);
-  });
+  std::ranges::sort(nodes, {},
+                    [](const memory_node* node) { return std::pair(node->logical, node->id); });
   return nodes;
-}
-
-cpu_set in_nodes(const machine& all) {
-  cpu_set cpus;
-  for (const memory_node& node : all.nodes) {
-    cpus = std::move(cpus) | node.cpus;
-  }
-  return cpus;
 }
 
 } // namespace
@@ -55,7 +50,7 @@ void parts::order_processors() {
   // hwloc groups nodes by distance: its node numbers give an order that processors do not show.
   std::vector<int> rank(static_cast<std::size_t>(cpus.highest() + 1), 0);
   int next = 0;
-  const bool all_in_nodes = in_nodes(all).includes(cpus);
+  const bool all_in_nodes = cpus_of_all(all.nodes).includes(cpus);
   for (const memory_node* const node : by_logical_number(all)) {
     if (node->logical >= 0 && all_in_nodes) {
       for (const cpu_id cpu : node->cpus) {
@@ -75,8 +70,7 @@ void parts::order_processors() {
   add(all.packages);
   add(caches_);
   add(all.cores);
-  std::sort(sets.begin(), sets.end(),
-            [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::sort(sets, std::greater{}, &std::pair<std::size_t, cpu_set>::first);
   struct keyed {
     std::vector<std::pair<int, cpu_id>> key;
     cpu_id cpu{};
@@ -98,8 +92,7 @@ void parts::order_processors() {
     one.key.emplace_back(rank[index(cpu)], cpu);
     sorted.push_back(std::move(one));
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const keyed& a, const keyed& b) { return a.key < b.key; });
+  std::ranges::sort(sorted, {}, &keyed::key);
   position_.assign(rank.size(), INT_MAX);
   for (const keyed& one : sorted) {
     position_[index(one.cpu)] = static_cast<int>(order_.size());
@@ -115,28 +108,20 @@ cpu_set parts::nearest_processors(const memory_node& node, const system_files& f
       near.insert(each.from);
     }
   }
-  int shortest = INT_MAX;
-  std::size_t others = 0;
-  for (const memory_node& other : all.nodes) {
-    const auto distance = all.distance(node.id, other.id);
-    if (other.id != node.id && distance) {
-      ++others;
-      shortest = std::min(shortest, *distance);
-    }
-  }
-  if (near.empty() && others != 0) {
+  if (near.empty()) {
+    int shortest = INT_MAX;
     for (const memory_node& other : all.nodes) {
-      if (other.id != node.id && all.distance(node.id, other.id) == shortest) {
+      const int distance = all.distance(node.id, other.id).value_or(INT_MAX);
+      if (other.id != node.id && distance != INT_MAX && distance <= shortest) {
+        if (distance < shortest) {
+          near = {};
+        }
         near.insert(other.id);
+        shortest = distance;
       }
     }
   }
-  cpu_set cpus;
-  for (const node_id each : near) {
-    if (const memory_node* const found = all.find_node(each)) {
-      cpus = std::move(cpus) | found->cpus;
-    }
-  }
+  const cpu_set cpus = cpus_of(near & all.node_ids(), where_);
   return cpus.empty() ? all.cpus() : cpus;
 }
 
@@ -145,18 +130,10 @@ void parts::order_nodes(const system_files& files) {
   for (const memory_node* const node : by_logical_number(where_.machine())) {
     nodes_.push_back({node, node->cpus.empty() ? nearest_processors(*node, files) : node->cpus});
   }
-  std::vector<std::pair<std::tuple<int, int, int, node_id>, node_part>> keyed;
-  for (node_part& one : nodes_) {
-    const std::tuple key(one.is->logical, first_position(one.near),
-                         -static_cast<int>(one.near.size()), one.is->id);
-    keyed.emplace_back(key, std::move(one));
-  }
-  std::sort(keyed.begin(), keyed.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  nodes_.clear();
-  for (auto& each : keyed) {
-    nodes_.push_back(std::move(each.second));
-  }
+  std::ranges::sort(nodes_, {}, [this](const node_part& one) {
+    return std::tuple(one.is->logical, first_position(one.near), -static_cast<int>(one.near.size()),
+                      one.is->id);
+  });
 }
 
 /// The position of the first of these processors in hwloc's order; INT_MAX if the machine has none
@@ -170,38 +147,21 @@ int parts::first_position(const cpu_set& cpus) const {
 }
 
 std::vector<cpu_set> parts::in_order(std::vector<cpu_set> sets) const {
-  std::vector<std::pair<int, std::size_t>> by_first;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    by_first.emplace_back(first_position(sets[i]), i);
-  }
-  std::sort(by_first.begin(), by_first.end());
-  std::vector<cpu_set> sorted;
-  sorted.reserve(sets.size());
-  for (const auto& each : by_first) {
-    sorted.push_back(std::move(sets[each.second]));
-  }
-  return sorted;
+  std::ranges::sort(
+      sets, {}, [this](const cpu_set& set) { return std::pair(first_position(set), set.size()); });
+  return sets;
 }
 
 std::vector<cpu_set> parts::cores() const {
-  std::vector<cpu_set> sets;
-  cpu_set rest = where_.machine().cpus();
-  for (const core& each : where_.machine().cores) {
-    sets.push_back(each.cpus);
-    rest = std::move(rest) - each.cpus;
-  }
-  for (const cpu_id cpu : rest) {
+  std::vector<cpu_set> sets = sets_of(where_.machine().cores);
+  for (const cpu_id cpu : where_.machine().cpus() - cpus_of_all(where_.machine().cores)) {
     sets.push_back({cpu});
   }
   return in_order(std::move(sets));
 }
 
 std::vector<cpu_set> parts::packages() const {
-  std::vector<cpu_set> sets;
-  for (const package& each : where_.machine().packages) {
-    sets.push_back(each.cpus);
-  }
-  return in_order(std::move(sets));
+  return in_order(sets_of(where_.machine().packages));
 }
 
 std::vector<cpu_set> parts::caches_of(int level, bool instruction) const {

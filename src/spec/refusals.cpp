@@ -1,95 +1,76 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/refusals.hpp"
 
-#include <charconv>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
+#include "base/parse_number.hpp"
+#include "topology/part_sets.hpp"
+
 namespace nodewise::spec {
-
-namespace {
-
-[[noreturn]] void refuse_node(node_id node, const std::string& answered, const node_set& usable) {
-  refuse("node " + std::to_string(to_int(node)), answered,
-         usable.empty() ? "`nodewise topo` shows what this process may use"
-                        : "use one of " + usable.to_string() + "; `nodewise topo` draws them");
-}
-
-void check_memory(node_id node, const topology& where, const node_set& usable) {
-  const std::string name = "node " + std::to_string(to_int(node));
-  if (where.machine().find_node(node)->memory_bytes == 0) { // no cpuset allows such nodes
-    refuse_node(node, name + " has no memory", usable);
-  }
-  if (!where.allowed_nodes().contains(node)) {
-    refuse_node(node,
-                name + " exists, but this process may only use memory of " +
-                    where.allowed_nodes().to_string() + " (cpuset)",
-                usable);
-  }
-}
-
-void check_processors(node_id node, const topology& where, const node_set& usable) {
-  const std::string name = "node " + std::to_string(to_int(node));
-  const cpu_set& cpus = where.machine().find_node(node)->cpus;
-  if (cpus.empty()) {
-    refuse_node(node, name + " has no processors, only memory", usable);
-  }
-  if (!cpus.intersects(where.allowed_cpus())) {
-    refuse_node(node,
-                name + " exists, but this process may only use processors " +
-                    where.allowed_cpus().to_string() + " (cpuset or affinity)",
-                usable);
-  }
-}
-
-} // namespace
 
 void refuse(std::string asked, const std::string& answered, std::string hint) {
   throw error(error_kind::usage, std::move(asked), answered, std::move(hint));
 }
 
+void refuse_list(std::string_view text, const std::string& answered, std::string hint) {
+  refuse(fmt::format("the list '{}'", text), answered, std::move(hint));
+}
+
 node_set usable_nodes(const topology& where, node_purpose purpose) {
-  if (purpose == node_purpose::memory) {
-    return where.memory_nodes();
+  return purpose == node_purpose::memory ? where.memory_nodes()
+                                         : nodes_if(where.machine(), [&](const memory_node& node) {
+                                             return node.cpus.intersects(where.allowed_cpus());
+                                           });
+}
+
+cpu_set cpus_of(const node_set& nodes, const topology& where) {
+  cpu_set cpus;
+  for (const node_id node : nodes) {
+    cpus = std::move(cpus) | where.machine().find_node(node)->cpus;
   }
-  node_set usable;
-  for (const domain& each : where.domains()) {
-    usable.insert(each.node);
-  }
-  return usable;
+  return cpus;
 }
 
 void check_node(node_id node, const topology& where, node_purpose purpose, const node_set& usable) {
-  if (purpose == node_purpose::memory) {
-    check_memory(node, where, usable);
-  } else {
-    check_processors(node, where, usable);
+  const memory_node& named = *where.machine().find_node(node);
+  const cpu_set& cpus = where.allowed_cpus();
+  const bool of_memory = purpose == node_purpose::memory;
+  // A node without memory is in no cpuset.
+  const bool empty = of_memory ? named.memory_bytes == 0 : named.cpus.empty();
+  if (!empty && (of_memory ? where.allowed_nodes().contains(node) : named.cpus.intersects(cpus))) {
+    return;
   }
+  const std::string name = fmt::format("node {}", node);
+  const std::string why =
+      empty       ? of_memory ? "has no memory" : "has no processors, only memory"
+      : of_memory ? fmt::format("exists, but this process may only use memory of {} (cpuset)",
+                                where.allowed_nodes().to_string())
+                  : fmt::format("exists, but this process may only use processors {} (cpuset or "
+                                "affinity)",
+                                cpus.to_string());
+  refuse(name, fmt::format("{} {}", name, why),
+         usable.empty()
+             ? "`nodewise topo` shows what this process may use"
+             : fmt::format("use one of {}; `nodewise topo` draws them", usable.to_string()));
 }
 
 void check_allowed(const std::string& name, const cpu_set& cpus, const topology& where) {
-  const cpu_set& usable = where.allowed_cpus();
-  if (!cpus.intersects(usable)) {
+  if (!cpus.intersects(where.allowed_cpus())) {
+    const std::string usable = where.allowed_cpus().to_string();
     refuse(name,
-           name + " exists, but this process may only use " + usable.to_string() +
-               " (cpuset or affinity)",
-           "use one of " + usable.to_string());
+           fmt::format("{} exists, but this process may only use {} (cpuset or affinity)", name,
+                       usable),
+           "use one of " + usable);
   }
 }
 
 int number_of(std::string_view text) noexcept {
-  int value = -1;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  return whole && !text.starts_with('-') && value <= max_id ? value : -1;
-}
-
-std::string_view take_until(std::string_view& rest, char separator) noexcept {
-  const std::size_t at = rest.find(separator);
-  const std::string_view taken = rest.substr(0, at);
-  rest.remove_prefix(at == std::string_view::npos ? rest.size() : at + 1);
-  return taken;
+  const int value = text.starts_with('-') ? -1 : parse_number<int>(text).value_or(-1);
+  return value <= max_id ? value : -1;
 }
 
 } // namespace nodewise::spec

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/spec.hpp"
 
-#include <optional>
-#include <string>
+#include <fmt/core.h>
 
 #include "spec/device_name.hpp"
 #include "spec/hwloc_location.hpp"
@@ -19,26 +18,19 @@ constexpr std::size_t longest_text = 1 << 16;
 
 void check_length(std::string_view text) {
   if (text.size() > longest_text) {
-    refuse("a list of " + std::to_string(text.size()) + " characters",
-           "more than " + std::to_string(longest_text), "write ranges");
+    refuse(fmt::format("a list of {} characters", text.size()),
+           fmt::format("more than {}", longest_text), "write ranges");
   }
 }
 
 std::vector<cpu_id> ascending(const cpu_set& cpus) {
-  std::vector<cpu_id> list;
-  for (const cpu_id cpu : cpus) {
-    list.push_back(cpu);
-  }
-  return list;
+  return {cpus.begin(), cpus.end()};
 }
 
 /// The allowed processors nearest to a device.
 cpu_set cpus_near(const device_name& device, const topology& where, const system_files& files) {
   const node_set nodes = nodes_near(device, where, files);
-  cpu_set cpus;
-  for (const node_id node : nodes) {
-    cpus = std::move(cpus) | (where.machine().find_node(node)->cpus & where.allowed_cpus());
-  }
+  cpu_set cpus = cpus_of(nodes, where) & where.allowed_cpus();
   if (cpus.empty()) {
     check_node(nodes.first(), where, node_purpose::processors,
                usable_nodes(where, node_purpose::processors));
@@ -68,13 +60,10 @@ cpu_set cpu_list::cpus() const {
 }
 
 syntax syntax_of(std::string_view text) noexcept {
-  if (names_device(text)) {
-    return syntax::numactl;
-  }
-  if (is_hwloc_text(text)) {
-    return syntax::hwloc;
-  }
-  return is_likwid_text(text) ? syntax::likwid : syntax::numactl;
+  return names_device(text)     ? syntax::numactl
+         : is_hwloc_text(text)  ? syntax::hwloc
+         : is_likwid_text(text) ? syntax::likwid
+                                : syntax::numactl;
 }
 
 cpu_list resolve_cpus(std::string_view text, const topology& where, std::string_view root) {
@@ -88,10 +77,9 @@ cpu_list resolve_cpus(std::string_view text, const topology& where, std::string_
   case syntax::numactl:
     break;
   }
-  if (const auto device = read_device_name(text)) {
-    return {ascending(cpus_near(*device, where, files)), syntax::numactl};
-  }
-  return {ascending(numactl_cpus(text, where)), syntax::numactl};
+  const auto device = read_device_name(text);
+  return {ascending(device ? cpus_near(*device, where, files) : numactl_cpus(text, where)),
+          syntax::numactl};
 }
 
 node_set resolve_nodes(std::string_view text, const topology& where, node_purpose purpose,
@@ -106,10 +94,8 @@ node_set resolve_nodes(std::string_view text, const topology& where, node_purpos
   case syntax::numactl:
     break;
   }
-  if (const auto device = read_device_name(text)) {
-    return usable_near(*device, where, purpose, files);
-  }
-  return numactl_nodes(text, where, purpose);
+  const auto device = read_device_name(text);
+  return device ? usable_near(*device, where, purpose, files) : numactl_nodes(text, where, purpose);
 }
 
 sysfs_detail detail_for(std::string_view text) noexcept {

@@ -1,13 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/system_files.hpp"
 
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <utility>
 
 #include <sys/utsname.h>
 
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::spec {
@@ -26,13 +28,7 @@ bool is_running_system(const machine& of) {
 }
 
 std::optional<int> number_in(const std::string& path) {
-  const auto text = read_small_file(path);
-  int value = 0;
-  if (!text ||
-      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc{}) {
-    return std::nullopt;
-  }
-  return value;
+  return parse_number<int>(read_small_file(path).value_or(""));
 }
 
 } // namespace
@@ -68,9 +64,8 @@ std::vector<cache> system_files::caches_of(const cpu_set& cpus) const {
     const std::size_t before = found.size();
     for (cpu_set rest = cpus; !rest.empty();) {
       const cpu_id first = rest.first();
-      const std::string folder = prefix_ + "/sys/devices/system/cpu/cpu" +
-                                 std::to_string(to_int(first)) + "/cache/index" +
-                                 std::to_string(index) + '/';
+      const std::string folder =
+          fmt::format("{}/sys/devices/system/cpu/cpu{}/cache/index{}/", prefix_, first, index);
       cache one;
       one.level = number_in(folder + "level").value_or(0);
       one.cpus = read_mask(folder + "shared_cpu_map").value_or(cpu_set{}) & cpus;
@@ -96,8 +91,7 @@ node_set system_files::initiators_of(node_id node) const {
   if (!there_) {
     return nodes;
   }
-  const std::string folder =
-      prefix_ + "/sys/devices/system/node/node" + std::to_string(to_int(node));
+  const std::string folder = fmt::format("{}/sys/devices/system/node/node{}", prefix_, node);
   // access1 lists processors only; the older access0 also lists devices that start transfers.
   for (const char* const access : {"/access1/initiators", "/access0/initiators"}) {
     if (const auto numbers = numbered_entries(folder + access, "node")) {

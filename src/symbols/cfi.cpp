@@ -21,24 +21,19 @@ Elf_Data* section(Elf* elf, std::string_view name, std::uint64_t& address) {
   if (elf == nullptr || ::elf_getshdrstrndx(elf, &names) != 0) {
     return nullptr;
   }
-  Elf_Scn* at = nullptr;
-  while ((at = ::elf_nextscn(elf, at)) != nullptr) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(at, &header) == nullptr || header.sh_type == SHT_NOBITS) {
-      continue;
-    }
-    const char* const is = ::elf_strptr(elf, names, header.sh_name);
-    if (is == nullptr || name != is) {
-      continue;
-    }
-    if ((header.sh_flags & SHF_COMPRESSED) != 0 && ::elf_compress(at, 0, 0) < 0) {
-      return nullptr;
-    }
-    address = header.sh_addr;
-    Elf_Data* const data = ::elf_rawdata(at, nullptr);
-    return data != nullptr && data->d_buf != nullptr ? data : nullptr;
+  GElf_Shdr header;
+  Elf_Scn* const found = find_section(elf, header, [&](const GElf_Shdr& each) {
+    const char* const is =
+        each.sh_type == SHT_NOBITS ? nullptr : ::elf_strptr(elf, names, each.sh_name);
+    return is != nullptr && name == is;
+  });
+  if (found == nullptr ||
+      ((header.sh_flags & SHF_COMPRESSED) != 0 && ::elf_compress(found, 0, 0) < 0)) {
+    return nullptr;
   }
-  return nullptr;
+  address = header.sh_addr;
+  Elf_Data* const data = ::elf_rawdata(found, nullptr);
+  return data != nullptr && data->d_buf != nullptr ? data : nullptr;
 }
 
 bool is_little_elf64(Elf* elf) {
@@ -182,7 +177,7 @@ frame_table::frame_table(Elf* of, Elf* separate) {
 
 const frame_row* frame_table::row_at(std::uint64_t address) {
   if (const auto known = rows_.find(address); known != rows_.end()) {
-    return known->second.cfa.where == frame_rule::place::unsaid ? nullptr : &known->second;
+    return known->second.cfa.where == frame_rule::place::no_rule ? nullptr : &known->second;
   }
   if (rows_.size() >= rows_kept) {
     rows_.clear();
@@ -192,7 +187,7 @@ const frame_row* frame_table::row_at(std::uint64_t address) {
   if (after != entries_.begin() && address < std::prev(after)->last) {
     row = make_row(*std::prev(after), address);
   }
-  return row.cfa.where == frame_rule::place::unsaid ? nullptr : &row;
+  return row.cfa.where == frame_rule::place::no_rule ? nullptr : &row;
 }
 
 frame_row frame_table::make_row(const entry& of, std::uint64_t address) const {

@@ -19,7 +19,7 @@ namespace nodewise::symbols {
 /// stack pointer.
 struct frame_rule {
   enum class place : std::uint8_t {
-    unsaid,
+    no_rule,
     lost,         ///< DW_CFA_undefined
     kept,         ///< in the same register
     memory,       ///< at CFA + offset
@@ -28,7 +28,7 @@ struct frame_rule {
     memory_at,    ///< at the address that the expression gives
     computed,     ///< is the value of the expression
   };
-  place where = place::unsaid;
+  place where = place::no_rule;
   std::uint64_t from = 0;  ///< of register_sum
   std::int64_t offset = 0; ///< bytes
   byte_span expression;

@@ -7,42 +7,43 @@ namespace nodewise::symbols {
 
 using rule_place = frame_rule::place;
 
-std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
-                                             std::uint64_t position) {
-  const std::uint64_t here = position + in.position();
-  std::uint64_t value = 0;
+namespace {
+
+std::optional<std::uint64_t> encoded_value(byte_reader& in, std::uint8_t encoding) {
+  const auto extended = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   switch (encoding & 0x0fU) {
   case DW_EH_PE_absptr:
   case DW_EH_PE_udata8:
   case DW_EH_PE_sdata8:
-    value = in.fixed<std::uint64_t>();
-    break;
+    return in.fixed<std::uint64_t>();
   case DW_EH_PE_uleb128:
-    value = in.uleb();
-    break;
+    return in.uleb();
   case DW_EH_PE_udata2:
-    value = in.fixed<std::uint16_t>();
-    break;
+    return in.fixed<std::uint16_t>();
   case DW_EH_PE_udata4:
-    value = in.fixed<std::uint32_t>();
-    break;
+    return in.fixed<std::uint32_t>();
   case DW_EH_PE_sleb128:
-    value = static_cast<std::uint64_t>(in.sleb());
-    break;
+    return extended(in.sleb());
   case DW_EH_PE_sdata2:
-    value = static_cast<std::uint64_t>(std::int64_t{in.fixed<std::int16_t>()});
-    break;
+    return extended(in.fixed<std::int16_t>());
   case DW_EH_PE_sdata4:
-    value = static_cast<std::uint64_t>(std::int64_t{in.fixed<std::int32_t>()});
-    break;
+    return extended(in.fixed<std::int32_t>());
   default:
     return std::nullopt;
   }
+}
+
+} // namespace
+
+std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
+                                             std::uint64_t position) {
+  const std::uint64_t here = position + in.position();
+  const auto value = encoded_value(in, encoding);
   const unsigned relative_to = encoding & 0xf0U;
-  if (in.failed() || (relative_to != DW_EH_PE_absptr && relative_to != DW_EH_PE_pcrel)) {
+  if (!value || in.failed() || (relative_to != DW_EH_PE_absptr && relative_to != DW_EH_PE_pcrel)) {
     return std::nullopt;
   }
-  return relative_to == DW_EH_PE_pcrel ? value + here : value;
+  return relative_to == DW_EH_PE_pcrel ? *value + here : *value;
 }
 
 bool frame_program::run(byte_span instructions, std::uint64_t begin, std::uint64_t address) {
@@ -64,14 +65,11 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
   const std::uint8_t operand = code & 0x3fU;
   switch (code & 0xc0U) {
   case DW_CFA_advance_loc:
-    advance(operand);
-    return true;
+    return advance(operand);
   case DW_CFA_offset:
-    set(operand, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
-    return true;
+    return set(operand, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
   case DW_CFA_restore:
-    restore(operand);
-    return true;
+    return restore(operand);
   default:
     break;
   }
@@ -91,14 +89,11 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
     }
     return false;
   case DW_CFA_advance_loc1:
-    advance(in.fixed<std::uint8_t>());
-    return true;
+    return advance(in.fixed<std::uint8_t>());
   case DW_CFA_advance_loc2:
-    advance(in.fixed<std::uint16_t>());
-    return true;
+    return advance(in.fixed<std::uint16_t>());
   case DW_CFA_advance_loc4:
-    advance(in.fixed<std::uint32_t>());
-    return true;
+    return advance(in.fixed<std::uint32_t>());
   case DW_CFA_remember_state:
     remembered_.push_back(now_);
     return remembered_.size() <= deepest;
@@ -117,12 +112,10 @@ bool frame_program::step(byte_reader& in, std::uint8_t code) {
 bool frame_program::step_of_cfa(byte_reader& in, std::uint8_t code) {
   switch (code) {
   case DW_CFA_def_cfa:
-    now_.cfa = {rule_place::register_sum, in.uleb(), 0, {}};
-    now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
+    now_.cfa = {rule_place::register_sum, in.uleb(), static_cast<std::int64_t>(in.uleb()), {}};
     return true;
   case DW_CFA_def_cfa_sf:
-    now_.cfa = {rule_place::register_sum, in.uleb(), 0, {}};
-    now_.cfa.offset = scaled(in.sleb());
+    now_.cfa = {rule_place::register_sum, in.uleb(), scaled(in.sleb()), {}};
     return true;
   case DW_CFA_def_cfa_register:
     now_.cfa.from = in.uleb();
@@ -145,54 +138,45 @@ bool frame_program::step_of_register(byte_reader& in, std::uint8_t code) {
   const std::uint64_t number = in.uleb(); // all other instructions begin with a register
   switch (code) {
   case DW_CFA_offset_extended:
-    set(number, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
-    return true;
+    return set(number, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
   case DW_CFA_offset_extended_sf:
-    set(number, rule_place::memory, scaled(in.sleb()));
-    return true;
+    return set(number, rule_place::memory, scaled(in.sleb()));
   case DW_CFA_GNU_negative_offset_extended:
-    set(number, rule_place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
-    return true;
+    return set(number, rule_place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
   case DW_CFA_val_offset:
-    set(number, rule_place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
-    return true;
+    return set(number, rule_place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
   case DW_CFA_val_offset_sf:
-    set(number, rule_place::cfa_sum, scaled(in.sleb()));
-    return true;
+    return set(number, rule_place::cfa_sum, scaled(in.sleb()));
   case DW_CFA_restore_extended:
-    restore(number);
-    return true;
+    return restore(number);
   case DW_CFA_undefined:
-    set(number, rule_place::lost);
-    return true;
+    return set(number, rule_place::lost);
   case DW_CFA_same_value:
-    set(number, rule_place::kept);
-    return true;
+    return set(number, rule_place::kept);
   case DW_CFA_register:
-    set(number, rule_place::register_sum, 0, in.uleb());
-    return true;
+    return set(number, rule_place::register_sum, 0, in.uleb());
   case DW_CFA_expression:
-    set(number, rule_place::memory_at, 0, 0, in.block(in.uleb()));
-    return true;
+    return set(number, rule_place::memory_at, 0, 0, in.block(in.uleb()));
   case DW_CFA_val_expression:
-    set(number, rule_place::computed, 0, 0, in.block(in.uleb()));
-    return true;
+    return set(number, rule_place::computed, 0, 0, in.block(in.uleb()));
   default:
     return false;
   }
 }
 
-void frame_program::set(std::uint64_t number, rule_place where, std::int64_t offset,
+bool frame_program::set(std::uint64_t number, rule_place where, std::int64_t offset,
                         std::uint64_t from, byte_span expression) {
   if (number < registers) {
     now_.saved[number] = {where, from, offset, expression};
   }
+  return true;
 }
 
-void frame_program::restore(std::uint64_t number) {
+bool frame_program::restore(std::uint64_t number) {
   if (number < registers) {
     now_.saved[number] = initial_.saved[number];
   }
+  return true;
 }
 
 std::int64_t frame_program::scaled(std::int64_t offset) const {
@@ -205,7 +189,7 @@ frame_row frame_program::row() const {
   frame_row row;
   row.cfa = now_.cfa;
   for (std::size_t i = 0; i < registers; ++i) {
-    if (now_.saved[i].where != rule_place::unsaid) {
+    if (now_.saved[i].where != rule_place::no_rule) {
       row.saved.emplace_back(i, now_.saved[i]);
     }
   }

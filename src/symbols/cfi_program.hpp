@@ -46,10 +46,14 @@ class frame_program {
   bool step(byte_reader& in, std::uint8_t code);
   bool step_of_cfa(byte_reader& in, std::uint8_t code);
   bool step_of_register(byte_reader& in, std::uint8_t code);
-  void advance(std::uint64_t by) { location_ += by * units_.code; }
-  void set(std::uint64_t number, frame_rule::place where, std::int64_t offset = 0,
+  // True, so that an instruction that is known ends with one of these.
+  bool advance(std::uint64_t by) {
+    location_ += by * units_.code;
+    return true;
+  }
+  bool set(std::uint64_t number, frame_rule::place where, std::int64_t offset = 0,
            std::uint64_t from = 0, byte_span expression = {});
-  void restore(std::uint64_t number);
+  bool restore(std::uint64_t number);
   [[nodiscard]] std::int64_t scaled(std::int64_t offset) const;
 
   units units_;

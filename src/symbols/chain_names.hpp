@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "symbols/code_map.hpp"
+#include "symbols/module.hpp"
 
 namespace nodewise::symbols {
 
@@ -25,11 +27,6 @@ struct chain_frame {
 /// Turns addresses into names, and caches what it reads from files. Not thread-safe.
 class chain_namer {
  public:
-  chain_namer();
-  chain_namer(chain_namer&&) noexcept;
-  chain_namer& operator=(chain_namer&&) noexcept;
-  ~chain_namer();
-
   /// Innermost first, inlined functions included. All addresses but the first are return addresses,
   /// as from `unwinder::chain`: they keep their offset, and the byte before gives the name.
   [[nodiscard]] std::vector<chain_frame> frames(const code_map& code,
@@ -39,8 +36,13 @@ class chain_namer {
                                                    bool is_return);
 
  private:
-  class files;
-  std::unique_ptr<files> files_;
+  struct known_file {
+    std::optional<module> what;
+    std::unordered_map<std::uint64_t, std::vector<source_place>> places; ///< by offset
+  };
+  [[nodiscard]] known_file& file_of(const std::string& path);
+
+  std::unordered_map<std::string, known_file> files_; ///< by path
 };
 
 } // namespace nodewise::symbols

@@ -2,6 +2,7 @@
 #include "symbols/debug_lines.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <dwarf.h>
 
@@ -45,16 +46,13 @@ int number_of(Dwarf_Die* die, unsigned attribute) {
 }
 
 bool is_fortran(Dwarf_Die* unit) {
-  switch (dwarf_srclang(unit)) {
-  case DW_LANG_Fortran77:
-  case DW_LANG_Fortran90:
-  case DW_LANG_Fortran95:
-  case DW_LANG_Fortran03:
-  case DW_LANG_Fortran08:
-    return true;
-  default:
-    return false;
-  }
+  constexpr std::array<int, 5> all = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95,
+                                      DW_LANG_Fortran03, DW_LANG_Fortran08};
+  return std::ranges::find(all, dwarf_srclang(unit)) != all.end();
+}
+
+std::string text_or_empty(const char* text) {
+  return text != nullptr ? text : "";
 }
 
 std::string function_name(Dwarf_Die* die, Dwarf_Die* unit, const std::string& plain) {
@@ -69,26 +67,19 @@ std::string function_name(Dwarf_Die* die, Dwarf_Die* unit, const std::string& pl
 
 /// Whether it may contain functions or their inlined copies.
 bool has_children_of_interest(int tag) {
-  switch (tag) {
-  case DW_TAG_namespace:
-  case DW_TAG_module:
-  case DW_TAG_class_type:
-  case DW_TAG_structure_type:
-  case DW_TAG_subprogram:
-  case DW_TAG_inlined_subroutine:
-  case DW_TAG_lexical_block:
-    return true;
-  default:
-    return false;
-  }
+  constexpr std::array<int, 7> all = {DW_TAG_namespace,    DW_TAG_module,
+                                      DW_TAG_class_type,   DW_TAG_structure_type,
+                                      DW_TAG_subprogram,   DW_TAG_inlined_subroutine,
+                                      DW_TAG_lexical_block};
+  return std::ranges::find(all, tag) != all.end();
 }
+
+} // namespace
 
 bool contain(const std::vector<code_range>& ranges, Dwarf_Addr address) {
   return std::ranges::any_of(
       ranges, [&](const code_range& r) { return r.first <= address && address < r.last; });
 }
-
-} // namespace
 
 std::vector<code_range> merged(std::vector<code_range> ranges) {
   std::ranges::sort(ranges, {}, &code_range::first);
@@ -116,16 +107,10 @@ void debug_lines::read_units() {
     if (type != DW_UT_compile && type != DW_UT_skeleton) {
       continue;
     }
-    unit one;
-    one.skeleton = die;
-    one.die = split.addr != nullptr ? split : die;
-    one.code = ranges_of(&die);
-    units_.push_back(std::move(one));
-  }
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    for (const code_range& r : units_[i].code) {
-      code_.push_back({r, i});
+    for (const code_range& r : ranges_of(&die)) {
+      code_.push_back({r, units_.size()});
     }
+    units_.push_back({die, split.addr != nullptr ? split : die, false, {}});
   }
   std::ranges::sort(code_, {}, [](const unit_code& c) { return c.where.first; });
 }
@@ -159,15 +144,13 @@ void debug_lines::collect(unit& into, Dwarf_Die* die, std::size_t parent, int de
       if (one.code.empty() && tag == DW_TAG_inlined_subroutine) {
         continue;
       }
-      const char* const name = dwarf_diename(&child);
-      one.plain = name != nullptr ? name : "";
+      one.plain = text_or_empty(dwarf_diename(&child));
       one.function = function_name(&child, &into.die, one.plain);
       one.depth = depth + 1;
       if (tag == DW_TAG_inlined_subroutine) {
         one.parent = parent;
-        const char* const file = dwarf_filesrc(
-            files, static_cast<std::size_t>(number_of(&child, DW_AT_call_file)), nullptr, nullptr);
-        one.call_file = file != nullptr ? file : "";
+        const auto file = static_cast<std::size_t>(number_of(&child, DW_AT_call_file));
+        one.call_file = text_or_empty(dwarf_filesrc(files, file, nullptr, nullptr));
         one.call_line = number_of(&child, DW_AT_call_line);
       }
       inside = into.instances.size();
@@ -212,8 +195,7 @@ std::vector<source_place> debug_lines::places(Dwarf_Addr address) {
   index(*in);
   source_place place;
   if (Dwarf_Line* const row = dwarf_getsrc_die(&in->skeleton, address); row != nullptr) {
-    const char* const file = dwarf_linesrc(row, nullptr, nullptr);
-    place.file = file != nullptr ? file : "";
+    place.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
     (void)dwarf_lineno(row, &place.line);
   }
   std::vector<source_place> all;
@@ -228,6 +210,16 @@ std::vector<source_place> debug_lines::places(Dwarf_Addr address) {
     all.push_back(std::move(place));
   }
   return all;
+}
+
+template <class Is>
+void debug_lines::add_code(unit& of, std::vector<code_range>& into, const Is& is) {
+  index(of);
+  for (const instance& each : of.instances) {
+    if (is(each)) {
+      into.insert(into.end(), each.code.begin(), each.code.end());
+    }
+  }
 }
 
 std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int line) {
@@ -251,18 +243,14 @@ std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int l
           first >= last) {
         continue;
       }
-      const char* const file = dwarf_linesrc(row, nullptr, nullptr);
-      if (file != nullptr && path_ends_in(file, file_suffix)) {
+      if (path_ends_in(text_or_empty(dwarf_linesrc(row, nullptr, nullptr)), file_suffix)) {
         ranges.push_back({first, last});
       }
     }
     // Inlined code has the lines of the function that it was copied from.
-    index(u);
-    for (const instance& i : u.instances) {
-      if (i.call_line == line && path_ends_in(i.call_file, file_suffix)) {
-        ranges.insert(ranges.end(), i.code.begin(), i.code.end());
-      }
-    }
+    add_code(u, ranges, [&](const instance& i) {
+      return i.call_line == line && path_ends_in(i.call_file, file_suffix);
+    });
   }
   return merged(std::move(ranges));
 }
@@ -271,12 +259,9 @@ std::vector<code_range> debug_lines::of_function(std::string_view name) {
   read_units();
   std::vector<code_range> ranges;
   for (unit& u : units_) {
-    index(u);
-    for (const instance& i : u.instances) {
-      if (names_function(name, i.function) || names_function(name, i.plain)) {
-        ranges.insert(ranges.end(), i.code.begin(), i.code.end());
-      }
-    }
+    add_code(u, ranges, [&](const instance& i) {
+      return names_function(name, i.function) || names_function(name, i.plain);
+    });
   }
   return merged(std::move(ranges));
 }

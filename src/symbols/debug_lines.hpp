@@ -3,8 +3,6 @@
 // The DWARF information of a module. Addresses here are those of the file, not offsets.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,13 +39,15 @@ class debug_lines {
   struct unit {
     Dwarf_Die skeleton{}; ///< has the line table
     Dwarf_Die die{};      ///< has the functions; another one with -gsplit-dwarf
-    std::vector<code_range> code;
     bool indexed = false;
     std::vector<instance> instances;
   };
 
   void read_units();
   void index(unit& of);
+  /// Adds the code of the functions and copies for which `is` holds.
+  template <class Is>
+  void add_code(unit& of, std::vector<code_range>& into, const Is& is);
   void collect(unit& into, Dwarf_Die* die, std::size_t parent, int depth);
   [[nodiscard]] unit* unit_of(Dwarf_Addr address);
   [[nodiscard]] static std::size_t innermost(const unit& in, Dwarf_Addr address);
@@ -63,6 +63,7 @@ class debug_lines {
   std::vector<unit_code> code_;
 };
 
+[[nodiscard]] bool contain(const std::vector<code_range>& ranges, Dwarf_Addr address);
 /// Ascending; ranges that touch or overlap become one.
 [[nodiscard]] std::vector<code_range> merged(std::vector<code_range> ranges);
 

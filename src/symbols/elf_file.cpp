@@ -1,11 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "symbols/elf_file.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,9 +52,6 @@ bool is_mapped_program(Elf* elf) {
 }
 
 segment_addresses::segment_addresses(Elf* of) {
-  if (of == nullptr) {
-    return;
-  }
   for_each_segment(of, PT_LOAD, [this](const GElf_Phdr& s) {
     if ((s.p_flags & PF_X) != 0) {
       executable_.push_back({s.p_offset, s.p_filesz, s.p_vaddr});
@@ -71,21 +68,22 @@ std::optional<std::uint64_t> segment_addresses::at(std::uint64_t file_offset) co
   return std::nullopt;
 }
 
-std::string debug_file_of(Elf* elf) {
+std::string build_id_of(Elf* elf) {
   const void* bits = nullptr;
-  const ssize_t bytes = ::dwelf_elf_gnu_build_id(elf, &bits);
-  if (bytes < 2) {
-    return {};
+  const ssize_t count = elf == nullptr ? 0 : ::dwelf_elf_gnu_build_id(elf, &bits);
+  std::string text;
+  for (ssize_t i = 0; i < count; ++i) {
+    text += fmt::format("{:02x}", static_cast<const unsigned char*>(bits)[i]);
   }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string name = "/usr/lib/debug/.build-id/";
-  for (ssize_t i = 0; i < bytes; ++i) {
-    const auto byte = static_cast<const unsigned char*>(bits)[i];
-    name += digits[byte >> 4];
-    name += digits[byte & 15];
-    name += i == 0 ? "/" : "";
-  }
-  return name + ".debug";
+  return text;
+}
+
+std::string debug_file_of(Elf* elf) {
+  const std::string id = build_id_of(elf);
+  constexpr std::size_t folder = 2; // characters
+  return id.size() <= folder ? std::string{}
+                             : fmt::format("/usr/lib/debug/.build-id/{}/{}.debug",
+                                           id.substr(0, folder), id.substr(folder));
 }
 
 } // namespace nodewise::symbols

@@ -48,6 +48,16 @@ void for_each_segment(Elf* elf, GElf_Word type, F&& f) {
   }
 }
 
+/// The first section for which `is` holds, with its header; `elf` must not be null.
+template <class Is>
+Elf_Scn* find_section(Elf* elf, GElf_Shdr& header, Is&& is) {
+  Elf_Scn* section = nullptr;
+  do {
+    section = ::elf_nextscn(elf, section);
+  } while (section != nullptr && (::gelf_getshdr(section, &header) == nullptr || !is(header)));
+  return section;
+}
+
 /// The address, as the file numbers them, at which a file offset is mapped.
 class segment_addresses {
  public:
@@ -65,6 +75,8 @@ class segment_addresses {
   std::vector<segment> executable_;
 };
 
+/// Its build id in lower-case hexadecimal; empty if it has none or is null.
+[[nodiscard]] std::string build_id_of(Elf* elf);
 /// Where distributions put separate debug information; empty without a build id.
 [[nodiscard]] std::string debug_file_of(Elf* elf);
 

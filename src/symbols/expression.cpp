@@ -24,11 +24,13 @@ class machine {
     }
     return std::nullopt;
   }
-  void push(std::uint64_t value) {
+  /// True, so that an operation that is known ends with it.
+  bool push(std::uint64_t value) {
     failed_ = failed_ || size_ == stack_.size();
     if (!failed_) {
       stack_[size_++] = value;
     }
+    return true;
   }
 
  private:
@@ -37,25 +39,26 @@ class machine {
     return failed_ ? 0 : stack_[--size_];
   }
   /// Counted from the top.
-  void pick(std::size_t depth) {
+  bool pick(std::size_t depth) {
     failed_ = failed_ || depth >= size_;
-    push(failed_ ? 0 : stack_[size_ - 1 - depth]);
+    return push(failed_ ? 0 : stack_[size_ - 1 - depth]);
   }
-  void push_register(std::uint64_t number) {
+  bool push_register(std::uint64_t number) {
     const auto found = values_.get(number);
     failed_ = failed_ || !found;
-    push(found.value_or(0) + static_cast<std::uint64_t>(in_.sleb()));
+    return push(found.value_or(0) + static_cast<std::uint64_t>(in_.sleb()));
   }
-  void push_memory() {
+  bool push_memory() {
     const auto found = values_.memory(pop());
     failed_ = failed_ || !found;
-    push(found.value_or(0));
+    return push(found.value_or(0));
   }
-  void branch(bool taken) {
+  bool branch(bool taken) {
     const auto by = static_cast<std::size_t>(in_.fixed<std::int16_t>());
     if (taken) {
       in_.go_to(in_.position() + by); // also backwards: the sum wraps
     }
+    return true;
   }
 
   void step(std::uint8_t code) {
@@ -70,37 +73,28 @@ class machine {
 
   bool constant(std::uint8_t code) {
     const auto push_signed = [this](std::int64_t value) {
-      push(static_cast<std::uint64_t>(value));
+      return push(static_cast<std::uint64_t>(value));
     };
     switch (code) {
     case DW_OP_const1u:
-      push(in_.fixed<std::uint8_t>());
-      return true;
+      return push(in_.fixed<std::uint8_t>());
     case DW_OP_const1s:
-      push_signed(in_.fixed<std::int8_t>());
-      return true;
+      return push_signed(in_.fixed<std::int8_t>());
     case DW_OP_const2u:
-      push(in_.fixed<std::uint16_t>());
-      return true;
+      return push(in_.fixed<std::uint16_t>());
     case DW_OP_const2s:
-      push_signed(in_.fixed<std::int16_t>());
-      return true;
+      return push_signed(in_.fixed<std::int16_t>());
     case DW_OP_const4u:
-      push(in_.fixed<std::uint32_t>());
-      return true;
+      return push(in_.fixed<std::uint32_t>());
     case DW_OP_const4s:
-      push_signed(in_.fixed<std::int32_t>());
-      return true;
+      return push_signed(in_.fixed<std::int32_t>());
     case DW_OP_const8u:
     case DW_OP_const8s:
-      push(in_.fixed<std::uint64_t>());
-      return true;
+      return push(in_.fixed<std::uint64_t>());
     case DW_OP_constu:
-      push(in_.uleb());
-      return true;
+      return push(in_.uleb());
     case DW_OP_consts:
-      push_signed(in_.sleb());
-      return true;
+      return push_signed(in_.sleb());
     default:
       return false;
     }
@@ -111,20 +105,15 @@ class machine {
     case DW_OP_nop:
       return true;
     case DW_OP_bregx:
-      push_register(in_.uleb());
-      return true;
+      return push_register(in_.uleb());
     case DW_OP_deref:
-      push_memory();
-      return true;
+      return push_memory();
     case DW_OP_dup:
-      pick(0);
-      return true;
+      return pick(0);
     case DW_OP_over:
-      pick(1);
-      return true;
+      return pick(1);
     case DW_OP_pick:
-      pick(in_.fixed<std::uint8_t>());
-      return true;
+      return pick(in_.fixed<std::uint8_t>());
     case DW_OP_drop:
       (void)pop();
       return true;
@@ -132,24 +121,18 @@ class machine {
       const std::uint64_t top = pop();
       const std::uint64_t below = pop();
       push(top);
-      push(below);
-      return true;
+      return push(below);
     }
     case DW_OP_skip:
-      branch(true);
-      return true;
+      return branch(true);
     case DW_OP_bra:
-      branch(pop() != 0);
-      return true;
+      return branch(pop() != 0);
     case DW_OP_plus_uconst:
-      push(pop() + in_.uleb());
-      return true;
+      return push(pop() + in_.uleb());
     case DW_OP_neg:
-      push(0 - pop());
-      return true;
+      return push(0 - pop());
     case DW_OP_not:
-      push(~pop());
-      return true;
+      return push(~pop());
     default:
       return false;
     }
@@ -162,50 +145,35 @@ class machine {
     const auto r = static_cast<std::int64_t>(right);
     switch (code) {
     case DW_OP_plus:
-      push(left + right);
-      return true;
+      return push(left + right);
     case DW_OP_minus:
-      push(left - right);
-      return true;
+      return push(left - right);
     case DW_OP_mul:
-      push(left * right);
-      return true;
+      return push(left * right);
     case DW_OP_and:
-      push(left & right);
-      return true;
+      return push(left & right);
     case DW_OP_or:
-      push(left | right);
-      return true;
+      return push(left | right);
     case DW_OP_xor:
-      push(left ^ right);
-      return true;
+      return push(left ^ right);
     case DW_OP_shl:
-      push(right < 64 ? left << right : 0);
-      return true;
+      return push(right < 64 ? left << right : 0);
     case DW_OP_shr:
-      push(right < 64 ? left >> right : 0);
-      return true;
+      return push(right < 64 ? left >> right : 0);
     case DW_OP_shra:
-      push(static_cast<std::uint64_t>(l >> (right < 64 ? right : 63)));
-      return true;
+      return push(static_cast<std::uint64_t>(l >> (right < 64 ? right : 63)));
     case DW_OP_eq:
-      push(l == r ? 1 : 0);
-      return true;
+      return push(l == r ? 1 : 0);
     case DW_OP_ne:
-      push(l != r ? 1 : 0);
-      return true;
+      return push(l != r ? 1 : 0);
     case DW_OP_ge:
-      push(l >= r ? 1 : 0);
-      return true;
+      return push(l >= r ? 1 : 0);
     case DW_OP_gt:
-      push(l > r ? 1 : 0);
-      return true;
+      return push(l > r ? 1 : 0);
     case DW_OP_le:
-      push(l <= r ? 1 : 0);
-      return true;
+      return push(l <= r ? 1 : 0);
     case DW_OP_lt:
-      push(l < r ? 1 : 0);
-      return true;
+      return push(l < r ? 1 : 0);
     default:
       return false;
     }

@@ -14,7 +14,7 @@ value value_of(const frame_rule& rule, std::uint64_t number, value cfa, frame_va
   switch (rule.where) {
   case place::lost:
     return std::nullopt;
-  case place::unsaid:
+  case place::no_rule:
   case place::kept:
     return values.get(number);
   case place::memory:

@@ -30,13 +30,7 @@ std::optional<std::uint64_t> lowest_address(Elf* elf) {
 }
 
 Elf_Scn* section_of_type(Elf* elf, GElf_Word type, GElf_Shdr& header) {
-  Elf_Scn* section = nullptr;
-  while ((section = ::elf_nextscn(elf, section)) != nullptr) {
-    if (::gelf_getshdr(section, &header) != nullptr && header.sh_type == type) {
-      return section;
-    }
-  }
-  return nullptr;
+  return find_section(elf, header, [&](const GElf_Shdr& each) { return each.sh_type == type; });
 }
 
 template <class F>
@@ -66,31 +60,18 @@ bool has_symbol_table(Elf* elf) {
 }
 
 struct function_symbol {
-  std::uint64_t first;
-  std::uint64_t last; ///< first: of unknown length
+  std::uint64_t last; ///< the same as the first: of unknown length
   std::string name;   ///< the linker's
 };
-
-/// Of several names for one object: the public one, without underscores in front, the shorter.
-bool is_better_name(const std::string& name, bool is_public, const std::string& than,
-                    bool than_public) {
-  const auto rank = [](const std::string& n, bool global) {
-    return std::tuple(!global, n.starts_with('_') && !n.starts_with("_Z"), n.size(),
-                      std::string_view(n));
-  };
-  return rank(name, is_public) < rank(than, than_public);
-}
+using function_map = std::map<std::uint64_t, function_symbol>; ///< by first address
 
 } // namespace
 
 struct module::contents {
   explicit contents(const std::string& file)
-      : own(file), separate(name_of_separate()), code(own.get()),
+      : own(file), separate(debug_file_of(own.get())), code(own.get()),
         helping_(is_helping_library(last_part(file))) {}
 
-  [[nodiscard]] std::string name_of_separate() const {
-    return own.get() == nullptr ? std::string{} : debug_file_of(own.get());
-  }
   /// The file that has the full symbol table.
   [[nodiscard]] Elf* symbol_file() const {
     return !has_symbol_table(own.get()) && has_symbol_table(separate.get()) ? separate.get()
@@ -109,7 +90,7 @@ struct module::contents {
     }
     return *lines_;
   }
-  [[nodiscard]] const std::vector<function_symbol>& functions();
+  [[nodiscard]] const function_map& functions();
 
   elf_file own;
   elf_file separate;
@@ -119,32 +100,26 @@ struct module::contents {
  private:
   bool helping_;
   std::optional<debug_lines> lines_;
-  std::optional<std::vector<function_symbol>> functions_;
+  std::optional<function_map> functions_;
 };
 
-const std::vector<function_symbol>& module::contents::functions() {
+const function_map& module::contents::functions() {
   if (functions_) {
     return *functions_;
   }
-  std::map<std::uint64_t, function_symbol> by_address;
+  function_map& all = functions_.emplace();
   const auto add = [&](const GElf_Sym& symbol, const char* name) {
     const int type = GELF_ST_TYPE(symbol.st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
       return;
     }
-    const auto [at, is_new] = by_address.try_emplace(
-        symbol.st_value, function_symbol{symbol.st_value, symbol.st_value + symbol.st_size, name});
-    if (!is_new && at->second.last < symbol.st_value + symbol.st_size) {
-      at->second.last = symbol.st_value + symbol.st_size;
-    }
+    const std::uint64_t last = symbol.st_value + symbol.st_size;
+    const auto at = all.try_emplace(symbol.st_value, last, name).first;
+    at->second.last = std::max(at->second.last, last);
   };
   for_each_symbol(symbol_file(), SHT_SYMTAB, add);
   for_each_symbol(own.get(), SHT_DYNSYM, add);
-  functions_.emplace();
-  for (auto& [address, symbol] : by_address) {
-    functions_->push_back(std::move(symbol));
-  }
-  return *functions_;
+  return all;
 }
 
 module::module(std::unique_ptr<contents> all) :all_(std::move(all)) {}
@@ -154,11 +129,8 @@ module::~module() = default;
 
 std::optional<module> module::open(const std::string& file) {
   auto all = std::make_unique<contents>(file);
-  if (!is_mapped_program(all->own.get())) {
-    return std::nullopt;
-  }
   const auto base = lowest_address(all->own.get());
-  if (!base) {
+  if (!is_mapped_program(all->own.get()) || !base) {
     return std::nullopt;
   }
   all->base = *base;
@@ -186,6 +158,13 @@ namespace {
 struct found_object {
   data_object object;
   bool is_public;
+
+  /// Least for the best of several names: public, without underscores in front, short.
+  [[nodiscard]] auto rank() const {
+    const std::string& name = object.name;
+    return std::tuple(!is_public, name.starts_with('_') && !name.starts_with("_Z"), name.size(),
+                      std::string_view(name));
+  }
 };
 
 /// The compiler numbers variables local to a function: "a.7". The number is dropped if there is
@@ -224,22 +203,16 @@ std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
     if ((type != STT_OBJECT && type != STT_COMMON) || symbol.st_size == 0 ||
         symbol.st_shndx >= SHN_LORESERVE || section == nullptr ||
         ::gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_WRITE) == 0 ||
-        (header.sh_flags & SHF_ALLOC) == 0) {
+        (header.sh_flags & SHF_ALLOC) == 0 || contain(read_only, symbol.st_value)) {
       return;
     }
-    if (std::ranges::any_of(read_only, [&](const code_range& r) {
-          return r.first <= symbol.st_value && symbol.st_value < r.last;
-        })) {
-      return;
-    }
-    const bool is_public = GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
     found_object one{{name, symbol.st_value, symbol.st_size, header.sh_type == SHT_NOBITS},
-                     is_public};
+                     GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
     const auto [at, is_new] = by_address.try_emplace(symbol.st_value, one);
     if (!is_new) {
       one.object.bytes = std::max(one.object.bytes, at->second.object.bytes);
       at->second.object.bytes = one.object.bytes;
-      if (is_better_name(name, is_public, at->second.object.name, at->second.is_public)) {
+      if (one.rank() < at->second.rank()) {
         at->second = std::move(one);
       }
     }
@@ -280,12 +253,12 @@ std::vector<source_place> module::inlined_places(std::uint64_t offset) const {
   if (!all.empty() && !all.front().function.empty()) {
     return all;
   }
-  const auto& functions = all_->functions();
-  const auto after = std::ranges::upper_bound(functions, address, {}, &function_symbol::first);
+  const function_map& functions = all_->functions();
+  const auto after = functions.upper_bound(address);
   if (after != functions.begin()) {
-    const function_symbol& found = *std::prev(after);
+    const auto& [first, found] = *std::prev(after);
     // Assembly code often has no length: it extends to the next function.
-    if (address < found.last || found.last == found.first) {
+    if (address < found.last || found.last == first) {
       all.resize(1);
       all.front().function = demangle(found.name.c_str());
     }
@@ -316,9 +289,9 @@ std::vector<code_range> module::ranges_of_line(std::string_view file_suffix, int
 
 std::vector<code_range> module::ranges_of_function(std::string_view name) const {
   std::vector<code_range> ranges = all_->lines().of_function(name);
-  for (const function_symbol& f : all_->functions()) {
-    if (f.first < f.last && (f.name == name || names_function(name, demangle(f.name.c_str())))) {
-      ranges.push_back({f.first, f.last});
+  for (const auto& [first, f] : all_->functions()) {
+    if (first < f.last && (f.name == name || names_function(name, demangle(f.name.c_str())))) {
+      ranges.push_back({first, f.last});
     }
   }
   return as_offsets(merged(std::move(ranges)), all_->base);

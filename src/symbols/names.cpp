@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <cxxabi.h>
+#include <fmt/core.h>
 
 #include "symbols/module.hpp"
 
@@ -19,19 +20,16 @@ std::string gnu_fortran_name(std::string_view name) {
   if (!name.starts_with("__") || at == name.npos || at == 2 || at + marker.size() == name.size()) {
     return {};
   }
-  return std::string(name.substr(2, at - 2)).append("::").append(name.substr(at + marker.size()));
+  return fmt::format("{}::{}", name.substr(2, at - 2), name.substr(at + marker.size()));
 }
 
 /// `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names there have no capitals.
 std::string flang_name(std::string_view name) {
-  if (!name.starts_with("_QM")) {
-    return {};
-  }
   const std::size_t at = name.find_first_of("EP", 3);
-  if (at == name.npos || at == 3 || at + 1 == name.size()) {
+  if (!name.starts_with("_QM") || at == name.npos || at == 3 || at + 1 == name.size()) {
     return {};
   }
-  return std::string(name.substr(3, at - 3)).append("::").append(name.substr(at + 1));
+  return fmt::format("{}::{}", name.substr(3, at - 3), name.substr(at + 1));
 }
 
 /// The text before the parentheses that open the parameters, if there are any.
@@ -92,18 +90,13 @@ std::string_view without_parameters(std::string_view demangled) noexcept {
 }
 
 std::string_view without_clone_suffix(std::string_view name) noexcept {
-  const std::size_t clone = name.find(" [clone");
-  name = name.substr(0, clone);
-  const std::size_t dot = name.find('.', 1);
-  return dot == name.npos ? name : name.substr(0, dot);
+  name = name.substr(0, name.find(" [clone"));
+  return name.substr(0, name.find('.', 1));
 }
 
 bool names_function(std::string_view asked, std::string_view demangled) noexcept {
-  if (asked.empty()) {
-    return false;
-  }
-  if (asked == demangled) {
-    return true;
+  if (asked.empty() || asked == demangled) {
+    return !asked.empty();
   }
   const std::string_view plain = without_parameters(without_clone_suffix(demangled));
   const auto ends_in = [&](std::string_view what) {
@@ -133,9 +126,8 @@ bool path_ends_in(std::string_view path, std::string_view suffix) noexcept {
 }
 
 std::string short_name(const source_place& of) {
-  return of.file.empty() || of.line == 0
-             ? of.function
-             : std::string(last_part(of.file)) + ":" + std::to_string(of.line);
+  return of.file.empty() || of.line == 0 ? of.function
+                                         : fmt::format("{}:{}", last_part(of.file), of.line);
 }
 
 } // namespace nodewise::symbols

@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/hexadecimal.hpp"
+#include <fmt/core.h>
+
 #include "base/last_part.hpp"
 
 namespace nodewise::symbols {
@@ -35,7 +36,7 @@ struct source_place;
 
 /// "libsolver.so+0x1234": code without a symbol. `path`: the module's.
 [[nodiscard]] inline std::string module_and_offset(std::string_view path, std::uint64_t offset) {
-  return std::string(last_part(path)).append("+").append(hexadecimal(offset));
+  return fmt::format("{}+{:#x}", last_part(path), offset);
 }
 
 } // namespace nodewise::symbols

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "symbols/cfi.hpp"
 #include "symbols/elf_file.hpp"
@@ -95,21 +94,9 @@ std::optional<std::uint64_t> stack_copy::word(std::uint64_t address) const noexc
 }
 
 std::string_view to_string(chain_end why) noexcept {
-  switch (why) {
-  case chain_end::outermost:
-    return "outermost";
-  case chain_end::copy_ends:
-    return "copy ends";
-  case chain_end::no_module:
-    return "no module";
-  case chain_end::no_cfi:
-    return "no call frame information";
-  case chain_end::nonsense:
-    return "nonsense";
-  case chain_end::too_long:
-    return "too long";
-  }
-  return "";
+  constexpr std::array<std::string_view, 6> words = {
+      "outermost", "copy ends", "no module", "no call frame information", "invalid", "too long"};
+  return words[static_cast<std::size_t>(why)];
 }
 
 /// What was opened so far, by path.
@@ -117,9 +104,8 @@ class unwinder::files {
  public:
   struct code_file {
     explicit code_file(const std::string& name)
-        : elf(name), separate(elf.get() == nullptr ? std::string{} : debug_file_of(elf.get())),
-          runs_on(processor_of(elf.get())), addresses(elf.get()), table(elf.get(), separate.get()) {
-    }
+        : elf(name), separate(debug_file_of(elf.get())), runs_on(processor_of(elf.get())),
+          addresses(elf.get()), table(elf.get(), separate.get()) {}
     elf_file elf;
     elf_file separate;
     std::optional<processor> runs_on;
@@ -127,16 +113,10 @@ class unwinder::files {
     frame_table table;
   };
 
-  code_file& of(const std::string& name) {
-    std::unique_ptr<code_file>& known = by_name_[name];
-    if (known == nullptr) {
-      known = std::make_unique<code_file>(name);
-    }
-    return *known;
-  }
+  code_file& of(const std::string& name) { return by_name_.try_emplace(name, name).first->second; }
 
  private:
-  std::unordered_map<std::string, std::unique_ptr<code_file>> by_name_;
+  std::unordered_map<std::string, code_file> by_name_;
 };
 
 unwinder::unwinder() : files_(std::make_unique<files>()) {}

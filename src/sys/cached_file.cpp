@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -63,34 +62,20 @@ answer<cached_file> cached_file::open(const std::string& path) {
   if (const int refused = why_not_cached(path); refused != 0) {
     return {{}, refused};
   }
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  return {cached_file(descriptor), descriptor < 0 ? errno : 0};
-}
-
-cached_file::cached_file(cached_file&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-cached_file& cached_file::operator=(cached_file&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-cached_file::~cached_file() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-  }
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  return {cached_file(file), file < 0 ? errno : 0};
 }
 
 int cached_file::write_out() const {
-  return ::fdatasync(descriptor_) == 0 ? 0 : errno;
+  return ::fdatasync(file_.number()) == 0 ? 0 : errno;
 }
 
 int cached_file::advise_unneeded() const {
-  return ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
+  return ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
 answer<std::uint64_t> cached_file::resident_bytes() const {
-  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  const off_t end = ::lseek(file_.number(), 0, SEEK_END);
   if (end <= 0) {
     return {0, end < 0 ? errno : 0};
   }
@@ -98,13 +83,13 @@ answer<std::uint64_t> cached_file::resident_bytes() const {
   const std::uint64_t page = real_kernel().base_page_bytes();
   const std::uint64_t folio = most_pages_of_a_folio * page;
   // A page past the file's end is resident only if the kernel hides the facts.
-  const auto behind = resident_pages(descriptor_, (size + folio - 1) / folio * folio, page);
+  const auto behind = resident_pages(file_.number(), (size + folio - 1) / folio * folio, page);
   if (!behind || behind.value != 0) {
     return {0, behind ? EPERM : behind.errno_value};
   }
   std::uint64_t bytes = 0;
   for (std::uint64_t at = 0; at < size; at += window_bytes) {
-    const auto part = resident_pages(descriptor_, at, std::min(window_bytes, size - at));
+    const auto part = resident_pages(file_.number(), at, std::min(window_bytes, size - at));
     if (!part) {
       return {0, part.errno_value};
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sys/descriptor.hpp"
 #include "sys/kernel.hpp"
 
 namespace nodewise::sys {
@@ -18,11 +19,6 @@ class cached_file {
   [[nodiscard]] static answer<cached_file> open(const std::string& path);
 
   cached_file() = default; ///< none
-  cached_file(cached_file&& other) noexcept;
-  cached_file& operator=(cached_file&& other) noexcept;
-  cached_file(const cached_file&) = delete;
-  cached_file& operator=(const cached_file&) = delete;
-  ~cached_file();
 
   /// Writes dirty pages and waits for them. Returns 0 or errno.
   [[nodiscard]] int write_out() const;
@@ -35,8 +31,8 @@ class cached_file {
   [[nodiscard]] answer<std::uint64_t> resident_bytes() const;
 
  private:
-  explicit cached_file(int descriptor) noexcept : descriptor_(descriptor) {}
-  int descriptor_ = -1;
+  explicit cached_file(int number) noexcept : file_(number) {}
+  descriptor file_;
 };
 
 } // namespace nodewise::sys

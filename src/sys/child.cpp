@@ -75,7 +75,7 @@ child_end run_child(const std::function<void()>& become,
   const held_signals signals;
   const pid_t program = ::fork();
   if (program < 0) {
-    throw error(error_kind::system, "a process for the program", "fork was refused",
+    throw error(error_kind::system, "cannot start the program", "fork failed",
                 "raise the limit of processes (ulimit -u)", errno);
   }
   if (program == 0) {

@@ -9,13 +9,17 @@
 
 namespace nodewise::sys {
 
-int execute(const std::vector<std::string>& command) {
+std::vector<char*> words_of(const std::vector<std::string>& command) {
   std::vector<char*> words;
-  words.reserve(command.size() + 1);
   for (const std::string& word : command) {
-    words.push_back(const_cast<char*>(word.c_str())); // execvp does not write to it
+    words.push_back(const_cast<char*>(word.c_str()));
   }
   words.push_back(nullptr);
+  return words;
+}
+
+int execute(const std::vector<std::string>& command) {
+  const std::vector<char*> words = words_of(command);
   restore_broken_pipes(); // the new program would inherit an ignored signal
   ::execvp(words.front(), words.data());
   return errno;

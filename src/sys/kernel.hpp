@@ -1,9 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The system as the layers above see it. Every call returns 0 (or a value) or an errno; nothing
-// here throws, prints or decides. Tests replace it by a fake.
+// here throws, prints or decides. Tests replace it by a fake. A kernel refuses what it does not
+// override: ENOSYS, or 0 for a size.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,40 +38,54 @@ class kernel {
   virtual ~kernel() = default;
 
   // Memory. Return 0 or errno.
-  [[nodiscard]] virtual answer<void*> map(std::size_t bytes, access how, int extra_flags) = 0;
-  virtual int unmap(void* start, std::size_t bytes) = 0;
-  virtual int madvise(void* start, std::size_t bytes, int advice) = 0;
-  virtual int mbind(void* start, std::size_t bytes, policy mode, const node_set& nodes,
-                    unsigned flags) = 0;
+  [[nodiscard]] virtual answer<void*> map(std::size_t /*bytes*/, access /*how*/,
+                                          int /*extra_flags*/) {
+    return {nullptr, ENOSYS};
+  }
+  virtual int unmap(void* /*start*/, std::size_t /*bytes*/) { return ENOSYS; }
+  virtual int madvise(void* /*start*/, std::size_t /*bytes*/, int /*advice*/) { return ENOSYS; }
+  virtual int mbind(void* /*start*/, std::size_t /*bytes*/, policy /*mode*/,
+                    const node_set& /*nodes*/, unsigned /*flags*/) {
+    return ENOSYS;
+  }
   /// Which pages of a range are in memory: one byte per base page, bit 0; bit 1 if the page is
   /// shared, as the zero page is, which backs memory that was never written.
-  virtual int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) = 0;
+  virtual int mincore(void* /*start*/, std::size_t /*bytes*/,
+                      std::span<unsigned char> /*resident*/) {
+    return ENOSYS;
+  }
 
   /// Where the pages of this process are: a node, or -errno for each (-ENOENT: not in memory;
   /// -EBUSY: in memory, and unmapped for a moment by NUMA balancing).
-  virtual int query_pages(std::span<void* const> pages, std::span<int> status) = 0;
+  virtual int query_pages(std::span<void* const> /*pages*/, std::span<int> /*status*/) {
+    return ENOSYS;
+  }
   /// Moves each page to the node at the same index; `status` as above.
-  virtual int move_pages(std::span<void* const> pages, std::span<const int> nodes,
-                         std::span<int> status) = 0;
+  virtual int move_pages(std::span<void* const> /*pages*/, std::span<const int> /*nodes*/,
+                         std::span<int> /*status*/) {
+    return ENOSYS;
+  }
   /// The node of one page, which is brought into memory if necessary.
-  [[nodiscard]] virtual answer<node_id> node_of_page(void* page) = 0;
+  [[nodiscard]] virtual answer<node_id> node_of_page(void* /*page*/) {
+    return {unknown_node, ENOSYS};
+  }
 
   // The calling thread.
-  virtual int set_mempolicy(policy mode, const node_set& nodes) = 0;
-  [[nodiscard]] virtual answer<policy> get_mempolicy() = 0;
-  [[nodiscard]] virtual answer<cpu_set> get_affinity(int tid) = 0;
-  virtual int set_affinity(int tid, const cpu_set& cpus) = 0;
-  [[nodiscard]] virtual answer<cpu_id> current_cpu() = 0;
+  virtual int set_mempolicy(policy /*mode*/, const node_set& /*nodes*/) { return ENOSYS; }
+  [[nodiscard]] virtual answer<policy> get_mempolicy() { return {{}, ENOSYS}; }
+  [[nodiscard]] virtual answer<cpu_set> get_affinity(int /*tid*/) { return {{}, ENOSYS}; }
+  virtual int set_affinity(int /*tid*/, const cpu_set& /*cpus*/) { return ENOSYS; }
+  [[nodiscard]] virtual answer<cpu_id> current_cpu() { return {{}, ENOSYS}; }
 
   // Facts about this system.
-  [[nodiscard]] virtual std::size_t base_page_bytes() = 0;
+  [[nodiscard]] virtual std::size_t base_page_bytes() { return 0; }
   /// The size of a transparent huge page; 0 if the kernel has none.
-  [[nodiscard]] virtual std::size_t thp_bytes() = 0;
+  [[nodiscard]] virtual std::size_t thp_bytes() { return 0; }
   /// A text file of /proc or /sys, whole, without the final newline.
   [[nodiscard]] virtual answer<std::string> read_file(const char* path) = 0;
   /// Writes a setting of /proc or /sys by one write, as the kernel requires; creates no file.
   /// Returns 0 or errno.
-  virtual int write_file(const char* path, std::string_view text) = 0;
+  virtual int write_file(const char* /*path*/, std::string_view /*text*/) { return ENOSYS; }
 };
 
 /// The running kernel.

@@ -1,13 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "sys/kernel.hpp"
 
-#include <bit>
-#include <charconv>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+
+#include "base/parse_number.hpp"
+#include "sys/descriptor.hpp"
+#include "sys/set_of.hpp"
 
 namespace nodewise::sys {
 
@@ -48,10 +51,7 @@ class linux_kernel final : public kernel {
     void* const start =
         ::mmap(nullptr, bytes, how == access::none ? PROT_NONE : PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
-    if (start == MAP_FAILED) {
-      return {nullptr, errno};
-    }
-    return {start, 0};
+    return start == MAP_FAILED ? answer<void*>{nullptr, errno} : answer<void*>{start, 0};
   }
 
   int unmap(void* start, std::size_t bytes) override {
@@ -125,7 +125,9 @@ class linux_kernel final : public kernel {
       std::vector<unsigned long> mask(words);
       const long result = raw::sched_getaffinity(tid, words * sizeof(unsigned long), mask.data());
       if (result >= 0) {
-        return {set_of(std::span(mask).first(static_cast<std::size_t>(result) / sizeof(long))), 0};
+        return {
+            set_of<cpu_id>(std::span(mask).first(static_cast<std::size_t>(result) / sizeof(long))),
+            0};
       }
       if (result != -EINVAL) {
         return {{}, to_errno(result)};
@@ -152,55 +154,37 @@ class linux_kernel final : public kernel {
 
   std::size_t thp_bytes() override {
     const auto text = read_file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-    std::size_t bytes = 0;
-    std::from_chars(text.value.data(), text.value.data() + text.value.size(), bytes);
-    return bytes;
+    return parse_number<std::size_t>(text.value).value_or(0);
   }
 
   answer<std::string> read_file(const char* path) override {
-    const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    const descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+    if (!file) {
       return {{}, errno};
     }
     std::string text(std::size_t{16} << 10, '\0');
     std::size_t filled = 0;
     ssize_t got = 0;
-    while ((got = ::read(fd, text.data() + filled, text.size() - filled)) > 0) {
+    while ((got = ::read(file.number(), text.data() + filled, text.size() - filled)) > 0) {
       filled += static_cast<std::size_t>(got);
       if (filled == text.size()) {
         text.resize(text.size() * 2);
       }
     }
-    const int failed = got < 0 ? errno : 0;
-    ::close(fd);
+    if (got < 0) {
+      return {{}, errno};
+    }
     text.resize(filled);
     if (text.ends_with('\n')) {
       text.pop_back();
     }
-    return {failed == 0 ? text : std::string{}, failed};
+    return {std::move(text), 0};
   }
 
   int write_file(const char* path, std::string_view text) override {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-      return errno;
-    }
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    const int failed = written < 0 ? errno : 0;
-    ::close(fd);
-    return failed != 0 || static_cast<std::size_t>(written) == text.size() ? failed : EIO;
-  }
-
- private:
-  /// Visits only set bits: this is fast, since loops read the mask before they bind.
-  static cpu_set set_of(std::span<const unsigned long> mask) {
-    cpu_set cpus;
-    for (std::size_t word = 0; word < mask.size(); ++word) {
-      for (unsigned long rest = mask[word]; rest != 0; rest &= rest - 1) {
-        cpus.insert(cpu_id{static_cast<int>(word * cpu_set::word_bits) + std::countr_zero(rest)});
-      }
-    }
-    return cpus;
+    const descriptor file(::open(path, O_WRONLY | O_CLOEXEC));
+    const ssize_t written = file ? ::write(file.number(), text.data(), text.size()) : -1;
+    return written < 0 ? errno : static_cast<std::size_t>(written) == text.size() ? 0 : EIO;
   }
 };
 

@@ -20,7 +20,9 @@ struct node_memory {
   std::optional<std::uint64_t> evictable_bytes;
 };
 
-/// Free swap space in bytes, by /proc/meminfo; nullopt if that cannot be read.
+/// Swap space in bytes, by /proc/meminfo; nullopt if that cannot be read.
+[[nodiscard]] std::optional<std::uint64_t> read_total_swap(kernel& from);
+/// Free swap space in bytes, likewise.
 [[nodiscard]] std::optional<std::uint64_t> read_free_swap(kernel& from);
 
 /// Memory of all nodes that is available without swapping, in bytes, as the kernel estimates it

@@ -9,17 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/execute.hpp"
+
 namespace nodewise::sys {
 
 namespace {
 
 /// Starts the command with empty input, output to the pipe and errors discarded. 0 if it started.
 int start(const std::vector<std::string>& command, int out, pid_t& pid) {
-  std::vector<char*> words;
-  for (const std::string& each : command) {
-    words.push_back(const_cast<char*>(each.c_str())); // posix_spawn changes none of them
-  }
-  words.push_back(nullptr);
+  const std::vector<char*> words = words_of(command);
   posix_spawn_file_actions_t actions;
   if (const int refused = ::posix_spawn_file_actions_init(&actions)) {
     return refused;

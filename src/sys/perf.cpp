@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "sys/perf.hpp"
 
+#include <array>
 #include <cerrno>
 #include <ctime>
 
@@ -18,17 +19,9 @@ namespace nodewise::sys {
 namespace {
 
 std::uint64_t number_of(perf_counter what) noexcept {
-  switch (what) {
-  case perf_counter::minor_faults:
-    return PERF_COUNT_SW_PAGE_FAULTS_MIN;
-  case perf_counter::any_faults:
-    return PERF_COUNT_SW_PAGE_FAULTS;
-  case perf_counter::migrations:
-    return PERF_COUNT_SW_CPU_MIGRATIONS;
-  case perf_counter::nothing:
-    break;
-  }
-  return PERF_COUNT_SW_DUMMY;
+  constexpr std::array numbers = {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS,
+                                  PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_DUMMY};
+  return numbers[static_cast<std::size_t>(what)];
 }
 
 /// The records' fields are those that decode_record reads, in its order.
@@ -90,33 +83,25 @@ answer<perf_event> perf_event::open(const perf_request& what) noexcept {
   perf_event_attr attr = attributes_of(what);
   const long file = ::syscall(SYS_perf_event_open, &attr, what.tid, to_int(what.cpu), -1,
                               static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
-  if (file < 0) {
-    return {{}, errno};
-  }
-  return {perf_event(static_cast<int>(file)), 0};
-}
-
-perf_event::~perf_event() {
-  if (file_ >= 0) {
-    ::close(file_);
-  }
+  return {perf_event(static_cast<int>(file)), file < 0 ? errno : 0};
 }
 
 int perf_event::enable() const noexcept {
-  return control(file_, PERF_EVENT_IOC_ENABLE, 0);
+  return control(descriptor(), PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int perf_event::disable() const noexcept {
-  return control(file_, PERF_EVENT_IOC_DISABLE, 0);
+  return control(descriptor(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 int perf_event::redirect_to(const perf_event& other) const noexcept {
-  return control(file_, PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(other.file_));
+  return control(descriptor(), PERF_EVENT_IOC_SET_OUTPUT,
+                 static_cast<unsigned long>(other.descriptor()));
 }
 
 answer<std::uint64_t> perf_event::count() const noexcept {
   std::uint64_t count = 0;
-  return ::read(file_, &count, sizeof count) == static_cast<ssize_t>(sizeof count)
+  return ::read(descriptor(), &count, sizeof count) == static_cast<ssize_t>(sizeof count)
              ? answer<std::uint64_t>{count, 0}
              : answer<std::uint64_t>{0, errno};
 }
@@ -130,14 +115,12 @@ answer<perf_ring> perf_ring::map(const perf_event& of, std::size_t bytes) noexce
   return {perf_ring(start, bytes), 0};
 }
 
-perf_ring::~perf_ring() {
-  if (start_ != nullptr) {
-    ::munmap(start_, bytes_ + page_bytes());
-  }
+void unmap_ring::operator()(void* start) const noexcept {
+  ::munmap(start, bytes + page_bytes());
 }
 
 std::pair<std::uint64_t, std::uint64_t> perf_ring::positions() const noexcept {
-  perf_event_mmap_page* const page = control_of(start_);
+  perf_event_mmap_page* const page = control_of(memory_.get());
   static_assert(sizeof(page->data_head) == sizeof(std::uint64_t));
   // The kernel writes the records, then the head: perf_event_open(2), data_head.
   const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
@@ -145,11 +128,11 @@ std::pair<std::uint64_t, std::uint64_t> perf_ring::positions() const noexcept {
 }
 
 std::span<const std::byte> perf_ring::data() const noexcept {
-  return {static_cast<const std::byte*>(start_) + page_bytes(), bytes_};
+  return {static_cast<const std::byte*>(memory_.get()) + page_bytes(), bytes()};
 }
 
 void perf_ring::release(std::uint64_t up_to) noexcept {
-  __atomic_store_n(&control_of(start_)->data_tail, up_to, __ATOMIC_RELEASE);
+  __atomic_store_n(&control_of(memory_.get())->data_tail, up_to, __ATOMIC_RELEASE);
 }
 
 std::size_t raise_open_files() noexcept {

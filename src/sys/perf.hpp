@@ -6,14 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
+#include "sys/descriptor.hpp"
 #include "sys/kernel.hpp"
 #include "sys/perf_record.hpp"
 
 namespace nodewise::sys {
 
+/// `number_of` in perf.cpp has the kernel's numbers in the same order.
 enum class perf_counter {
   minor_faults, ///< page faults that needed no input; counted when they are resolved
   any_faults,   ///< those with input, too; counted, on x86-64, when they begin
@@ -52,12 +55,6 @@ class perf_event {
   [[nodiscard]] static answer<perf_event> open(const perf_request& what) noexcept;
 
   perf_event() = default;
-  perf_event(perf_event&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  perf_event& operator=(perf_event&& other) noexcept {
-    std::swap(file_, other.file_);
-    return *this;
-  }
-  ~perf_event();
 
   // These include the events that tasks have inherited. Return 0 or errno.
   [[nodiscard]] int enable() const noexcept;
@@ -66,11 +63,16 @@ class perf_event {
   [[nodiscard]] int redirect_to(const perf_event& other) const noexcept;
   /// How often it has happened, including in tasks that inherited it.
   [[nodiscard]] answer<std::uint64_t> count() const noexcept;
-  [[nodiscard]] int descriptor() const noexcept { return file_; }
+  [[nodiscard]] int descriptor() const noexcept { return file_.number(); }
 
  private:
   explicit perf_event(int file) noexcept : file_(file) {}
-  int file_ = -1;
+  sys::descriptor file_;
+};
+
+struct unmap_ring {
+  std::size_t bytes = 0; ///< of the data, which follow one page of the kernel's
+  void operator()(void* start) const noexcept;
 };
 
 /// The memory that the kernel writes an event's records into. The event must outlive it.
@@ -81,14 +83,6 @@ class perf_ring {
   [[nodiscard]] static answer<perf_ring> map(const perf_event& of, std::size_t bytes) noexcept;
 
   perf_ring() = default;
-  perf_ring(perf_ring&& other) noexcept
-      : start_(std::exchange(other.start_, nullptr)), bytes_(other.bytes_) {}
-  perf_ring& operator=(perf_ring&& other) noexcept {
-    std::swap(start_, other.start_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~perf_ring();
 
   /// Calls `take` with each whole record that is there, then returns the space to the kernel.
   /// Returns the number of invalid records.
@@ -111,16 +105,15 @@ class perf_ring {
     const auto [tail, head] = positions();
     return static_cast<std::size_t>(head - tail);
   }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return memory_.get_deleter().bytes; }
 
  private:
-  perf_ring(void* start, std::size_t bytes) noexcept : start_(start), bytes_(bytes) {}
+  perf_ring(void* start, std::size_t bytes) noexcept : memory_(start, unmap_ring{bytes}) {}
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> positions() const noexcept;
   [[nodiscard]] std::span<const std::byte> data() const noexcept;
   void release(std::uint64_t up_to) noexcept;
 
-  void* start_ = nullptr;
-  std::size_t bytes_ = 0; ///< of the data, which follow one page of the kernel's
+  std::unique_ptr<void, unmap_ring> memory_;
 };
 
 /// Raises the limit of open files to its maximum; returns that limit.

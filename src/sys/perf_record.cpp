@@ -27,6 +27,11 @@ class field_reader {
     }
     return value;
   }
+  /// Reads one field into each variable, in this order.
+  template <class... T>
+  void into(T&... values) noexcept {
+    ((values = take<T>()), ...);
+  }
   [[nodiscard]] std::span<const std::byte> take_bytes(std::uint64_t count) noexcept {
     if (count > left_.size()) {
       whole_ = false;
@@ -50,6 +55,10 @@ class field_reader {
     const std::string_view rest(reinterpret_cast<const char*>(left_.data()), left_.size());
     left_ = {};
     return rest.substr(0, rest.find('\0'));
+  }
+  /// The record, if there was enough for all fields.
+  [[nodiscard]] perf_record checked(const auto& record) const noexcept {
+    return whole_ ? perf_record(record) : perf_record(perf_damaged{});
   }
   [[nodiscard]] bool whole() const noexcept { return whole_; }
 
@@ -76,7 +85,7 @@ user_registers read_registers(field_reader& from) noexcept {
   }
   std::array<std::uint64_t, perf_registers.size()> values{};
   for (std::uint64_t& value : values) {
-    value = from.take<std::uint64_t>();
+    from.into(value);
   }
   arrange_registers(values, registers);
   return registers;
@@ -85,11 +94,7 @@ user_registers read_registers(field_reader& from) noexcept {
 perf_record read_sample(std::span<const std::byte> body, const perf_layout& layout) noexcept {
   field_reader from(body);
   perf_sample sample;
-  sample.ip = from.take<std::uint64_t>();
-  sample.pid = from.take<int>();
-  sample.tid = from.take<int>();
-  sample.time_ns = from.take<std::uint64_t>();
-  sample.address = from.take<std::uint64_t>();
+  from.into(sample.ip, sample.pid, sample.tid, sample.time_ns, sample.address);
   if (layout.stack) {
     sample.registers = read_registers(from);
     // The kernel copies only what is mapped, but the record has room for all of it.
@@ -100,12 +105,12 @@ perf_record read_sample(std::span<const std::byte> body, const perf_layout& layo
         copied.first(static_cast<std::size_t>(std::min<std::uint64_t>(valid, copied.size())));
   }
   if (layout.physical) {
-    sample.physical = from.take<std::uint64_t>();
+    from.into(sample.physical);
   }
   if (layout.page_size) {
-    sample.page_bytes = from.take<std::uint64_t>();
+    from.into(sample.page_bytes);
   }
-  return from.whole() ? perf_record(sample) : perf_record(perf_damaged{});
+  return from.checked(sample);
 }
 
 perf_record read_mapping(std::span<const std::byte> body, std::uint16_t misc) noexcept {
@@ -113,11 +118,7 @@ perf_record read_mapping(std::span<const std::byte> body, std::uint16_t misc) no
   perf_mapping mapping;
   mapping.time_ns = appended_time(body);
   from.cut_end(appended_bytes);
-  mapping.pid = from.take<int>();
-  mapping.tid = from.take<int>();
-  mapping.start = from.take<std::uint64_t>();
-  mapping.bytes = from.take<std::uint64_t>();
-  mapping.file_offset = from.take<std::uint64_t>();
+  from.into(mapping.pid, mapping.tid, mapping.start, mapping.bytes, mapping.file_offset);
   const auto file = from.take_bytes(24); // device and inode, or a build id after its length
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0 && !file.empty()) {
     const auto length = std::min<std::size_t>(std::to_integer<std::size_t>(file[0]), 20);
@@ -128,19 +129,15 @@ perf_record read_mapping(std::span<const std::byte> body, std::uint16_t misc) no
   constexpr std::uint32_t may_execute = 4;
   mapping.executable = (protection & may_execute) != 0;
   mapping.path = from.take_text();
-  return from.whole() ? perf_record(mapping) : perf_record(perf_damaged{});
+  return from.checked(mapping);
 }
 
 perf_record read_task(std::span<const std::byte> body, bool ended) noexcept {
   field_reader from(body);
   perf_task task;
-  task.pid = from.take<int>();
-  task.parent_pid = from.take<int>();
-  task.tid = from.take<int>();
-  task.parent_tid = from.take<int>();
-  task.time_ns = from.take<std::uint64_t>();
+  from.into(task.pid, task.parent_pid, task.tid, task.parent_tid, task.time_ns);
   task.ended = ended;
-  return from.whole() ? perf_record(task) : perf_record(perf_damaged{});
+  return from.checked(task);
 }
 
 perf_record read_name(std::span<const std::byte> body, std::uint16_t misc) noexcept {
@@ -148,11 +145,10 @@ perf_record read_name(std::span<const std::byte> body, std::uint16_t misc) noexc
   perf_name name;
   name.time_ns = appended_time(body);
   from.cut_end(appended_bytes);
-  name.pid = from.take<int>();
-  name.tid = from.take<int>();
+  from.into(name.pid, name.tid);
   name.by_exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
   name.name = from.take_text();
-  return from.whole() ? perf_record(name) : perf_record(perf_damaged{});
+  return from.checked(name);
 }
 
 /// LOST has the event's identifier before the count, LOST_SAMPLES only the count.
@@ -162,7 +158,7 @@ perf_record read_lost(std::span<const std::byte> body, bool with_identifier) noe
     (void)from.take<std::uint64_t>();
   }
   const perf_lost lost{from.take<std::uint64_t>()};
-  return from.whole() ? perf_record(lost) : perf_record(perf_damaged{});
+  return from.checked(lost);
 }
 
 } // namespace

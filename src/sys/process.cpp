@@ -5,8 +5,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,6 +13,11 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
+#include "sys/descriptor.hpp"
 
 namespace nodewise::sys {
 
@@ -44,33 +48,19 @@ constexpr std::uint64_t scan_present = 1U << 3;
 constexpr std::uint64_t scan_huge = 1U << 6;
 
 answer<std::size_t> read_entries(int fd, std::uint64_t first, std::span<std::uint64_t> entries) {
-  if (fd < 0) {
-    return {0, EBADF};
-  }
   const ssize_t got = ::pread(fd, entries.data(), entries.size_bytes(),
                               static_cast<off_t>(first * sizeof(std::uint64_t)));
-  if (got < 0) {
-    return {0, errno};
-  }
-  return {static_cast<std::size_t>(got) / sizeof(std::uint64_t), 0};
+  return {static_cast<std::size_t>(std::max<ssize_t>(got, 0)) / sizeof(std::uint64_t),
+          got < 0 ? errno : 0};
 }
 
 class linux_process final : public process {
  public:
-  explicit linux_process(int pid) : pid_(pid), folder_("/proc/" + std::to_string(pid) + "/") {
-    pagemap_ = ::open((folder_ + "pagemap").c_str(), O_RDONLY | O_CLOEXEC);
-    pagemap_errno_ = pagemap_ < 0 ? errno : 0;
-    frame_flags_ = ::open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
-  }
-  linux_process(const linux_process&) = delete;
-  linux_process& operator=(const linux_process&) = delete;
-  ~linux_process() override {
-    for (const int fd : {pagemap_, frame_flags_}) {
-      if (fd >= 0) {
-        ::close(fd);
-      }
-    }
-  }
+  explicit linux_process(int pid)
+      : pid_(pid), folder_(fmt::format("/proc/{}/", pid)),
+        pagemap_(::open((folder_ + "pagemap").c_str(), O_RDONLY | O_CLOEXEC)),
+        pagemap_errno_(pagemap_ ? 0 : errno),
+        frame_flags_(::open("/proc/kpageflags", O_RDONLY | O_CLOEXEC)) {}
 
   [[nodiscard]] int pid() const override { return pid_; }
 
@@ -85,7 +75,7 @@ class linux_process final : public process {
   answer<std::size_t> read_pagemap(std::uint64_t first_page,
                                    std::span<std::uint64_t> entries) override {
     return pagemap_errno_ != 0 ? answer<std::size_t>{0, pagemap_errno_}
-                               : read_entries(pagemap_, first_page, entries);
+                               : read_entries(pagemap_.number(), first_page, entries);
   }
 
   answer<std::vector<address_range>> scan(page_property what, address_range where) override {
@@ -104,7 +94,7 @@ class linux_process final : public process {
       request.region_count = regions.size();
       request.category_mask = wanted;
       request.return_mask = wanted;
-      const int count = ::ioctl(pagemap_, pagemap_scan, &request);
+      const int count = ::ioctl(pagemap_.number(), pagemap_scan, &request);
       if (count < 0) {
         return {{}, errno};
       }
@@ -125,7 +115,7 @@ class linux_process final : public process {
 
   answer<std::size_t> read_frame_flags(std::uint64_t first_frame,
                                        std::span<std::uint64_t> flags) override {
-    return read_entries(frame_flags_, first_frame, flags);
+    return read_entries(frame_flags_.number(), first_frame, flags);
   }
 
   int read_memory(std::uint64_t address, std::span<std::byte> into) override {
@@ -133,10 +123,7 @@ class linux_process final : public process {
     // An address in the other process, which is never dereferenced here.
     const iovec there{std::bit_cast<void*>(address), into.size()};
     const ssize_t got = ::process_vm_readv(pid_, &here, 1, &there, 1, 0);
-    if (got < 0) {
-      return errno;
-    }
-    return static_cast<std::size_t>(got) == into.size() ? 0 : EFAULT;
+    return got < 0 ? errno : static_cast<std::size_t>(got) == into.size() ? 0 : EFAULT;
   }
 
   answer<long> migrate(const node_set& from, const node_set& to) override {
@@ -160,10 +147,8 @@ class linux_process final : public process {
     }
     std::vector<int> ids;
     while (const dirent* const entry = ::readdir(folder)) {
-      const char* const name = static_cast<const char*>(entry->d_name);
-      int id = 0;
-      if (std::from_chars(name, name + std::strlen(name), id).ec == std::errc{}) {
-        ids.push_back(id);
+      if (const auto id = parse_number<int>(static_cast<const char*>(entry->d_name))) {
+        ids.push_back(*id);
       }
     }
     ::closedir(folder);
@@ -173,18 +158,16 @@ class linux_process final : public process {
 
   answer<unsigned> user() override {
     struct stat facts{};
-    if (::stat(folder_.c_str(), &facts) != 0) {
-      return {0, errno};
-    }
-    return {facts.st_uid, 0};
+    const bool known = ::stat(folder_.c_str(), &facts) == 0;
+    return {facts.st_uid, known ? 0 : errno};
   }
 
  private:
   int pid_;
   std::string folder_;
-  int pagemap_ = -1;
-  int pagemap_errno_ = 0;
-  int frame_flags_ = -1;
+  descriptor pagemap_;
+  int pagemap_errno_;
+  descriptor frame_flags_;
 };
 
 } // namespace

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "sys/set_of.hpp"
+
 namespace nodewise::sys {
 
 answer<task_policy> read_task_policy() {
@@ -13,12 +15,7 @@ answer<task_policy> read_task_policy() {
   if (refused < 0) {
     return {{}, static_cast<int>(-refused)};
   }
-  task_policy found{static_cast<policy>(mode), {}, node_id{}};
-  for (std::size_t bit = 0; bit < most_nodes; ++bit) {
-    if ((mask[bit / node_set::word_bits] >> (bit % node_set::word_bits) & 1UL) != 0) {
-      found.nodes.insert(node_id{static_cast<int>(bit)});
-    }
-  }
+  task_policy found{static_cast<policy>(mode), set_of<node_id>(mask), node_id{}};
   int next = 0;
   if (raw::get_mempolicy(&next, nullptr, 0, nullptr, get_node) == 0) {
     found.next_node = node_id{next};

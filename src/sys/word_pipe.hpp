@@ -3,8 +3,9 @@
 // A pipe between a process and the child that becomes a program; exec closes it.
 #pragma once
 
-#include <array>
 #include <optional>
+
+#include "sys/descriptor.hpp"
 
 namespace nodewise::sys {
 
@@ -13,9 +14,6 @@ class word_pipe {
  public:
   /// Throws `error` (system) if the process has too many files.
   word_pipe();
-  word_pipe(const word_pipe&) = delete;
-  word_pipe& operator=(const word_pipe&) = delete;
-  ~word_pipe();
 
   /// Call it in the process that only reads; otherwise that process never sees the end.
   void close_writer() noexcept;
@@ -24,7 +22,8 @@ class word_pipe {
   [[nodiscard]] std::optional<int> receive() const noexcept;
 
  private:
-  std::array<int, 2> ends_{-1, -1};
+  descriptor reader_;
+  descriptor writer_;
 };
 
 } // namespace nodewise::sys

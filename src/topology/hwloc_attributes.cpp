@@ -13,9 +13,8 @@ namespace {
 
 /// The position of this object's node in `all.nodes`, or nodes.size().
 std::size_t position(const machine& all, hwloc_obj_t node) {
-  const auto it = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const memory_node& each) {
-    return static_cast<unsigned>(to_int(each.id)) == node->os_index;
-  });
+  const auto it =
+      std::ranges::find(all.nodes, node_id{static_cast<int>(node->os_index)}, &memory_node::id);
   return static_cast<std::size_t>(it - all.nodes.begin());
 }
 
@@ -90,7 +89,7 @@ const initiator_value* best_for(const cpu_set& cpus, const std::vector<initiator
 bool repeats_average(const machine& all, const parameter& figure) {
   const std::size_t at = figure.name.find('_');
   return at != std::string::npos &&
-         std::any_of(all.parameters.begin(), all.parameters.end(), [&](const parameter& other) {
+         std::ranges::any_of(all.parameters, [&](const parameter& other) {
            return other.name == figure.name.substr(at + 1) && other.from == figure.from &&
                   other.to == figure.to && other.value == figure.value;
          });

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <cstdio>
 #include <string>
-#include <utility>
+
+#include <fmt/core.h>
 
 #include "topology/hwloc_machine.hpp"
 
@@ -52,11 +51,7 @@ std::string pci_address(hwloc_obj_t object) {
     return {};
   }
   const auto& pci = object->attr->pcidev;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.%01x", static_cast<unsigned>(pci.domain),
-                static_cast<unsigned>(pci.bus), static_cast<unsigned>(pci.dev),
-                static_cast<unsigned>(pci.func));
-  return text.data();
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
 }
 
 /// The nodes near a device. A device at the root of a machine of several nodes has none: the

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 #include <nodewise/topology.hpp>
 
@@ -56,7 +58,7 @@ own_bitmap to_bitmap(const cpu_set& cpus) {
     kept = kept && hwloc_bitmap_set(made.get(), static_cast<unsigned>(to_int(cpu))) == 0;
   }
   if (!kept) {
-    throw error(error_kind::system, asked_costs, "hwloc has no memory left", "free some memory",
+    throw error(error_kind::system, asked_costs, "hwloc ran out of memory", "free some memory",
                 ENOMEM);
   }
   return made;
@@ -65,8 +67,7 @@ own_bitmap to_bitmap(const cpu_set& cpus) {
 /// Removes an attribute's values from the XML. hwloc has no call for that, and a new value would
 /// replace an older one of more processors, and then apply to all of these.
 void remove_attribute(std::string& xml, std::string_view name) {
-  const std::string opening = "<memattr name=\"" + std::string(name) + "\"";
-  const std::size_t start = xml.find(opening);
+  const std::size_t start = xml.find(fmt::format("<memattr name=\"{}\"", name));
   if (start == std::string::npos) {
     return; // it has no values
   }
@@ -75,15 +76,14 @@ void remove_attribute(std::string& xml, std::string_view name) {
   xml.erase(start, xml.find(closing, end_of_tag - 1) + closing.size() - start);
 }
 
-bool is_said_by(const machine& measured, std::string_view name) {
-  return std::ranges::any_of(measured.parameters,
-                             [&](const parameter& each) { return each.name == name; });
+bool has_figure(const machine& measured, std::string_view name) {
+  return std::ranges::find(measured.parameters, name, &parameter::name) !=
+         measured.parameters.end();
 }
 
 const memory_attribute* attribute_of(const parameter& figure) {
   const auto* const found =
-      std::find_if(memory_attributes.begin(), memory_attributes.end(),
-                   [&](const memory_attribute& each) { return each.name == figure.name; });
+      std::ranges::find(memory_attributes, figure.name, &memory_attribute::name);
   return found == memory_attributes.end() ? nullptr : found;
 }
 
@@ -93,8 +93,8 @@ hwloc_uint64_t value_of(const parameter& figure, const memory_attribute& what) {
   constexpr double most = 1e15;
   if (figure.unit != what.unit || !(value >= 1 && value <= most)) {
     throw error(error_kind::input, asked_costs,
-                "a " + figure.name + " of " + std::to_string(figure.value) + " " + figure.unit,
-                "give it in " + std::string(what.unit) + ", as a number that a machine can have");
+                fmt::format("a {} of {} {}", figure.name, figure.value, figure.unit),
+                fmt::format("use {} and a plausible number", what.unit));
   }
   return static_cast<hwloc_uint64_t>(value);
 }
@@ -113,9 +113,8 @@ void set_value(hwloc_topology_t into, const machine& of, const parameter& figure
   initiator.location.cpuset = cpus.get();
   if (hwloc_memattr_set_value(into, what.id, target, &initiator, 0, value_of(figure, what)) != 0) {
     throw error(error_kind::system, asked_costs,
-                "hwloc does not take the " + figure.name + " from node " +
-                    std::to_string(to_int(figure.from)) + " to node " +
-                    std::to_string(to_int(figure.to)),
+                fmt::format("hwloc rejects the {} from node {} to node {}", figure.name,
+                            figure.from, figure.to),
                 "report it with the machine's XML: nodewise topo --xml", errno);
   }
 }
@@ -133,19 +132,19 @@ std::string export_xml_with_costs(const hwloc_source& source, const machine& mea
                                 ? topology::system().machine()
                                 : to_machine(loaded.get(), "published");
   if (const std::string why = measured::why_another(published, measured); !why.empty()) {
-    throw error(error_kind::input, asked_costs, why, "take costs that were measured on it");
+    throw error(error_kind::input, asked_costs, why, "use costs that were measured on it");
   }
   const machine all = measured::with_costs(published, measured);
   std::string xml = xml_of(loaded.get());
   for (const memory_attribute& each : memory_attributes) {
-    if (is_said_by(measured, each.name)) {
+    if (has_figure(measured, each.name)) {
       remove_attribute(xml, each.xml_name);
     }
   }
   const hwloc_handle made = load_xml_text(xml, asked_costs);
   for (const parameter& figure : all.parameters) {
     const memory_attribute* const what = attribute_of(figure);
-    if (what != nullptr && is_said_by(measured, what->name)) {
+    if (what != nullptr && has_figure(measured, what->name)) {
       set_value(made.get(), all, figure, *what);
     }
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 #include "topology/hwloc_handle.hpp"
@@ -44,7 +46,7 @@ class scoped_variable {
 hwloc_handle empty_topology() {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) {
-    throw error(error_kind::system, "a new hwloc topology", "hwloc could not make one",
+    throw error(error_kind::system, "cannot create an hwloc topology", "hwloc failed",
                 "free some memory", errno);
   }
   hwloc_handle topology(made);
@@ -52,12 +54,16 @@ hwloc_handle empty_topology() {
   hwloc_topology_set_type_filter(made, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_icache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // Starting a GPU's run-time library takes half a second, and the PCI bus shows GPUs, too.
+  for (const char* const library : {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"}) {
+    hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, library);
+  }
   return topology;
 }
 
 /// Checks the file before hwloc reads it, because hwloc does not report what is wrong.
 void check_readable(const std::filesystem::path& file) {
-  const std::string asked = "the machine recorded in " + file.string();
+  const std::string asked = fmt::format("the machine recorded in {}", file.string());
   std::error_code code;
   const auto status = std::filesystem::status(file, code);
   if (code || !std::filesystem::exists(status)) {
@@ -65,11 +71,11 @@ void check_readable(const std::filesystem::path& file) {
                 code ? code.value() : ENOENT);
   }
   if (!std::filesystem::is_regular_file(status)) {
-    throw error(error_kind::input, asked, "not a regular file",
+    throw error(error_kind::input, asked, "it is not a regular file",
                 "name a file written by `lstopo file.xml`");
   }
   if (std::filesystem::file_size(file, code) > largest_machine_file) {
-    throw error(error_kind::input, asked, "a file of more than 16 MiB",
+    throw error(error_kind::input, asked, "the file is larger than 16 MiB",
                 "name a file written by `lstopo file.xml`");
   }
 }
@@ -79,8 +85,8 @@ void check_readable(const std::filesystem::path& file) {
 hwloc_handle load_system() {
   hwloc_handle topology = empty_topology();
   if (hwloc_topology_load(topology.get()) != 0) {
-    throw error(error_kind::system, "the topology of this machine", "hwloc found none",
-                "see what `lstopo` says, and that /sys and /proc are mounted", errno);
+    throw error(error_kind::system, "cannot read the topology of this machine", "hwloc failed",
+                "check what `lstopo` reports, and that /sys and /proc are mounted", errno);
   }
   return topology;
 }
@@ -91,9 +97,9 @@ hwloc_handle load_xml(const std::filesystem::path& file) {
   errno = 0;
   if (hwloc_topology_set_xml(topology.get(), file.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw error(error_kind::input, "the machine recorded in " + file.string(),
-                "hwloc cannot read it: not XML, not of hwloc 2, or cut short",
-                "write it anew with `lstopo file.xml`, by hwloc 2.0 or newer");
+    throw error(error_kind::input, fmt::format("the machine recorded in {}", file.string()),
+                "hwloc cannot read it: not XML, not written by hwloc 2, or truncated",
+                "write it again with `lstopo file.xml` of hwloc 2.0 or newer");
   }
   return topology;
 }
@@ -103,8 +109,8 @@ hwloc_handle load_xml_text(const std::string& text, const std::string& asked) {
   const auto bytes = static_cast<int>(text.size() + 1); // with the final zero
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), bytes) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw error(error_kind::system, asked, "hwloc does not read what it has written itself",
-                "see what `lstopo -.xml` says, and report it");
+    throw error(error_kind::system, asked, "hwloc cannot read its own output",
+                "check what `lstopo -.xml` prints, and report it");
   }
   return topology;
 }
@@ -119,7 +125,7 @@ hwloc_handle load_sysfs(const std::filesystem::path& root) {
   hwloc_handle topology = empty_topology();
   if (!std::filesystem::exists(root / "sys/devices/system/cpu") ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw error(error_kind::input, "the machine recorded under " + root.string(),
+    throw error(error_kind::input, fmt::format("the machine recorded under {}", root.string()),
                 "hwloc finds no processors there",
                 "name the root of a tree that has sys/devices/system");
   }
@@ -131,10 +137,10 @@ hwloc_handle load_synthetic(std::string_view spec) {
   hwloc_handle topology = empty_topology();
   if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw error(error_kind::usage, "the synthetic machine '" + std::string(spec) + "'",
+    throw error(error_kind::usage, fmt::format("the synthetic machine '{}'", spec),
                 "hwloc does not understand it",
                 "write 4x2 (nodes x cores), 2x8x2 (x threads), or hwloc's syntax, such as "
-                "\"numa:2 core:4 pu:1\"; HWLOC_SYNTHETIC_VERBOSE=1 says what is wrong with that");
+                "\"numa:2 core:4 pu:1\"; HWLOC_SYNTHETIC_VERBOSE=1 shows what is wrong");
   }
   return topology;
 }

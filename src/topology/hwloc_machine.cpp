@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "topology/machine_checks.hpp"
 
 namespace nodewise::topology_detail {
@@ -43,8 +45,8 @@ memory_kind kind_of(hwloc_obj_t node) {
       {"SPM", memory_kind::other}, // "specific purpose", which the firmware does not name
   }};
   const std::string subtype = node->subtype != nullptr ? node->subtype : info_of(node, "DAXType");
-  const auto* const found = std::find_if(names.begin(), names.end(),
-                                         [&](const auto& entry) { return entry.first == subtype; });
+  const auto* const found =
+      std::ranges::find(names, subtype, &std::pair<std::string_view, memory_kind>::first);
   return found == names.end() ? memory_kind::unknown : found->second;
 }
 
@@ -57,9 +59,8 @@ void assign_cpus(std::vector<memory_node>& nodes) {
   for (memory_node& node : nodes) {
     order.push_back(&node);
   }
-  std::sort(order.begin(), order.end(), [](const memory_node* a, const memory_node* b) {
-    return std::pair(a->cpus.size(), a->id) < std::pair(b->cpus.size(), b->id);
-  });
+  std::ranges::sort(order, {},
+                    [](const memory_node* node) { return std::pair(node->cpus.size(), node->id); });
   cpu_set claimed;
   for (memory_node* const node : order) {
     if (node->cpus.intersects(claimed)) {
@@ -77,13 +78,11 @@ void add_nodes(hwloc_topology_t topology, machine& all) {
                            static_cast<int>(node->logical_index)});
     }
   }
-  std::sort(all.nodes.begin(), all.nodes.end(),
-            [](const memory_node& a, const memory_node& b) { return a.id < b.id; });
-  const auto twice = std::unique(all.nodes.begin(), all.nodes.end(),
-                                 [](const auto& a, const auto& b) { return a.id == b.id; });
-  if (twice != all.nodes.end()) {
-    all.nodes.erase(twice, all.nodes.end());
-    all.notes.emplace_back("some node numbers occur twice; the first of each is kept");
+  std::ranges::sort(all.nodes, {}, &memory_node::id);
+  const auto twice = std::ranges::unique(all.nodes, {}, &memory_node::id);
+  if (!twice.empty()) {
+    all.nodes.erase(twice.begin(), twice.end());
+    all.notes.emplace_back("some node numbers occur twice; only the first of each is used");
   }
   assign_cpus(all.nodes);
 }
@@ -104,23 +103,15 @@ void add_packages_and_cores(hwloc_topology_t topology, machine& all) {
   for (const cpu_id cpu : rest) { // their core is not known
     all.cores.push_back({{cpu}});
   }
-  const auto by_first = [](const auto& a, const auto& b) {
-    return a.cpus.first() < b.cpus.first();
-  };
-  std::sort(all.packages.begin(), all.packages.end(), by_first);
-  std::sort(all.cores.begin(), all.cores.end(), by_first);
+  const auto first = [](const auto& each) { return each.cpus.first(); };
+  std::ranges::sort(all.packages, {}, first);
+  std::ranges::sort(all.cores, {}, first);
 }
 
 cache_kind kind_of(hwloc_obj_cache_type_t type) noexcept {
-  switch (type) {
-  case HWLOC_OBJ_CACHE_DATA:
-    return cache_kind::data;
-  case HWLOC_OBJ_CACHE_INSTRUCTION:
-    return cache_kind::instruction;
-  case HWLOC_OBJ_CACHE_UNIFIED:
-    break;
-  }
-  return cache_kind::unified;
+  return type == HWLOC_OBJ_CACHE_DATA          ? cache_kind::data
+         : type == HWLOC_OBJ_CACHE_INSTRUCTION ? cache_kind::instruction
+                                               : cache_kind::unified;
 }
 
 void add_caches(hwloc_topology_t topology, machine& all) {
@@ -138,9 +129,9 @@ void add_caches(hwloc_topology_t topology, machine& all) {
     }
   }
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_MEMCACHE)) {
-    all.notes.push_back("node " + to_node_set(object->nodeset).to_string() +
-                        " stands behind a memory-side cache of " +
-                        std::to_string(object->attr->cache.size >> 20) + " MiB");
+    all.notes.push_back(fmt::format("node {} is behind a memory-side cache of {} MiB",
+                                    to_node_set(object->nodeset).to_string(),
+                                    object->attr->cache.size >> 20));
   }
 }
 
@@ -174,14 +165,10 @@ void add_nodes_left_out(machine& all, const machine& kernel) {
       all.nodes.back().kind = node.cpus.empty() ? memory_kind::gpu : node.kind;
     }
   }
-  std::sort(all.nodes.begin(), all.nodes.end(),
-            [](const memory_node& a, const memory_node& b) { return a.id < b.id; });
+  std::ranges::sort(all.nodes, {}, &memory_node::id);
   // The tables go by position: the kernel's table fits only if it lists the same nodes.
-  const bool same =
-      std::equal(all.nodes.begin(), all.nodes.end(), kernel.nodes.begin(), kernel.nodes.end(),
-                 [](const memory_node& a, const memory_node& b) { return a.id == b.id; });
   all.distances.clear();
-  if (same) {
+  if (all.node_ids() == kernel.node_ids()) {
     all.distances = kernel.distances;
   }
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "topology/hwloc_machine.hpp"
 
 namespace nodewise::inline v0 {
@@ -23,7 +25,7 @@ topology with_allowed(hwloc_topology_t loaded, machine all) {
 std::string product(hwloc_obj_t root) {
   const std::string vendor = info_of(root, "DMISysVendor");
   const std::string name = info_of(root, "DMIProductName");
-  return vendor.empty() || name.empty() ? vendor + name : vendor + " " + name;
+  return vendor.empty() || name.empty() ? vendor + name : fmt::format("{} {}", vendor, name);
 }
 
 void describe(machine& all, hwloc_topology_t loaded, std::string name, std::string source) {
@@ -33,26 +35,18 @@ void describe(machine& all, hwloc_topology_t loaded, std::string name, std::stri
   all.source = std::move(source);
 }
 
-node_set all_nodes(const machine& of) {
-  node_set all;
-  for (const memory_node& node : of.nodes) {
-    all.insert(node.id);
-  }
-  return all;
-}
-
 /// Corrects what hwloc derives by what the kernel reports: the node of each processor, and what
 /// this process may use (hwloc reads the cgroup, the kernel includes the affinity mask).
-topology as_the_kernel_says(const topology& by_hwloc) {
+topology as_the_kernel_reports(const topology& by_hwloc) {
   const topology kernel = topology::from_sysfs("/", sysfs_detail::nodes);
   machine all = by_hwloc.machine();
   for (memory_node& node : all.nodes) {
-    if (const memory_node* const said = kernel.machine().find_node(node.id)) {
-      node.cpus = said->cpus;
+    if (const memory_node* const reported = kernel.machine().find_node(node.id)) {
+      node.cpus = reported->cpus;
     }
   }
   node_set allowed = by_hwloc.allowed_nodes();
-  if (const node_set missing = all_nodes(kernel.machine()) - all_nodes(all); !missing.empty()) {
+  if (const node_set missing = kernel.machine().node_ids() - all.node_ids(); !missing.empty()) {
     add_nodes_left_out(all, topology::from_sysfs().machine());
     allowed = allowed | missing;
   }
@@ -67,13 +61,13 @@ topology topology::system() {
   hwloc_obj_t const root = hwloc_get_root_obj(loaded.get());
   nodewise::machine all = to_machine(loaded.get(), "HMAT");
   describe(all, loaded.get(), info_of(root, "HostName"),
-           "hwloc " + info_of(root, "hwlocVersion") + " on " + info_of(root, "OSName") + " " +
-               info_of(root, "OSRelease"));
+           fmt::format("hwloc {} on {} {}", info_of(root, "hwlocVersion"), info_of(root, "OSName"),
+                       info_of(root, "OSRelease")));
   if (hwloc_topology_is_thissystem(loaded.get()) == 0) {
-    all.notes.emplace_back("not this machine: a variable HWLOC_* puts another in its place");
+    all.notes.emplace_back("not this machine: a variable HWLOC_* selects another");
     return with_allowed(loaded.get(), std::move(all));
   }
-  return as_the_kernel_says(with_allowed(loaded.get(), std::move(all)));
+  return as_the_kernel_reports(with_allowed(loaded.get(), std::move(all)));
 }
 
 topology topology::from_xml(const std::filesystem::path& file) {

@@ -4,32 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+#include "base/in_quotes.hpp"
+#include "base/joined.hpp"
 
 namespace nodewise {
 
-namespace {
-
-std::string joined(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += text.empty() ? "" : ", ";
-    text += name;
-  }
-  return text;
-}
-
-std::string quoted(const std::string& text) {
-  constexpr std::size_t longest = 60;
-  std::string quote = "'";
-  quote += text.size() > longest ? text.substr(0, longest) + "..." : text;
-  return quote += "'";
-}
-
-} // namespace
-
 void json_field::refuse(const std::string& problem, const std::string& hint) const {
   throw error(error_kind::input, asked_, path_.empty() ? problem : path_ + ": " + problem, hint);
+}
+
+void json_field::refuse_kind(std::string_view wanted, const std::string& hint) const {
+  refuse(fmt::format("{} instead of {}", what_it_is(), wanted), hint);
 }
 
 std::string json_field::what_it_is() const {
@@ -41,7 +29,7 @@ std::string json_field::what_it_is() const {
   case json::value_t::array:
     return "a list";
   case json::value_t::string:
-    return "the text " + quoted(value_->get_ref<const std::string&>());
+    return "the text " + in_quotes(value_->get_ref<const std::string&>());
   case json::value_t::boolean:
     return value_->get<bool>() ? "true" : "false";
   default:
@@ -51,21 +39,20 @@ std::string json_field::what_it_is() const {
 
 std::optional<json_field> json_field::find(std::string_view key) const {
   if (!value_->is_object()) {
-    refuse(what_it_is() + " where an object is meant", "write { ... }");
+    refuse_kind("an object", "write { ... }");
   }
   const auto it = value_->find(std::string(key));
   if (it == value_->end()) {
     return std::nullopt;
   }
-  std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
-  return json_field(*it, std::move(path), asked_);
+  return json_field(*it, fmt::format("{}{}{}", path_, path_.empty() ? "" : ".", key), asked_);
 }
 
 json_field json_field::at(std::string_view key) const {
   auto found = find(key);
   if (!found) {
-    refuse("there is no field " + quoted(std::string(key)),
-           "add it; share/doc/nodewise/formats.md says how");
+    refuse(fmt::format("the field {} is missing", in_quotes(key)),
+           "add it as described in share/doc/nodewise/formats.md");
   }
   return *std::move(found);
 }
@@ -75,21 +62,21 @@ void json_field::allow_only(std::initializer_list<std::string_view> keys) const 
   for (const auto& [key, value] : value_->items()) {
     const bool is_own = key.starts_with('$') || key.starts_with('_');
     if (!is_own && std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      refuse("there is no such field as " + quoted(key),
-             "it may have " + joined({keys.begin(), keys.size()}) +
-                 "; a field of your own begins with an underscore");
+      refuse(
+          fmt::format("unknown field {}", in_quotes(key)),
+          fmt::format("use {}; begin a field of your own with an underscore", joined(keys, ", ")));
     }
   }
 }
 
 std::vector<json_field> json_field::elements() const {
   if (!value_->is_array()) {
-    refuse(what_it_is() + " where a list is meant", "write [ ... ]");
+    refuse_kind("a list", "write [ ... ]");
   }
   std::vector<json_field> all;
   all.reserve(value_->size());
   for (const json& element : *value_) {
-    all.push_back(json_field(element, path_ + "[" + std::to_string(all.size()) + "]", asked_));
+    all.push_back(json_field(element, fmt::format("{}[{}]", path_, all.size()), asked_));
   }
   return all;
 }
@@ -104,7 +91,7 @@ bool json_field::is_text() const noexcept {
 
 std::string json_field::text() const {
   if (!value_->is_string()) {
-    refuse(what_it_is() + " where a text is meant", "write \"...\"");
+    refuse_kind("a text", "write \"...\"");
   }
   return value_->get<std::string>();
 }
@@ -115,9 +102,9 @@ std::uint64_t json_field::whole_number(std::uint64_t lowest, std::uint64_t highe
                           (value_->is_number_integer() && value_->get<std::int64_t>() >= 0);
   if (!is_natural || value_->get<std::uint64_t>() < lowest ||
       value_->get<std::uint64_t>() > highest) {
-    refuse(what_it_is() + " where a whole number is meant",
-           "write a number from " + std::to_string(lowest) + " to " + std::to_string(highest) +
-               ", without a fraction or exponent");
+    refuse_kind("a whole number",
+                fmt::format("write a number from {} to {}, without a fraction or exponent", lowest,
+                            highest));
   }
   return value_->get<std::uint64_t>();
 }
@@ -129,23 +116,23 @@ int json_field::small_number(int lowest, int highest) const {
 
 bool json_field::truth() const {
   if (!value_->is_boolean()) {
-    refuse(what_it_is() + " where true or false is meant", "write true or false");
+    refuse_kind("true or false", "write true or false");
   }
   return value_->get<bool>();
 }
 
 double json_field::number() const {
   if (!value_->is_number() || !std::isfinite(value_->get<double>())) {
-    refuse(what_it_is() + " where a number is meant", "write a number, such as 8.2");
+    refuse_kind("a number", "write a number, such as 8.2");
   }
   return value_->get<double>();
 }
 
 std::size_t json_field::one_of(std::span<const std::string_view> names) const {
   const std::string given = text();
-  const auto it = std::find(names.begin(), names.end(), given);
+  const auto it = std::ranges::find(names, given);
   if (it == names.end()) {
-    refuse(what_it_is(), "write one of " + joined(names));
+    refuse(what_it_is(), "write one of " + joined(names, ", "));
   }
   return static_cast<std::size_t>(it - names.begin());
 }
@@ -157,13 +144,13 @@ void check_schema(const json_field& document, std::string_view schema) {
     return;
   }
   const std::string_view kind = schema.substr(0, schema.rfind('/') + 1);
-  const std::string reads = "this version reads '" + std::string(schema) + "'";
-  if (given.starts_with(kind)) {
-    field.refuse("'" + given.substr(0, 60) + "': written by a newer version of nodewise; " + reads,
-                 "install that version, or have this one write the file anew");
-  }
-  field.refuse("'" + given.substr(0, 60) + "' is another kind of file; " + reads,
-               "name a file of that kind");
+  const bool newer = given.starts_with(kind);
+  field.refuse(
+      fmt::format("'{}' is {}; this version reads '{}'", given.substr(0, 60),
+                  newer ? "written by a newer version of nodewise" : "another kind of file",
+                  schema),
+      newer ? "install that version, or write the file again with this one"
+            : "name a file of that kind");
 }
 
 } // namespace nodewise

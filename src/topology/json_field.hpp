@@ -85,6 +85,8 @@ class json_field {
   json_field(const json& value, std::string path, std::string asked)
       : value_(&value), path_(std::move(path)), asked_(std::move(asked)) {}
   [[nodiscard]] std::string what_it_is() const;
+  /// Refuses a value that is not `wanted`: "a list".
+  [[noreturn]] void refuse_kind(std::string_view wanted, const std::string& hint) const;
 
   const json* value_;
   std::string path_;

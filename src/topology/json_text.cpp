@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "sys/descriptor.hpp"
 #include "topology/json_field.hpp"
 
 namespace nodewise {
@@ -22,32 +24,25 @@ constexpr std::size_t deepest = 64;
 /// Reads a file or a pipe to the end; refuses more than the limit.
 std::string read_whole(const std::filesystem::path& file, const std::string& asked,
                        std::size_t largest) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const sys::descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
-  ssize_t got = fd < 0 ? -1 : 1;
+  ssize_t got = fd ? 1 : -1;
   while (got > 0 && text.size() <= largest) {
     char buffer[65536];
     do {
-      got = ::read(fd, buffer, sizeof buffer);
+      got = ::read(fd.number(), buffer, sizeof buffer);
     } while (got < 0 && errno == EINTR);
-    if (got > 0) {
-      text.append(buffer, static_cast<std::size_t>(got));
-    }
+    text.append(buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
-  const int failure = got < 0 ? errno : 0;
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  if (failure != 0) {
-    throw error(error_kind::input, asked, "the file cannot be read", "check the name of the file",
-                failure);
+  if (got < 0) {
+    throw error(error_kind::input, asked, "it cannot be read", "check the name of the file", errno);
   }
   if (text.size() > largest) {
-    throw error(error_kind::input, asked, "more than " + std::to_string(largest >> 20) + " MiB",
+    throw error(error_kind::input, asked, fmt::format("more than {} MiB", largest >> 20),
                 largest == largest_machine_file
-                    ? "name a file with little beside the machine; the machine of a larger result "
-                      "is its field \"machine\""
-                    : "name a file that nodewise wrote, or one in the form of "
+                    ? "name a file with little besides the machine: the field \"machine\" of a "
+                      "larger result"
+                    : "name a file that nodewise wrote, or one in the format of "
                       "share/doc/nodewise/formats.md");
   }
   return text;
@@ -102,7 +97,7 @@ class document_maker : public nlohmann::json_sax<nlohmann::ordered_json> {
   bool key(std::string& name) override {
     auto& object = open_.back().value->get_ref<json::object_t&>();
     if (!open_.back().keys.add(name, object)) {
-      throw error(error_kind::input, *asked_, "the field '" + name + "' is given twice",
+      throw error(error_kind::input, *asked_, fmt::format("the field '{}' is given twice", name),
                   "keep one of them");
     }
     object.std::vector<json::object_t::value_type>::emplace_back(std::move(name), nullptr);
@@ -115,7 +110,7 @@ class document_maker : public nlohmann::json_sax<nlohmann::ordered_json> {
     const std::string_view what = why.what();
     const std::size_t start = what.find("] ");
     const std::size_t skipped = start == std::string_view::npos ? 0 : start + 2;
-    throw error(error_kind::input, *asked_, "no JSON: " + std::string(what.substr(skipped)),
+    throw error(error_kind::input, *asked_, fmt::format("not JSON: {}", what.substr(skipped)),
                 "`python3 -m json.tool FILE` shows the place");
   }
 
@@ -144,8 +139,8 @@ class document_maker : public nlohmann::json_sax<nlohmann::ordered_json> {
   bool open(json empty) {
     if (open_.size() >= deepest) {
       throw error(error_kind::input, *asked_,
-                  "more than " + std::to_string(deepest) + " levels of nesting",
-                  "write the file in the form of share/doc/nodewise/formats.md");
+                  fmt::format("more than {} levels of nesting", deepest),
+                  "write the file in the format of share/doc/nodewise/formats.md");
     }
     json& made = next();
     made = std::move(empty);
@@ -172,7 +167,7 @@ nlohmann::ordered_json parse_json(std::string_view text, const std::string& aske
 }
 
 nlohmann::ordered_json read_json_file(const std::filesystem::path& file, std::size_t largest) {
-  const std::string asked = "the file " + file.string();
+  const std::string asked = fmt::format("the file {}", file.string());
   return parse_json(read_whole(file, asked, largest), asked);
 }
 

@@ -3,31 +3,21 @@
 
 #include <algorithm>
 
+#include "topology/part_sets.hpp"
+
 namespace nodewise::inline v0 {
 
 const memory_node* machine::find_node(node_id id) const noexcept {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [id](const memory_node& node) { return node.id == id; });
+  const auto it = std::ranges::find(nodes, id, &memory_node::id);
   return it == nodes.end() ? nullptr : &*it;
 }
 
 cpu_set machine::cpus() const {
-  cpu_set all;
-  for (const memory_node& node : nodes) {
-    all = std::move(all) | node.cpus;
-  }
-  for (const core& each : cores) {
-    all = std::move(all) | each.cpus;
-  }
-  return all;
+  return cpus_of_all(nodes) | cpus_of_all(cores);
 }
 
 node_set machine::node_ids() const {
-  node_set all;
-  for (const memory_node& node : nodes) {
-    all.insert(node.id);
-  }
-  return all;
+  return nodes_if(*this, [](const memory_node&) { return true; });
 }
 
 std::optional<int> machine::distance(node_id from, node_id to) const noexcept {

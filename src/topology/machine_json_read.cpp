@@ -3,10 +3,12 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "topology/machine_checks.hpp"
 #include "topology/machine_json.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise {
 
@@ -18,25 +20,37 @@ constexpr std::size_t most_nodes = 1024;
 constexpr std::size_t most_parts = 65536;
 constexpr int highest_cpu = 65535;
 
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
-
-template <class Value, class Read>
-void read_if_there(const json_field& object, const char* key, Value& value, Read read) {
-  if (const auto found = object.find(key)) {
-    value = read(*found);
-  }
-}
+// Read a field if the object has it.
 
 void read_text(const json_field& object, const char* key, std::string& text) {
-  read_if_there(object, key, text, [](const json_field& field) { return field.text(); });
+  if (const auto found = object.find(key)) {
+    text = found->text();
+  }
 }
 
-void refuse_above(const json_field& list, std::size_t size, std::size_t most) {
-  if (size > most) {
-    list.refuse("a list of " + std::to_string(size), "list at most " + std::to_string(most));
+template <class Number>
+void read_number(const json_field& object, const char* key, Number& number, int lowest = 0,
+                 int highest = max_id) {
+  if (const auto found = object.find(key)) {
+    number = static_cast<Number>(found->small_number(lowest, highest));
   }
+}
+
+/// The position of a name is the value of the enumeration.
+template <class Kind>
+void read_kind(const json_field& object, Kind& kind, std::span<const std::string_view> names) {
+  if (const auto found = object.find("kind")) {
+    kind = static_cast<Kind>(found->one_of(names));
+  }
+}
+
+/// The elements of a list, at most `most`.
+std::vector<json_field> elements_of(const json_field& list, std::size_t most) {
+  auto elements = list.elements();
+  if (elements.size() > most) {
+    list.refuse(fmt::format("a list of {}", elements.size()), fmt::format("list at most {}", most));
+  }
+  return elements;
 }
 
 /// The processors of one part of a list whose parts must not overlap.
@@ -44,12 +58,13 @@ cpu_set read_cpus(const json_field& part, cpu_set& claimed) {
   const json_field field = part.at("cpus");
   cpu_set cpus = field.ids<cpu_id>();
   if (cpus.highest() > highest_cpu) {
-    field.refuse("a number above " + std::to_string(highest_cpu),
-                 "write the numbers that the operating system gives the processors");
+    field.refuse(fmt::format("a number above {}", highest_cpu),
+                 "use the numbers that the operating system gives the processors");
   }
   if (cpus.intersects(claimed)) {
-    field.refuse("the processors " + (cpus & claimed).to_string() + " are in another one too",
-                 "give each processor to one only");
+    field.refuse(
+        fmt::format("the processors {} are also in another entry", (cpus & claimed).to_string()),
+        "list each processor once");
   }
   claimed = std::move(claimed) | cpus;
   return cpus;
@@ -98,11 +113,7 @@ class machine_reader {
   template <class Read>
   void for_each(const char* key, Read read, std::size_t most = most_parts) {
     if (const auto list = document_.find(key)) {
-      const auto elements = list->elements();
-      refuse_above(*list, elements.size(), most);
-      for (const json_field& element : elements) {
-        read(element);
-      }
+      std::ranges::for_each(elements_of(*list, most), read);
     }
   }
 
@@ -111,9 +122,7 @@ class machine_reader {
     std::vector<memory_node> nodes;
     node_set seen;
     cpu_set claimed;
-    const auto fields = list.elements();
-    refuse_above(list, fields.size(), most_nodes);
-    for (const json_field& field : fields) {
+    for (const json_field& field : elements_of(list, most_nodes)) {
       nodes.push_back(read_node(field, seen, claimed));
     }
     if (nodes.empty()) {
@@ -121,8 +130,7 @@ class machine_reader {
     }
     order_.resize(nodes.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::sort(order_.begin(), order_.end(),
-              [&](std::size_t a, std::size_t b) { return nodes[a].id < nodes[b].id; });
+    std::ranges::sort(order_, {}, [&](std::size_t at) { return nodes[at].id; });
     for (const std::size_t at : order_) {
       all_.nodes.push_back(std::move(nodes[at]));
     }
@@ -133,43 +141,36 @@ class machine_reader {
     memory_node node;
     node.id = node_id{field.at("id").small_number(0, max_id)};
     if (seen.contains(node.id)) {
-      field.at("id").refuse("node " + number(node.id) + " is listed twice",
+      field.at("id").refuse(fmt::format("node {} is listed twice", node.id),
                             "give each node a number of its own");
     }
     seen.insert(node.id);
     node.cpus = read_cpus(field, claimed);
     node.memory_bytes = field.at("memory_bytes").whole_number();
-    read_if_there(field, "kind", node.kind, [](const json_field& kind) {
-      return static_cast<memory_kind>(kind.one_of(memory_kind_names));
-    });
-    read_if_there(field, "logical", node.logical,
-                  [](const json_field& logical) { return logical.small_number(0, max_id); });
+    read_kind(field, node.kind, memory_kind_names);
+    read_number(field, "logical", node.logical);
     return node;
   }
 
   void read_cores() {
     const cpu_set of_nodes = all_.cpus();
-    int threads = 1;
-    read_if_there(document_, "threads_per_core", threads, [](const json_field& field) {
-      return field.small_number(1, most_threads_per_core);
-    });
+    std::size_t threads = 1;
+    read_number(document_, "threads_per_core", threads, 1, most_threads_per_core);
     if (const auto list = document_.find("cores")) {
       cpu_set claimed;
-      const auto fields = list->elements();
-      refuse_above(*list, fields.size(), most_parts);
-      for (const json_field& field : fields) {
+      for (const json_field& field : elements_of(*list, most_parts)) {
         field.allow_only({"cpus"});
         all_.cores.push_back({read_some_cpus(field, claimed)});
       }
       if (!claimed.includes(of_nodes)) {
-        list->refuse("the processors " + (of_nodes - claimed).to_string() + " are in no core",
-                     "list every core, or leave the field out");
+        list->refuse(
+            fmt::format("the processors {} are in no core", (of_nodes - claimed).to_string()),
+            "list every core, or omit the field");
       }
     } else {
-      deal_out_cores(static_cast<std::size_t>(threads));
+      deal_out_cores(threads);
     }
-    std::sort(all_.cores.begin(), all_.cores.end(),
-              [](const core& a, const core& b) { return a.cpus.first() < b.cpus.first(); });
+    std::ranges::sort(all_.cores, {}, [](const core& each) { return each.cpus.first(); });
     if (all_.cores.empty()) {
       document_.at("nodes").refuse("no node has a processor",
                                    "give one of them processors: \"cpus\": \"0-3\"");
@@ -181,8 +182,8 @@ class machine_reader {
     for (const memory_node& node : all_.nodes) {
       if (node.cpus.size() % threads != 0) {
         document_.at("threads_per_core")
-            .refuse("node " + number(node.id) + " has " + std::to_string(node.cpus.size()) +
-                        " processors, which make no whole cores of " + std::to_string(threads),
+            .refuse(fmt::format("node {} has {} processors, which is not a multiple of {}", node.id,
+                                node.cpus.size(), threads),
                     "list the cores: \"cores\": [{\"cpus\": \"0,32\"}, ...]");
       }
       cpu_set cpus;
@@ -198,8 +199,7 @@ class machine_reader {
   void read_package(const json_field& field, cpu_set& claimed) {
     field.allow_only({"id", "cpus"});
     package each;
-    read_if_there(field, "id", each.id,
-                  [](const json_field& id) { return id.small_number(0, max_id); });
+    read_number(field, "id", each.id);
     each.cpus = read_some_cpus(field, claimed);
     all_.packages.push_back(std::move(each));
   }
@@ -212,8 +212,9 @@ class machine_reader {
     const auto rows = table->elements();
     const std::size_t count = all_.nodes.size();
     const auto refuse_shape = [&](const json_field& where, std::size_t size) {
-      where.refuse(std::to_string(size) + " where " + std::to_string(count) + " nodes are listed",
-                   "write one row a node and one figure a node in it, in the order of \"nodes\"");
+      where.refuse(fmt::format("{} entries for {} nodes", size, count),
+                   "write one row for each node with one number for each node, in the order of "
+                   "\"nodes\"");
     };
     if (rows.size() != count) {
       refuse_shape(*table, rows.size());
@@ -229,7 +230,7 @@ class machine_reader {
         all_.distances[i][j] = figures[order_[j]].small_number(1, max_id);
       }
       if (!topology_detail::is_nearest_to_itself(all_.distances[i], i)) {
-        figures[order_[i]].refuse("a node that is nearer to another than to itself",
+        figures[order_[i]].refuse("the node is nearer to another than to itself",
                                   "write 10 from a node to itself and more to the others");
       }
     }
@@ -239,17 +240,12 @@ class machine_reader {
     field.allow_only({"level", "kind", "size_bytes", "line_bytes", "ways", "shared_by", "cpus"});
     cache each;
     each.level = field.at("level").small_number(1, 9);
-    read_if_there(field, "kind", each.kind, [](const json_field& kind) {
-      return static_cast<cache_kind>(kind.one_of(cache_kind_names));
-    });
-    read_if_there(field, "size_bytes", each.size_bytes,
-                  [](const json_field& bytes) { return bytes.whole_number(); });
-    read_if_there(field, "line_bytes", each.line_bytes, [](const json_field& bytes) {
-      return static_cast<unsigned>(bytes.small_number(0, max_id));
-    });
-    read_if_there(field, "ways", each.ways, [](const json_field& ways) {
-      return static_cast<unsigned>(ways.small_number(0, max_id));
-    });
+    read_kind(field, each.kind, cache_kind_names);
+    if (const auto bytes = field.find("size_bytes")) {
+      each.size_bytes = bytes->whole_number();
+    }
+    read_number(field, "line_bytes", each.line_bytes);
+    read_number(field, "ways", each.ways);
     for (cpu_set& cpus : sharers(field)) {
       each.cpus = std::move(cpus);
       all_.caches.push_back(each);
@@ -261,36 +257,21 @@ class machine_reader {
     const auto word = field.find("shared_by");
     if (word.has_value() == field.find("cpus").has_value()) {
       field.refuse(word ? "both 'cpus' and 'shared_by'" : "neither 'cpus' nor 'shared_by'",
-                   "say who shares the cache by one of the two");
+                   "use one of the two for what shares the cache");
     }
     if (!word) {
-      cpu_set nobody;
-      return {read_some_cpus(field, nobody)};
+      cpu_set claimed;
+      return {read_some_cpus(field, claimed)};
     }
-    std::vector<cpu_set> sets;
-    const auto add = [&sets](const auto& parts) {
-      for (const auto& part : parts) {
-        if (!part.cpus.empty()) {
-          sets.push_back(part.cpus);
-        }
-      }
-    };
     constexpr std::array<std::string_view, 4> words = {"core", "node", "package", "machine"};
-    switch (word->one_of(words)) {
-    case 0:
-      add(all_.cores);
-      break;
-    case 1:
-      add(all_.nodes);
-      break;
-    case 2:
-      add(all_.packages);
-      break;
-    default:
-      sets.push_back(all_.cpus());
-    }
+    const std::size_t which = word->one_of(words);
+    std::vector<cpu_set> sets = which == 0   ? sets_of(all_.cores)
+                                : which == 1 ? sets_of(all_.nodes)
+                                : which == 2 ? sets_of(all_.packages)
+                                             : std::vector{all_.cpus()};
     if (sets.empty()) {
-      word->refuse("there are none of these", "list them: \"packages\": [{\"cpus\": \"0-3\"}]");
+      word->refuse("the machine has none of these",
+                   "list them: \"packages\": [{\"cpus\": \"0-3\"}]");
     }
     return sets;
   }
@@ -298,8 +279,8 @@ class machine_reader {
   [[nodiscard]] node_id known_node(const json_field& field) const {
     const node_id node{field.small_number(0, max_id)};
     if (all_.find_node(node) == nullptr) {
-      field.refuse("there is no node " + number(node),
-                   "the nodes are " + all_.node_ids().to_string());
+      field.refuse(fmt::format("there is no node {}", node),
+                   fmt::format("the nodes are {}", all_.node_ids().to_string()));
     }
     return node;
   }
@@ -314,7 +295,7 @@ class machine_reader {
     each.unit = field.at("unit").text();
     each.source = field.at("source").text();
     if (each.source.empty()) {
-      field.at("source").refuse("nobody vouches for this figure",
+      field.at("source").refuse("it is empty",
                                 "name a publication, or write \"measured ...\" or \"assumed\"");
     }
     all_.parameters.push_back(std::move(each));
@@ -329,11 +310,12 @@ class machine_reader {
                                                        "other"};
     (void)field.at("kind").one_of(kinds);
     read_text(field, "bus", each.bus);
-    read_if_there(field, "nodes", each.nodes,
-                  [](const json_field& nodes) { return nodes.ids<node_id>(); });
-    if (!all_.node_ids().includes(each.nodes)) {
-      field.at("nodes").refuse("there is no node " + (each.nodes - all_.node_ids()).to_string(),
-                               "the nodes are " + all_.node_ids().to_string());
+    if (const auto nodes = field.find("nodes")) {
+      each.nodes = nodes->ids<node_id>();
+    }
+    if (const node_set unknown = each.nodes - all_.node_ids(); !unknown.empty()) {
+      field.at("nodes").refuse(fmt::format("there is no node {}", unknown.to_string()),
+                               fmt::format("the nodes are {}", all_.node_ids().to_string()));
     }
     all_.devices.push_back(std::move(each));
   }
@@ -348,7 +330,7 @@ class machine_reader {
         all_.lab.offline_nodes.insert(known_node(node));
       }
       if (all_.lab.offline_nodes == all_.node_ids()) {
-        offline->refuse("every node", "leave one online");
+        offline->refuse("all nodes are offline", "leave one online");
       }
     }
   }
@@ -357,9 +339,9 @@ class machine_reader {
   void read_lab_memory(const json_field& field) {
     const auto figures = field.is_array() ? field.elements() : std::vector<json_field>{};
     if (field.is_array() && figures.size() != all_.nodes.size()) {
-      field.refuse(std::to_string(figures.size()) + " figures where " +
-                       std::to_string(all_.nodes.size()) + " nodes are listed",
-                   "write one figure for all, or one a node in the order of \"nodes\"");
+      field.refuse(fmt::format("{} numbers for {} nodes", figures.size(), all_.nodes.size()),
+                   "write one number for all nodes, or one for each node in the order of "
+                   "\"nodes\"");
     }
     for (std::size_t i = 0; i < all_.nodes.size(); ++i) {
       const json_field& figure = field.is_array() ? figures[order_[i]] : field;

@@ -1,10 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include <nlohmann/json.hpp>
 
 #include "topology/machine_json.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise {
 
@@ -17,6 +19,8 @@ json utf8(const std::string& text) {
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+// Set a field unless it has no value.
+
 void set_text(json& object, const char* key, const std::string& text) {
   if (!text.empty()) {
     object[key] = utf8(text);
@@ -24,36 +28,41 @@ void set_text(json& object, const char* key, const std::string& text) {
 }
 
 template <class Number>
-void set_number(json& object, const char* key, Number number) {
-  if (number != 0) {
+void set_number(json& object, const char* key, Number number, Number none = 0) {
+  if (number != none) {
     object[key] = number;
   }
 }
 
-json nodes_json(const machine& what) {
-  json all = json::array();
-  for (const memory_node& node : what.nodes) {
-    json entry;
-    entry["id"] = to_int(node.id);
-    entry["cpus"] = node.cpus.to_string();
-    entry["memory_bytes"] = node.memory_bytes;
-    if (node.kind != memory_kind::unknown) {
-      entry["kind"] = name_of(node.kind);
-    }
-    if (node.logical >= 0) {
-      entry["logical"] = node.logical;
-    }
-    all.push_back(std::move(entry));
+void set_list(json& object, const char* key, json list) {
+  if (!list.empty()) {
+    object[key] = std::move(list);
   }
+}
+
+template <class Item>
+json list_of(const std::vector<Item>& items, json (*convert)(const Item&)) {
+  json all = json::array();
+  std::ranges::transform(items, std::back_inserter(all), convert);
   return all;
+}
+
+json node_json(const memory_node& node) {
+  json entry = {{"id", to_int(node.id)},
+                {"cpus", node.cpus.to_string()},
+                {"memory_bytes", node.memory_bytes}};
+  if (node.kind != memory_kind::unknown) {
+    entry["kind"] = name_of(node.kind);
+  }
+  set_number(entry, "logical", node.logical, -1);
+  return entry;
 }
 
 /// The number of threads of every core, or 0 if cores differ.
 std::size_t threads_per_core(const machine& what) {
   const std::size_t threads = what.cores.empty() ? 0 : what.cores.front().cpus.size();
-  const bool all_alike =
-      std::all_of(what.cores.begin(), what.cores.end(),
-                  [threads](const core& each) { return each.cpus.size() == threads; });
+  const bool all_alike = std::ranges::all_of(
+      what.cores, [threads](const core& each) { return each.cpus.size() == threads; });
   return all_alike ? threads : 0;
 }
 
@@ -63,37 +72,24 @@ bool are_alike(const cache& a, const cache& b) {
 }
 
 template <class Parts>
-std::vector<cpu_set> cpus_of(const Parts& parts) {
-  std::vector<cpu_set> sets;
-  for (const auto& part : parts) {
-    if (!part.cpus.empty()) {
-      sets.push_back(part.cpus);
-    }
-  }
-  std::sort(sets.begin(), sets.end(),
-            [](const cpu_set& a, const cpu_set& b) { return a.first() < b.first(); });
+std::vector<cpu_set> sorted_sets(const Parts& parts) {
+  std::vector<cpu_set> sets = sets_of(parts);
+  std::ranges::sort(sets, {}, &cpu_set::first);
   return sets;
 }
 
 /// The word for what shares each of these caches, or "" if no word fits.
 std::string shared_by(const machine& what, const std::vector<cache>& alike) {
-  const std::vector<cpu_set> sets = cpus_of(alike);
-  if (sets == cpus_of(what.cores)) {
-    return "core";
-  }
-  if (sets == cpus_of(what.nodes)) {
-    return "node";
-  }
-  if (sets == cpus_of(what.packages)) {
-    return "package";
-  }
-  return sets.size() == 1 && sets.front() == what.cpus() ? "machine" : "";
+  const std::vector<cpu_set> sets = sorted_sets(alike);
+  return sets == sorted_sets(what.cores)             ? "core"
+         : sets == sorted_sets(what.nodes)           ? "node"
+         : sets == sorted_sets(what.packages)        ? "package"
+         : sets == std::vector<cpu_set>{what.cpus()} ? "machine"
+                                                     : "";
 }
 
 json cache_json(const cache& each) {
-  json entry;
-  entry["level"] = each.level;
-  entry["kind"] = name_of(each.kind);
+  json entry = {{"level", each.level}, {"kind", name_of(each.kind)}};
   set_number(entry, "size_bytes", each.size_bytes);
   set_number(entry, "line_bytes", each.line_bytes);
   set_number(entry, "ways", each.ways);
@@ -125,30 +121,31 @@ json caches_json(const machine& what) {
   return all;
 }
 
-json parameters_json(const machine& what) {
-  json all = json::array();
-  for (const parameter& each : what.parameters) {
-    all.push_back({{"name", utf8(each.name)},
-                   {"from", to_int(each.from)},
-                   {"to", to_int(each.to)},
-                   {"value", each.value},
-                   {"unit", utf8(each.unit)},
-                   {"source", each.source.empty() ? json("unknown") : utf8(each.source)}});
-  }
-  return all;
+json parameter_json(const parameter& each) {
+  return {{"name", utf8(each.name)},
+          {"from", to_int(each.from)},
+          {"to", to_int(each.to)},
+          {"value", each.value},
+          {"unit", utf8(each.unit)},
+          {"source", each.source.empty() ? json("unknown") : utf8(each.source)}};
 }
 
-json devices_json(const machine& what) {
-  json all = json::array();
-  for (const device& each : what.devices) {
-    json entry;
-    entry["name"] = utf8(each.name);
-    entry["kind"] = utf8(each.kind);
-    set_text(entry, "bus", each.bus);
-    entry["nodes"] = each.nodes.to_string();
-    all.push_back(std::move(entry));
-  }
-  return all;
+json device_json(const device& each) {
+  json entry = {{"name", utf8(each.name)}, {"kind", utf8(each.kind)}};
+  set_text(entry, "bus", each.bus);
+  entry["nodes"] = each.nodes.to_string();
+  return entry;
+}
+
+json package_json(const package& each) {
+  json entry = json::object();
+  set_number(entry, "id", each.id, -1);
+  entry["cpus"] = each.cpus.to_string();
+  return entry;
+}
+
+json core_json(const core& each) {
+  return {{"cpus", each.cpus.to_string()}};
 }
 
 json lab_json(const lab_settings& lab) {
@@ -162,12 +159,6 @@ json lab_json(const lab_settings& lab) {
   return object;
 }
 
-void set_list(json& object, const char* key, json list) {
-  if (!list.empty()) {
-    object[key] = std::move(list);
-  }
-}
-
 } // namespace
 
 json machine_json(const machine& what) {
@@ -176,28 +167,15 @@ json machine_json(const machine& what) {
   all["name"] = utf8(what.name);
   set_text(all, "title", what.title);
   set_text(all, "source", what.source);
-  json notes = json::array();
-  for (const std::string& note : what.notes) {
-    notes.push_back(utf8(note));
-  }
-  set_list(all, "notes", std::move(notes));
+  set_list(all, "notes", list_of(what.notes, utf8));
   set_number(all, "threads_per_core", threads_per_core(what));
-  all["nodes"] = nodes_json(what);
-  for (const package& each : what.packages) {
-    json entry;
-    if (each.id >= 0) {
-      entry["id"] = each.id;
-    }
-    entry["cpus"] = each.cpus.to_string();
-    all["packages"].push_back(std::move(entry));
-  }
-  for (const core& each : what.cores) {
-    all["cores"].push_back({{"cpus", each.cpus.to_string()}});
-  }
+  all["nodes"] = list_of(what.nodes, node_json);
+  set_list(all, "packages", list_of(what.packages, package_json));
+  set_list(all, "cores", list_of(what.cores, core_json));
   set_list(all, "distances", what.distances);
   set_list(all, "caches", caches_json(what));
-  set_list(all, "parameters", parameters_json(what));
-  set_list(all, "devices", devices_json(what));
+  set_list(all, "parameters", list_of(what.parameters, parameter_json));
+  set_list(all, "devices", list_of(what.devices, device_json));
   set_list(all, "lab", lab_json(what.lab));
   return all;
 }

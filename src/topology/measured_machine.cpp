@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/error.hpp>
@@ -50,12 +51,9 @@ std::optional<fs::path> own_file(environment get, const std::string& host) {
     return fs::path(*chosen);
   }
   const auto folder = state_folder(get);
-  if (!folder) {
-    return std::nullopt;
-  }
-  std::string name = host;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return *folder / "nodewise" / ("measured-" + name + ".json");
+  std::string name = fmt::format("measured-{}.json", host);
+  std::ranges::replace(name, '/', '_');
+  return folder ? std::optional(*folder / "nodewise" / name) : std::nullopt;
 }
 
 /// Whether the file does not exist. A file that may not be looked at counts as existing.
@@ -64,17 +62,13 @@ bool is_missing(const fs::path& file) {
   return ::stat(file.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-std::string number(node_id node) {
-  return std::to_string(to_int(node));
-}
-
 } // namespace
 
 std::filesystem::path file_to_write(environment get, const std::string& host) {
   if (const auto file = own_file(get, host)) {
     return *file;
   }
-  throw error(error_kind::usage, "a file for what is measured",
+  throw error(error_kind::usage, "cannot choose a file for measurements",
               "neither NODEWISE_MEASURED, XDG_STATE_HOME nor HOME is set",
               "set NODEWISE_MEASURED=FILE");
 }
@@ -101,13 +95,14 @@ std::string host_name() {
 }
 
 profile read(const std::filesystem::path& file) {
-  const std::string asked = "what was measured, in " + file.string();
-  const std::string hint = "measure anew: nodewise measure; or take " + file.string() + " away";
+  const std::string asked = fmt::format("the measurement {}", file.string());
+  const std::string hint =
+      fmt::format("measure again: nodewise measure; or remove {}", file.string());
   profile made{file, {}};
   try {
     made.what = topology::from_json(file).machine();
   } catch (const error& e) {
-    throw error(error_kind::input, asked, e.asked() + ": " + e.answered(), hint);
+    throw error(error_kind::input, asked, fmt::format("{}: {}", e.asked(), e.answered()), hint);
   }
   if (!has_costs(made.what)) {
     throw error(error_kind::input, asked, "it has no bandwidth and no latency between nodes", hint);
@@ -127,7 +122,7 @@ findings find(const machine& now, const std::vector<std::filesystem::path>& file
       made.found = std::move(one);
       return made;
     }
-    made.remarks.push_back(file.string() + " is left aside: " + why);
+    made.remarks.push_back(fmt::format("{} is not used: {}", file.string(), why));
   }
   return made;
 }
@@ -136,16 +131,15 @@ findings find(const machine& now) {
   findings made = find(now, files_to_read(process_environment, host_name()));
   const auto chosen = value_of(process_environment, variable);
   if (!made.found && chosen && is_missing(*chosen)) {
-    made.remarks.push_back(std::string(variable) + " names " + *chosen +
-                           ", and there is no such file");
+    made.remarks.push_back(fmt::format("{} names {}, which does not exist", variable, *chosen));
   }
   return made;
 }
 
 std::string why_another(const machine& now, const machine& of) {
   if (now.node_ids() != of.node_ids()) {
-    return "it is of a machine with nodes " + of.node_ids().to_string() + ", and this one has " +
-           now.node_ids().to_string();
+    return fmt::format("it describes a machine with nodes {}, but this one has {}",
+                       of.node_ids().to_string(), now.node_ids().to_string());
   }
   for (const memory_node& node : now.nodes) {
     const memory_node& other = *of.find_node(node.id);
@@ -153,15 +147,15 @@ std::string why_another(const machine& now, const machine& of) {
       return cpus.empty() ? std::string("no processors") : "processors " + cpus.to_string();
     };
     if (node.cpus != other.cpus) {
-      return "its node " + number(node.id) + " has " + named(other.cpus) + ", and here it has " +
-             named(node.cpus);
+      return fmt::format("its node {} has {}, but here it has {}", node.id, named(other.cpus),
+                         named(node.cpus));
     }
   }
   return {};
 }
 
 bool has_costs(const machine& what) noexcept {
-  return std::any_of(what.parameters.begin(), what.parameters.end(), [](const parameter& each) {
+  return std::ranges::any_of(what.parameters, [](const parameter& each) {
     return each.name == "bandwidth" || each.name == "latency";
   });
 }
@@ -172,8 +166,7 @@ machine with_costs(machine into, const machine& measured) {
     if (into.find_node(each.from) == nullptr || into.find_node(each.to) == nullptr) {
       continue;
     }
-    const auto same = std::find_if(into.parameters.begin(), into.parameters.end(),
-                                   [&](const parameter& old) { return key(old) == key(each); });
+    const auto same = std::ranges::find(into.parameters, key(each), key);
     if (same == into.parameters.end()) {
       into.parameters.push_back(each);
     } else {

@@ -1,9 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "topology/recorded_cpuset.hpp"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 
+#include <fmt/core.h>
+
+#include "base/split.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::topology_detail {
@@ -11,12 +14,7 @@ namespace nodewise::topology_detail {
 namespace {
 
 bool has_word(std::string_view words, char separator, std::string_view wanted) {
-  while (!words.empty()) {
-    if (take_until(words, separator) == wanted) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::count(split(words, separator), wanted) != 0;
 }
 
 /// Where a cpuset controller is mounted, and the names of its two files.
@@ -48,10 +46,9 @@ std::optional<cpuset_mount> cpuset_mount_of(const std::string& prefix, std::stri
 }
 
 std::optional<cpuset_mount> find_cpuset_mount(const std::string& prefix) {
-  const auto mounts = read_record_file(prefix + "/proc/mounts");
-  std::string_view rest = mounts ? std::string_view(*mounts) : std::string_view{};
-  while (!rest.empty()) {
-    if (auto found = cpuset_mount_of(prefix, take_until(rest, '\n'))) {
+  const std::string mounts = read_record_file(prefix + "/proc/mounts").value_or("");
+  for (const std::string_view line : split(mounts, '\n')) {
+    if (auto found = cpuset_mount_of(prefix, line)) {
       return found;
     }
   }
@@ -64,14 +61,13 @@ std::optional<std::string> cpuset_name(const std::string& prefix) {
   if (auto name = read_small_file(prefix + "/proc/self/cpuset"); name && !name->empty()) {
     return name;
   }
-  const auto groups = read_record_file(prefix + "/proc/self/cgroup");
-  std::string_view rest = groups ? std::string_view(*groups) : std::string_view{};
-  while (!rest.empty()) {
-    std::string_view line = take_until(rest, '\n');
-    (void)take_until(line, ':');
-    const std::string_view controllers = take_until(line, ':');
-    if (controllers.empty() || controllers == "cpuset") {
-      return std::string(line);
+  const std::string groups = read_record_file(prefix + "/proc/self/cgroup").value_or("");
+  for (const std::string_view line : split(groups, '\n')) {
+    std::string_view name = line;
+    (void)take_until(name, ':');
+    const std::string_view controllers = take_until(name, ':');
+    if (!line.empty() && (controllers.empty() || controllers == "cpuset")) {
+      return std::string(name);
     }
   }
   return std::nullopt;
@@ -82,23 +78,14 @@ std::optional<std::string> cpuset_name(const std::string& prefix) {
 allowance allowance_from_status(const std::string& prefix) {
   allowance allowed;
   const std::string path = prefix + "/proc/self/status";
-  const auto status = read_small_file(path);
-  if (!status) {
-    return allowed;
-  }
-  const auto value_of = [&](std::string_view key) -> std::optional<std::string_view> {
-    const std::size_t at = status->find(key);
-    if (at == std::string::npos) {
-      return std::nullopt;
+  const std::string status = read_small_file(path).value_or("");
+  for (std::string_view line : split(status, '\n')) {
+    const std::string_view key = take_until(line, '\t');
+    if (key == "Cpus_allowed_list:") {
+      allowed.cpus = parse_list<cpu_id>(line, path);
+    } else if (key == "Mems_allowed_list:") {
+      allowed.nodes = parse_list<node_id>(line, path);
     }
-    std::string_view rest = std::string_view(*status).substr(at + key.size());
-    return take_until(rest, '\n');
-  };
-  if (const auto cpus = value_of("\nCpus_allowed_list:\t")) {
-    allowed.cpus = parse_list<cpu_id>(*cpus, path);
-  }
-  if (const auto nodes = value_of("\nMems_allowed_list:\t")) {
-    allowed.nodes = parse_list<node_id>(*nodes, path);
   }
   return allowed;
 }
@@ -111,8 +98,8 @@ allowance allowance_from_cgroup(const std::string& prefix) {
     return allowed;
   }
   const std::string group = prefix + mount->directory + *name;
-  allowed.cpus = read_list<cpu_id>(group + std::string(mount->cpus_file));
-  allowed.nodes = read_list<node_id>(group + std::string(mount->nodes_file));
+  allowed.cpus = read_list<cpu_id>(fmt::format("{}{}", group, mount->cpus_file));
+  allowed.nodes = read_list<node_id>(fmt::format("{}{}", group, mount->nodes_file));
   return allowed;
 }
 

@@ -2,15 +2,19 @@
 #include "topology/small_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <charconv>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
+
+#include "base/parse_number.hpp"
+#include "base/split.hpp"
+#include "sys/descriptor.hpp"
 
 namespace nodewise::topology_detail {
 
@@ -19,21 +23,18 @@ namespace {
 enum class end_of_file { short_read, empty_read };
 
 std::optional<std::string> read_until(const std::string& path, end_of_file end) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+  const sys::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
     return std::nullopt;
   }
   std::string text;
   char buffer[16384];
   ssize_t got = 0;
   do {
-    got = ::read(fd, buffer, sizeof buffer);
-    if (got > 0) {
-      text.append(buffer, static_cast<std::size_t>(got));
-    }
+    got = ::read(file.number(), buffer, sizeof buffer);
+    text.append(buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   } while ((got < 0 && errno == EINTR) || got == sizeof buffer ||
            (got > 0 && end == end_of_file::empty_read));
-  ::close(fd);
   if (got < 0) {
     return std::nullopt;
   }
@@ -43,7 +44,7 @@ std::optional<std::string> read_until(const std::string& path, end_of_file end) 
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& answered) {
-  throw error(error_kind::input, "what " + path + " says", answered,
+  throw error(error_kind::input, fmt::format("the file {}", path), answered,
               "check that the tree is a sysfs tree; if this is the running kernel, report it");
 }
 
@@ -84,23 +85,21 @@ std::optional<cpu_set> read_mask(const std::string& path) {
     return std::nullopt;
   }
   // Groups of 32 bits, the highest first; only the first group may be shorter than eight digits.
-  const auto groups = static_cast<int>(std::count(text->begin(), text->end(), ',')) + 1;
-  if (groups > (max_id + 1) / 32) {
-    refuse(path, "a mask of " + std::to_string(groups) + " groups");
+  const std::vector<std::string_view> groups = split(*text, ',');
+  if (groups.size() > static_cast<std::size_t>(max_id + 1) / 32) {
+    refuse(path, fmt::format("a mask of {} groups", groups.size()));
   }
   cpu_set cpus;
-  std::string_view rest = *text;
-  for (int group = groups - 1; group >= 0; --group) {
-    const std::string_view digits = take_until(rest, ',');
-    std::uint32_t bits = 0;
-    const auto [end, code] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
-    if (code != std::errc{} || end != digits.data() + digits.size()) {
-      refuse(path, "no hexadecimal mask at '" + std::string(digits) + "'");
+  int first = static_cast<int>(groups.size()) * 32;
+  for (const std::string_view digits : groups) {
+    first -= 32;
+    const auto bits = parse_number<std::uint32_t>(digits, 16);
+    if (!bits) {
+      refuse(path, fmt::format("'{}' is not a hexadecimal mask", digits));
     }
-    for (int bit = 0; bits != 0; ++bit, bits >>= 1) {
-      if ((bits & 1U) != 0) {
-        cpus.insert(cpu_id{group * 32 + bit});
+    for (int bit = 0; bit < 32; ++bit) {
+      if ((*bits >> bit & 1U) != 0) {
+        cpus.insert(cpu_id{first + bit});
       }
     }
   }
@@ -116,18 +115,14 @@ std::optional<std::vector<int>> numbered_entries(const std::string& directory,
   std::vector<int> numbers;
   while (const dirent* const entry = ::readdir(open_directory)) {
     const std::string_view name = entry->d_name;
-    int number = -1;
-    if (name.starts_with(prefix)) {
-      const auto [end, code] =
-          std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
-      if (code == std::errc{} && end == name.data() + name.size() && number >= 0 &&
-          number <= max_id) {
-        numbers.push_back(number);
-      }
+    const std::string_view digits = name.substr(std::min(prefix.size(), name.size()));
+    const auto number = parse_number<int>(digits);
+    if (name.starts_with(prefix) && number && *number >= 0 && *number <= max_id) {
+      numbers.push_back(*number);
     }
   }
   ::closedir(open_directory);
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 
@@ -139,13 +134,8 @@ std::string_view take_until(std::string_view& rest, char separator) noexcept {
 }
 
 std::optional<std::uint64_t> leading_number(std::string_view text) noexcept {
-  const std::size_t start = text.find_first_not_of(" \t");
-  if (start == std::string_view::npos) {
-    return std::nullopt;
-  }
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data() + start, text.data() + text.size(), value);
-  return code == std::errc{} ? std::optional(value) : std::nullopt;
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return take_number<std::uint64_t>(text);
 }
 
 } // namespace nodewise::topology_detail

@@ -1,9 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "topology/synthetic_spec.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -12,7 +13,7 @@ namespace nodewise::topology_detail {
 namespace {
 
 [[noreturn]] void refuse(std::string_view spec, const std::string& answered) {
-  throw error(error_kind::usage, "the synthetic machine '" + std::string(spec.substr(0, 200)) + "'",
+  throw error(error_kind::usage, fmt::format("the synthetic machine '{}'", spec.substr(0, 200)),
               answered,
               "write NODESxCORES or NODESxCORESxTHREADS, such as 4x2 or 2x8x2, or hwloc's syntax, "
               "such as \"numa:2 core:4 pu:1\"");
@@ -28,10 +29,10 @@ unsigned long take_count(std::string_view& rest, std::string_view spec) {
   const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
   if (code == std::errc::invalid_argument) {
     refuse(spec, rest.empty() ? "a number is missing at the end"
-                              : "no number at '" + std::string(rest) + "'");
+                              : fmt::format("expected a number at '{}'", rest));
   }
   if (code != std::errc{} || count > most_synthetic_cpus) {
-    refuse(spec, "a number above " + std::to_string(most_synthetic_cpus));
+    refuse(spec, fmt::format("a number above {}", most_synthetic_cpus));
   }
   if (count == 0) {
     refuse(spec, "a level of 0");
@@ -43,7 +44,7 @@ unsigned long take_count(std::string_view& rest, std::string_view spec) {
 void multiply(unsigned long& total, unsigned long count, std::string_view spec) {
   total *= count; // both are at most 65536
   if (total > most_synthetic_cpus) {
-    refuse(spec, "more than " + std::to_string(most_synthetic_cpus) + " processors");
+    refuse(spec, fmt::format("more than {} processors", most_synthetic_cpus));
   }
 }
 
@@ -58,17 +59,15 @@ std::string from_short_form(std::string_view spec) {
       break;
     }
     if (rest.front() != 'x') {
-      refuse(spec, "no x at '" + std::string(rest) + "'");
+      refuse(spec, fmt::format("expected an x at '{}'", rest));
     }
     rest.remove_prefix(1);
   }
   if (counts.size() < 2 || counts.size() > 3) {
-    refuse(spec, std::to_string(counts.size()) + " numbers where two or three are meant");
+    refuse(spec, fmt::format("{} numbers instead of two or three", counts.size()));
   }
-  const unsigned long threads = counts.size() == 3 ? counts[2] : 1;
-  return "pack:" + std::to_string(counts[0]) +
-         " [numa(memory=1073741824)] core:" + std::to_string(counts[1]) +
-         " pu:" + std::to_string(threads);
+  return fmt::format("pack:{} [numa(memory=1073741824)] core:{} pu:{}", counts[0], counts[1],
+                     counts.size() == 3 ? counts[2] : 1);
 }
 
 /// hwloc multiplies without a limit of its own. Levels are "type:count" or "count". Text in
@@ -98,7 +97,7 @@ void check_size(std::string_view spec) {
 std::string to_hwloc_synthetic(std::string_view spec) {
   constexpr std::size_t longest = 4096;
   if (spec.empty() || spec.size() > longest) {
-    refuse(spec, spec.empty() ? "no text" : "more than 4096 characters");
+    refuse(spec, spec.empty() ? "it is empty" : "more than 4096 characters");
   }
   if (spec.find('\0') != std::string_view::npos) {
     refuse(spec, "a zero byte");

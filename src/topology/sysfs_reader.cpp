@@ -11,8 +11,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
+#include "base/split.hpp"
 #include "topology/machine_checks.hpp"
 #include "topology/recorded_cpuset.hpp"
 #include "topology/small_file.hpp"
@@ -56,17 +59,17 @@ class sysfs_reader {
   [[nodiscard]] bool is_live() const noexcept { return prefix_.empty(); }
 
   [[nodiscard]] std::string cpu_file(cpu_id cpu, std::string_view name) const {
-    return cpu_directory_ + "/cpu" + std::to_string(to_int(cpu)) + '/' + std::string(name);
+    return fmt::format("{}/cpu{}/{}", cpu_directory_, cpu, name);
   }
   [[nodiscard]] std::string node_file(node_id node, std::string_view name) const {
-    return node_directory_ + "/node" + std::to_string(to_int(node)) + '/' + std::string(name);
+    return fmt::format("{}/node{}/{}", node_directory_, node, name);
   }
 
   void describe() {
     utsname system{};
     if (is_live() && ::uname(&system) == 0) {
       machine_.name = system.nodename;
-      machine_.source = std::string("sysfs of ") + system.sysname + ' ' + system.release;
+      machine_.source = fmt::format("sysfs of {} {}", system.sysname, system.release);
     } else {
       machine_.name = prefix_.substr(prefix_.rfind('/') + 1);
       machine_.source = "a recorded sysfs";
@@ -81,7 +84,7 @@ class sysfs_reader {
     if (!numbers) {
       throw error(is_live() ? error_kind::system : error_kind::input,
                   "the processors of " + (is_live() ? "this machine" : "the tree " + prefix_),
-                  "no " + cpu_directory_,
+                  "cannot read " + cpu_directory_,
                   is_live() ? "mount sysfs on /sys"
                             : "name the root of a tree that has sys/devices/system",
                   errno);
@@ -119,7 +122,7 @@ class sysfs_reader {
     const auto listed = online_nodes();
     if (!listed) {
       machine_.nodes.push_back({node_id{0}, online_, memory_in(prefix_ + "/proc/meminfo")});
-      machine_.notes.emplace_back("the kernel has no NUMA support: one node stands for all memory");
+      machine_.notes.emplace_back("the kernel has no NUMA support: one node represents all memory");
       return;
     }
     cpu_set claimed;
@@ -137,14 +140,10 @@ class sysfs_reader {
     if (!cpus) {
       cpus = read_mask(node_file(node, "cpumap"));
     }
-    const std::string name = "node " + std::to_string(to_int(node));
-    if (!cpus) {
-      machine_.notes.push_back(name +
-                               " is left out: the kernel does not say which processors it has");
-      return;
-    }
-    if (cpus->intersects(claimed)) {
-      machine_.notes.push_back(name + " is left out: it claims processors of the nodes before it");
+    if (!cpus || cpus->intersects(claimed)) {
+      machine_.notes.push_back(fmt::format("node {} is skipped: {}", node,
+                                           cpus ? "it claims processors of earlier nodes"
+                                                : "the kernel does not report its processors"));
       return;
     }
     claimed = std::move(claimed) | *cpus;
@@ -153,7 +152,7 @@ class sysfs_reader {
 
   /// "Node 0 MemTotal:  16772456 kB", in bytes.
   [[nodiscard]] static std::uint64_t memory_in(const std::string& path) {
-    const std::string text = read_small_file(path).value_or(std::string{});
+    const std::string text = read_small_file(path).value_or("");
     constexpr std::string_view key = "MemTotal:";
     const std::size_t at = text.find(key);
     if (at == std::string::npos) {
@@ -165,15 +164,14 @@ class sysfs_reader {
   void read_distances() {
     std::vector<std::vector<int>> rows;
     for (const memory_node& node : machine_.nodes) {
-      const auto text = read_small_file(node_file(node.id, "distance"));
+      const std::string text = read_small_file(node_file(node.id, "distance")).value_or("");
       std::vector<int>& row = rows.emplace_back();
-      std::string_view rest = text ? std::string_view(*text) : std::string_view{};
-      while (!rest.empty()) {
-        const auto value = leading_number(take_until(rest, ' '));
+      for (const std::string_view word : split(text, ' ')) {
+        const auto value = leading_number(word);
         row.push_back(value && *value <= max_id ? static_cast<int>(*value) : -1);
       }
-      if (row.size() != machine_.nodes.size() || std::count(row.begin(), row.end(), -1) != 0) {
-        machine_.notes.emplace_back("distances are left out: the kernel's table is incomplete");
+      if (row.size() != machine_.nodes.size() || std::ranges::count(row, -1) != 0) {
+        machine_.notes.emplace_back("distances are skipped: the kernel's table is incomplete");
         return;
       }
     }
@@ -213,15 +211,15 @@ class sysfs_reader {
     cpu_set rest = online_;
     while (!rest.empty()) {
       const cpu_id first = rest.first();
-      const auto said = siblings(first, "topology/core_siblings", "topology/package_cpus");
-      if (!said) {
+      const auto all = siblings(first, "topology/core_siblings", "topology/package_cpus");
+      if (!all) {
         return; // some architectures have none
       }
-      cpu_set cpus = *said & rest;
+      cpu_set cpus = *all & rest;
       cpus.insert(first);
       rest = std::move(rest) - cpus;
-      const auto id = read_small_file(cpu_file(first, "topology/physical_package_id"));
-      const auto number = id ? leading_number(*id) : std::nullopt;
+      const auto number = leading_number(
+          read_small_file(cpu_file(first, "topology/physical_package_id")).value_or(""));
       machine_.packages.push_back(
           {number && *number <= max_id ? static_cast<int>(*number) : -1, std::move(cpus)});
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topology/node_of_cpu.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::inline v0 {
 
@@ -27,13 +28,7 @@ std::vector<domain> topology::domains() const {
 }
 
 node_set topology::memory_nodes() const {
-  node_set all;
-  for (const memory_node& node : machine_.nodes) {
-    if (node.memory_bytes != 0 && allowed_nodes_.contains(node.id)) {
-      all.insert(node.id);
-    }
-  }
-  return all;
+  return allowed_nodes_ & nodes_if(machine_, &memory_node::memory_bytes);
 }
 
 node_id topology::node_of(cpu_id cpu) const noexcept {
@@ -42,22 +37,13 @@ node_id topology::node_of(cpu_id cpu) const noexcept {
 
 namespace {
 
+/// The processors of each part that are in `wanted`, with no processor in two places. Removes them
+/// from `wanted`.
 template <class Part>
-std::vector<cpu_set> sets_of(const std::vector<Part>& parts) {
-  std::vector<cpu_set> sets;
-  sets.reserve(parts.size());
-  for (const Part& each : parts) {
-    sets.push_back(each.cpus);
-  }
-  return sets;
-}
-
-/// The parts of `sets` that are in `wanted`, with no processor in two places. Removes them from
-/// `wanted`.
-std::vector<cpu_set> take_places(const std::vector<cpu_set>& sets, cpu_set& wanted) {
+std::vector<cpu_set> take_places(const std::vector<Part>& parts, cpu_set& wanted) {
   std::vector<cpu_set> places;
-  for (const cpu_set& set : sets) {
-    if (cpu_set place = set & wanted; !place.empty()) {
+  for (const Part& each : parts) {
+    if (cpu_set place = each.cpus & wanted; !place.empty()) {
       wanted = std::move(wanted) - place;
       places.push_back(std::move(place));
     }
@@ -83,17 +69,14 @@ std::vector<cpu_set> topology::places(place_kind kind) const {
     }
     return places;
   case place_kind::cores:
-    places = take_places(sets_of(machine_.cores), rest);
+    places = take_places(machine_.cores, rest);
     append_each(places, rest);
     break;
   case place_kind::nodes:
-    for (domain& each : domains()) {
-      rest = std::move(rest) - each.cpus;
-      places.push_back(std::move(each.cpus));
-    }
+    places = take_places(machine_.nodes, rest);
     break;
   case place_kind::packages:
-    places = take_places(sets_of(machine_.packages), rest);
+    places = take_places(machine_.packages, rest);
     break;
   }
   if (!rest.empty() && kind != place_kind::cores) {
@@ -108,8 +91,7 @@ void topology::sort_by_node(std::vector<cpu_set>& places) const {
   const auto key = [this](const cpu_set& place) {
     return std::pair(static_cast<unsigned>(to_int(node_of(place.first()))), to_int(place.first()));
   };
-  std::sort(places.begin(), places.end(),
-            [&](const cpu_set& a, const cpu_set& b) { return key(a) < key(b); });
+  std::ranges::sort(places, {}, key);
 }
 
 } // namespace nodewise::inline v0

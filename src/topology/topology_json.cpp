@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/version.hpp>
@@ -39,8 +40,8 @@ id_set<Id> allowed_of(const json_field& allowed, const char* key, const id_set<I
   }
   auto ids = field->template ids<Id>();
   if (!all.includes(ids)) {
-    field->refuse((ids - all).to_string() + " is not in the machine",
-                  "allow none but " + all.to_string());
+    field->refuse(fmt::format("{} is not in the machine", (ids - all).to_string()),
+                  fmt::format("allow only {}", all.to_string()));
   }
   return ids;
 }
@@ -87,7 +88,8 @@ inline namespace v0 {
 
 topology topology::from_json(const std::filesystem::path& file) {
   const json document = read_json_file(file, largest_machine_file);
-  topology read = topology_from_json(json_field(document, "the machine file " + file.string()));
+  topology read =
+      topology_from_json(json_field(document, fmt::format("the machine file {}", file.string())));
   if (read.machine_.name.empty()) {
     read.machine_.name = file.stem().string();
   }

@@ -3,6 +3,8 @@
 
 #include <nodewise/topology.hpp>
 
+#include "topology/part_sets.hpp"
+
 namespace nodewise {
 
 /// Whether a node has memory that this process may not use. The kernel never lists a node without
@@ -13,13 +15,7 @@ namespace nodewise {
 
 /// All withheld nodes.
 [[nodiscard]] inline node_set withheld_nodes(const topology& from) {
-  node_set all;
-  for (const memory_node& node : from.machine().nodes) {
-    if (is_withheld(from, node)) {
-      all.insert(node.id);
-    }
-  }
-  return all;
+  return nodes_if(from.machine(), [&](const memory_node& node) { return is_withheld(from, node); });
 }
 
 } // namespace nodewise

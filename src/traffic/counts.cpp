@@ -2,6 +2,7 @@
 #include "traffic/counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace nodewise::traffic {
@@ -11,21 +12,9 @@ std::string_view to_string(phase when) noexcept {
 }
 
 std::string_view to_string(object_kind what) noexcept {
-  switch (what) {
-  case object_kind::heap:
-    return "heap";
-  case object_kind::map:
-    return "map";
-  case object_kind::static_array:
-    return "static";
-  case object_kind::group:
-    return "group";
-  case object_kind::region:
-    return "region";
-  case object_kind::other:
-    break;
-  }
-  return "other";
+  constexpr std::array<std::string_view, 6> names = {"heap",  "map",    "static",
+                                                     "group", "region", "other"};
+  return names[static_cast<std::size_t>(what)];
 }
 
 volume& volume::operator+=(const volume& other) noexcept {

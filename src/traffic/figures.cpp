@@ -25,10 +25,8 @@ locality& locality::operator+=(const locality& other) noexcept {
 }
 
 std::optional<double> locality::share() const noexcept {
-  if (total() == 0) {
-    return std::nullopt;
-  }
-  return static_cast<double>(local) / static_cast<double>(total());
+  return total() == 0 ? std::nullopt
+                      : std::optional(static_cast<double>(local) / static_cast<double>(total()));
 }
 
 bool is_worse(const locality& a, const locality& b) noexcept {
@@ -94,7 +92,6 @@ std::vector<memory_load> memory_loads(const counts& of, std::optional<phase> whe
   }
   lines.erase(unknown_node);
   std::vector<memory_load> all;
-  all.reserve(lines.size());
   for (const auto& [node, sum] : lines) {
     all.push_back({node, sum});
   }
@@ -123,13 +120,11 @@ locality site::where(phase when) const noexcept {
 }
 
 site site_of(const object& which) {
-  site its;
-  its.kind = which.kind;
-  its.module = which.module;
-  its.offset = which.offset;
-  its.name = which.name;
-  its.pid = which.pid;
-  return its;
+  return {.kind = which.kind,
+          .module = which.module,
+          .offset = which.offset,
+          .name = which.name,
+          .pid = which.pid};
 }
 
 namespace {
@@ -146,8 +141,7 @@ class grouping {
     }
   }
   site& of(process_key pid, std::optional<object_id> id) {
-    const object* const found = id ? of_.find_object(pid, *id) : nullptr;
-    if (found != nullptr) {
+    if (const object* const found = id ? of_.find_object(pid, *id) : nullptr) {
       return site_for(*found);
     }
     site& rest = by_key_[{object_kind::other, {}, 0, {}}];
@@ -156,7 +150,6 @@ class grouping {
   }
   std::vector<site> take() {
     std::vector<site> all;
-    all.reserve(by_key_.size());
     for (auto& [key, each] : by_key_) {
       all.push_back(std::move(each));
     }
@@ -174,23 +167,6 @@ class grouping {
 };
 
 } // namespace
-
-std::vector<thread_flow> thread_flows(const counts& of) {
-  using key = std::tuple<process_key, std::optional<object_id>, thread_ordinal, node_id>;
-  std::map<key, std::uint64_t> lines;
-  for (const user_run& run : of.page_users) {
-    for (const thread_lines& one : run.by) {
-      lines[{run.pid, run.object, one.thread, run.to}] += one.lines;
-    }
-  }
-  std::vector<thread_flow> all;
-  all.reserve(lines.size());
-  for (const auto& [way, sum] : lines) {
-    const auto& [pid, object, thread, to] = way;
-    all.push_back({pid, object, thread, to, sum});
-  }
-  return all;
-}
 
 std::vector<site> sites_of(const counts& of) {
   grouping groups(of);

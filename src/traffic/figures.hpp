@@ -75,8 +75,8 @@ struct site {
   using identity = std::tuple<object_kind, std::string, std::uint64_t, std::string>;
   [[nodiscard]] identity key() const { return {kind, module, offset, name}; }
   using way = std::pair<node_id, node_id>;
-  std::array<std::map<way, volume>, phases> flows; ///< from a node's processors to a memory
-  std::map<node_id, std::uint64_t> pages;          ///< by the memory they are in
+  std::array<std::map<way, volume>, phases> flows = {}; ///< from a node's processors to a memory
+  std::map<node_id, std::uint64_t> pages = {};          ///< by the memory they are in
 
   [[nodiscard]] locality where(phase when) const noexcept;
 };
@@ -84,18 +84,6 @@ struct site {
 [[nodiscard]] site site_of(const object& which);
 /// Worst first: by remote lines in the phase that is judged, then by all lines.
 [[nodiscard]] std::vector<site> sites_of(const counts& of);
-
-/// Lines of an object that a thread requested from a memory, in the phase of use.
-struct thread_flow {
-  process_key pid = 0;
-  std::optional<object_id> object; ///< nothing: memory that no object covers
-  thread_ordinal thread = 0;
-  node_id to = unknown_node;
-  std::uint64_t lines = 0;
-};
-/// Ascending by process, object, thread and memory; only those with lines. For each object and
-/// memory, their sum equals that of `by_object` in the phase of use.
-[[nodiscard]] std::vector<thread_flow> thread_flows(const counts& of);
 
 /// Whether `a` ranks before `b`.
 [[nodiscard]] bool is_worse(const locality& a, const locality& b) noexcept;

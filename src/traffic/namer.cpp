@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/hexadecimal.hpp"
 #include "symbols/names.hpp"
 
@@ -134,7 +136,7 @@ std::string namer::data(process_key pid, std::uint64_t address) {
     if (in->name.empty()) {
       return symbols::module_and_offset(below.path, address - below.start);
     }
-    return address <= in->start ? in->name : in->name + "+" + std::to_string(address - in->start);
+    return address <= in->start ? in->name : fmt::format("{}+{}", in->name, address - in->start);
   }
   return where == nullptr || where->name.empty()
              ? hexadecimal(address)

@@ -5,6 +5,9 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "base/counted.hpp"
 #include "traffic/counts.hpp"
 #include "traffic/record.hpp"
 
@@ -53,19 +56,18 @@ class reader {
   static void check_ends(std::string_view text) {
     const std::string_view first = text.substr(0, text.find('\n'));
     if (text.empty()) {
-      throw error(error_kind::input, "the traffic count", "there is none: nothing was written",
-                  "run it again with --verbose: the virtual machine says more");
+      throw error(error_kind::input, "the traffic count", "nothing was written",
+                  "run it again with --verbose to see the output of the virtual machine");
     }
     if (!first.starts_with(magic)) {
-      throw damaged_line(1, "this is no traffic count");
+      throw damaged_line(1, "this is not a traffic count");
     }
     constexpr std::string_view last = "\ncomplete\n";
     if (!text.ends_with(last)) {
-      const auto lines = std::ranges::count(text, '\n');
+      const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
       throw error(error_kind::input, "the traffic count",
-                  "it is cut off after " + std::to_string(lines) +
-                      (lines == 1 ? " line" : " lines"),
-                  "run it again; give it time (--on-timeout) if a limit has ended it");
+                  "it is cut off after " + counted(lines, "line"),
+                  "run it again; if the time limit was reached, raise it (--on-timeout)");
     }
   }
 
@@ -75,14 +77,14 @@ class reader {
       return;
     }
     if (complete_) {
-      throw line.wrong("something follows the end");
+      throw line.wrong("there are lines after the end");
     }
     const auto found = std::ranges::find(rows, line.kind(), &row::kind);
     if (found == rows.end()) {
-      throw line.wrong("no line begins with '" + std::string(line.kind().substr(0, 40)) + "'");
+      throw line.wrong(fmt::format("no line begins with '{}'", line.kind().substr(0, 40)));
     }
     if (all_.refused && line.kind() != "complete") {
-      throw line.wrong("something follows the refusal");
+      throw line.wrong("there are lines after the refusal");
     }
     (this->*found->take)(line);
     line.end();
@@ -90,7 +92,7 @@ class reader {
 
   void take_magic(record& line) {
     if (line.kind() != magic || line.name() != version) {
-      throw line.wrong("another version of the format than " + std::string(version));
+      throw line.wrong(fmt::format("the version of the format is not {}", version));
     }
     line.end();
   }
@@ -99,67 +101,59 @@ class reader {
     all_ = {};
     all_.refused = line.sentence();
   }
+  // The words of a line are read in the order of the initialisers.
   void selftest(record& line) {
-    all_.tested.processors = line.count();
-    all_.tested.pages = line.count();
+    all_.tested = {.processors = line.count(), .pages = line.count()};
     tested_ = true;
   }
   void line_bytes(record& line) { all_.line_bytes = size(line); }
   void page_bytes(record& line) { all_.page_bytes = size(line); }
   void coherence(record& line) { all_.coherence = line.flag(); }
   void cache(record& line) {
-    modelled_cache& to = all_.caches.emplace_back();
-    to.level = static_cast<int>(std::min<std::uint64_t>(line.count(), 9));
-    to.kind = line.one_of({"data", "unified"});
-    to.bytes = line.count();
-    to.ways = static_cast<unsigned>(std::min<std::uint64_t>(line.count(), 1U << 20));
-    to.shared = line.one_of({"core", "node"});
+    const auto at_most = [&line](std::uint64_t most) { return std::min(line.count(), most); };
+    all_.caches.push_back({.level = static_cast<int>(at_most(9)),
+                           .kind = std::string(line.one_of({"data", "unified"})),
+                           .bytes = line.count(),
+                           .ways = static_cast<unsigned>(at_most(1U << 20)),
+                           .shared = std::string(line.one_of({"core", "node"}))});
   }
   void processor_line(record& line) {
-    processor one;
-    one.cpu = line.cpu();
-    one.node = line.node();
+    const processor one{.cpu = line.cpu(), .node = line.node()};
     if (to_int(one.cpu) < 0 ||
         (!all_.processors.empty() && all_.processors.back().cpu >= one.cpu)) {
-      throw line.wrong("processors do not ascend");
+      throw line.wrong("processors are not in ascending order");
     }
     all_.processors.push_back(one);
   }
   void memory(record& line) {
     const node_id node = line.node();
     if (node == unknown_node || (!all_.memories.empty() && all_.memories.back() >= node)) {
-      throw line.wrong("memories do not ascend");
+      throw line.wrong("memories are not in ascending order");
     }
     all_.memories.push_back(node);
   }
   void program_line(record& line) {
-    program& to = all_.programs.emplace_back();
-    to.pid = line.pid();
-    to.parent = line.pid();
-    to.name = line.name();
-    if (!begun_.insert(to.pid).second) {
-      throw line.wrong("a program that is there already");
+    all_.programs.push_back({.pid = line.pid(), .parent = line.pid(), .name = line.name()});
+    if (!begun_.insert(all_.programs.back().pid).second) {
+      throw line.wrong("the program occurs twice");
     }
   }
   void mapping_line(record& line) {
-    mapping& to = all_.mappings.emplace_back();
-    to.pid = line.pid();
-    to.start = line.address();
-    to.end = line.address();
-    to.offset = line.file_offset();
-    to.name = line.name();
-    if (to.end < to.start) {
-      throw line.wrong("a mapping ends before its start");
+    all_.mappings.push_back({.pid = line.pid(),
+                             .start = line.address(),
+                             .end = line.address(),
+                             .offset = line.file_offset(),
+                             .name = line.name()});
+    if (all_.mappings.back().end < all_.mappings.back().start) {
+      throw line.wrong("the mapping ends before its start");
     }
   }
   void ended(record& line) { ended_.insert(line.pid()); }
   void thread_line(record& line) {
-    thread& to = all_.threads.emplace_back();
-    to.pid = line.pid();
-    to.index = line.count();
-    to.tid = line.tid();
-    if (to.index != threads_[to.pid]++) {
-      throw line.wrong("threads do not ascend by one");
+    all_.threads.push_back({.pid = line.pid(), .index = line.count(), .tid = line.tid()});
+    const thread& one = all_.threads.back();
+    if (one.index != threads_[one.pid]++) {
+      throw line.wrong("threads are not numbered one by one");
     }
   }
   void work(record& line) {
@@ -168,8 +162,7 @@ class reader {
   }
   void stay(record& line) {
     thread& of = known_thread(line);
-    const node_id node = line.node();
-    of.stays.push_back({node, line.count()});
+    of.stays.push_back({.node = line.node(), .lines = line.count()});
   }
   thread& known_thread(record& line) {
     const process_key pid = line.pid();
@@ -179,17 +172,17 @@ class reader {
         all_.threads, [&](const thread& each) { return each.pid == pid && each.index == index; });
   }
   void object_line(record& line) {
-    object& to = all_.objects.emplace_back();
-    to.pid = line.pid();
-    to.id = line.number();
-    to.start = line.address();
-    to.bytes = line.count();
-    to.kind = kind_of(line.one_of({"heap", "map", "static", "group", "region"}));
-    to.module = line.name();
-    to.offset = line.address();
-    to.name = line.name();
-    if (!known_.insert({to.pid, to.id}).second) {
-      throw line.wrong("an object that is there already");
+    all_.objects.push_back(
+        {.pid = line.pid(),
+         .id = line.number(),
+         .start = line.address(),
+         .bytes = line.count(),
+         .kind = kind_of(line.one_of({"heap", "map", "static", "group", "region"})),
+         .module = line.name(),
+         .offset = line.address(),
+         .name = line.name()});
+    if (!known_.insert({all_.objects.back().pid, all_.objects.back().id}).second) {
+      throw line.wrong("the object occurs twice");
     }
   }
   void freed(record& line) {
@@ -209,21 +202,19 @@ class reader {
     to.lines.streams = line.count();
   }
   void transfers(record& line) {
-    transfer& to = all_.transfers.emplace_back();
-    to.cpu = line.cpu();
-    to.local = line.count();
-    to.remote = line.count();
-    to.invalidations = line.count();
+    all_.transfers.push_back({.cpu = line.cpu(),
+                              .local = line.count(),
+                              .remote = line.count(),
+                              .invalidations = line.count()});
   }
   void traffic_line(record& line) {
-    object_traffic& to = all_.by_object.emplace_back();
-    to.pid = line.pid();
-    to.object = line.object();
-    expect_object(line, to.pid, to.object);
-    to.when = line.when();
-    to.from = line.node();
-    to.to = line.node();
-    to.lines = line.lines();
+    all_.by_object.push_back({.pid = line.pid(),
+                              .object = line.object(),
+                              .when = line.when(),
+                              .from = line.node(),
+                              .to = line.node(),
+                              .lines = line.lines()});
+    expect_object(line, all_.by_object.back().pid, all_.by_object.back().object);
   }
   void pages(record& line) {
     page_run& to = all_.pages.emplace_back();
@@ -244,7 +235,7 @@ class reader {
     to.first = to.object ? line.number() : line.address();
     to.count = line.count();
     if (to.count == 0) {
-      throw line.wrong("no pages");
+      throw line.wrong("the number of pages is 0");
     }
   }
   void page_users(record& line) {
@@ -261,46 +252,38 @@ class reader {
     require_thread(line, to.pid, to.thread);
   }
   void object_code(record& line) {
-    code_use& to = all_.object_code.emplace_back();
-    to.pid = line.pid();
-    to.object = line.object();
-    expect_object(line, to.pid, to.object);
-    to.pc = line.address();
-    to.lines = line.count();
+    all_.object_code.push_back(
+        {.pid = line.pid(), .object = line.object(), .pc = line.address(), .lines = line.count()});
+    expect_object(line, all_.object_code.back().pid, all_.object_code.back().object);
   }
   void code(record& line) {
-    code_traffic& to = all_.code.emplace_back();
-    to.pid = line.pid();
-    to.pc = line.address();
-    to.when = line.when();
-    to.local = line.count();
-    to.remote = line.count();
+    all_.code.push_back({.pid = line.pid(),
+                         .pc = line.address(),
+                         .when = line.when(),
+                         .local = line.count(),
+                         .remote = line.count()});
   }
   void shared(record& line) {
-    shared_line& to = all_.shared.emplace_back();
-    to.pid = line.pid();
-    to.address = line.address();
-    to.object = line.object();
-    to.transfers = line.count();
-    to.invalidations = line.count();
-    to.writers = line.cpus();
-    to.readers = line.cpus();
-    to.overlap = line.flag();
-    to.rewrites = line.count();
-    to.pc = line.address();
+    all_.shared.push_back({.pid = line.pid(),
+                           .address = line.address(),
+                           .object = line.object(),
+                           .transfers = line.count(),
+                           .invalidations = line.count(),
+                           .writers = line.cpus(),
+                           .readers = line.cpus(),
+                           .overlap = line.flag(),
+                           .rewrites = line.count(),
+                           .pc = line.address()});
   }
   void region(record& line) {
-    region_traffic& to = all_.regions.emplace_back();
-    to.pid = line.pid();
-    to.name = line.name();
-    to.from = line.node();
-    to.to = line.node();
-    to.lines = line.lines();
+    all_.regions.push_back({.pid = line.pid(),
+                            .name = line.name(),
+                            .from = line.node(),
+                            .to = line.node(),
+                            .lines = line.lines()});
   }
   void uncounted(record& line) {
-    omission& to = all_.uncounted.emplace_back();
-    to.count = line.number();
-    to.text = line.sentence();
+    all_.uncounted.push_back({.count = line.number(), .text = line.sentence()});
   }
   void accesses(record& line) { all_.accesses = line.number(); }
   void complete(record&) { complete_ = true; }
@@ -309,7 +292,7 @@ class reader {
     const std::uint64_t bytes = line.count();
     constexpr std::uint64_t most = 1U << 20;
     if (bytes == 0 || bytes > most) {
-      throw line.wrong(std::to_string(bytes) + " is no size of a line or page");
+      throw line.wrong(fmt::format("{} is not a size of a line or page", bytes));
     }
     return bytes;
   }
@@ -323,15 +306,14 @@ class reader {
   void require_thread(const record& line, process_key pid, thread_ordinal thread) const {
     const auto found = threads_.find(pid);
     if (found == threads_.end() || thread >= found->second) {
-      throw line.wrong("process " + std::to_string(pid) + " has no thread " +
-                       std::to_string(thread));
+      throw line.wrong(fmt::format("process {} has no thread {}", pid, thread));
     }
   }
   void check_objects() const {
     for (const auto& [object, line] : expected_) {
       if (!known_.contains(object)) {
-        throw damaged_line(line, "process " + std::to_string(object.first) + " has no object " +
-                                     std::to_string(object.second));
+        throw damaged_line(line,
+                           fmt::format("process {} has no object {}", object.first, object.second));
       }
     }
   }
@@ -340,7 +322,7 @@ class reader {
   void finish(std::size_t last_line) {
     const auto need = [&](bool there, const char* kind) {
       if (!there) {
-        throw damaged_line(last_line, "the line '" + std::string(kind) + "' is missing");
+        throw damaged_line(last_line, fmt::format("the line '{}' is missing", kind));
       }
     };
     need(tested_, "selftest");

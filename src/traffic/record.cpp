@@ -2,8 +2,11 @@
 #include "traffic/record.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
+
+#include <fmt/core.h>
+
+#include "base/parse_number.hpp"
 
 namespace nodewise::traffic {
 
@@ -13,15 +16,15 @@ constexpr std::uint64_t largest_count = std::uint64_t{1} << 48;
 
 std::string quoted(std::string_view word) {
   constexpr std::size_t longest = 60;
-  return "'" + std::string(word.substr(0, longest)) + (word.size() > longest ? "..." : "") + "'";
+  return fmt::format("'{}{}'", word.substr(0, longest), word.size() > longest ? "..." : "");
 }
 
 } // namespace
 
 error damaged_line(std::size_t line, const std::string& what) {
-  return {error_kind::input, "the traffic count, line " + std::to_string(line), what,
-          "run it again; if that does not help, install nodewise whole: its parts must be of one "
-          "version"};
+  return {error_kind::input, fmt::format("the traffic count, line {}", line), what,
+          "run it again; if that does not help, reinstall nodewise: all its parts must have the "
+          "same version"};
 }
 
 record::record(std::string_view text, std::size_t line) : rest_(text), more_(true), line_(line) {
@@ -48,19 +51,16 @@ std::string_view record::word() {
 
 void record::end() const {
   if (more_) {
-    throw wrong(quoted(kind_) + " has too many words: " + quoted(rest_));
+    throw wrong(fmt::format("{} has too many words: {}", quoted(kind_), quoted(rest_)));
   }
 }
 
 std::uint64_t record::in_base(std::string_view digits, int base, std::string_view shown) const {
-  std::uint64_t value = 0;
-  const char* const first = digits.data();
-  const char* const last = first + digits.size();
-  const auto [stop, code] = std::from_chars(first, last, value, base);
-  if (code != std::errc{} || stop != last) {
-    throw wrong(quoted(shown) + " is no " + (base == 16 ? "address" : "number"));
+  const auto value = parse_number<std::uint64_t>(digits, base);
+  if (!value) {
+    throw wrong(fmt::format("{} is not {}", quoted(shown), base == 16 ? "an address" : "a number"));
   }
-  return value;
+  return *value;
 }
 
 std::uint64_t record::number() {
@@ -71,7 +71,7 @@ std::uint64_t record::number() {
 std::uint64_t record::count() {
   const std::uint64_t value = number();
   if (value > largest_count) {
-    throw wrong(std::to_string(value) + " is more than can be");
+    throw wrong(fmt::format("{} is too large", value));
   }
   return value;
 }
@@ -80,7 +80,7 @@ node_id record::node() {
   const std::string_view taken = word();
   const std::uint64_t value = taken == "-1" ? 0 : in_base(taken, 10, taken);
   if (value > static_cast<std::uint64_t>(max_id)) {
-    throw wrong(quoted(taken) + " is no node");
+    throw wrong(quoted(taken) + " is not a node");
   }
   return taken == "-1" ? unknown_node : node_id{static_cast<int>(value)};
 }
@@ -95,7 +95,7 @@ std::uint64_t record::address() {
     return 0;
   }
   if (!taken.starts_with("0x")) {
-    throw wrong(quoted(taken) + " is no address");
+    throw wrong(quoted(taken) + " is not an address");
   }
   return in_base(taken.substr(2), 16, taken);
 }
@@ -114,11 +114,7 @@ phase record::when() {
 }
 
 volume record::lines() {
-  volume taken; // one by one: call arguments have no fixed order
-  taken.fills = count();
-  taken.write_backs = count();
-  taken.streams = count();
-  return taken;
+  return {.fills = count(), .write_backs = count(), .streams = count()};
 }
 
 bool record::flag() {
@@ -133,7 +129,7 @@ cpu_set record::cpus() {
   try {
     return cpu_set::parse(taken);
   } catch (const error&) {
-    throw wrong(quoted(taken) + " is no list of processors");
+    throw wrong(quoted(taken) + " is not a list of processors");
   }
 }
 
@@ -141,7 +137,7 @@ int record::tid() {
   const std::string_view taken = word();
   const std::uint64_t value = taken == "-" ? 0 : in_base(taken, 10, taken);
   if (value >= program_generation || (value == 0 && taken != "-")) {
-    throw wrong(quoted(taken) + " is no thread");
+    throw wrong(quoted(taken) + " is not a thread");
   }
   return static_cast<int>(value);
 }
@@ -152,15 +148,15 @@ std::vector<thread_lines> record::users() {
     const std::string_view taken = word();
     const std::size_t colon = taken.find(':');
     if (colon == std::string_view::npos) {
-      throw wrong(quoted(taken) + " is no thread with its lines");
+      throw wrong(quoted(taken) + " is not THREAD:LINES");
     }
     const thread_lines one{in_base(taken.substr(0, colon), 10, taken),
                            in_base(taken.substr(colon + 1), 10, taken)};
     if (one.lines == 0 || one.lines > largest_count) {
-      throw wrong(quoted(taken) + " is no number of lines that can be");
+      throw wrong(quoted(taken) + " has an invalid number of lines");
     }
     if (!all.empty() && all.back().thread >= one.thread) {
-      throw wrong("threads do not ascend");
+      throw wrong("threads are not in ascending order");
     }
     all.push_back(one);
   } while (more_);
@@ -170,7 +166,7 @@ std::vector<thread_lines> record::users() {
 std::string_view record::one_of(std::initializer_list<std::string_view> words) {
   const std::string_view taken = word();
   if (std::ranges::find(words, taken) == words.end()) {
-    throw wrong(quoted(taken) + " in " + quoted(kind_) + " means nothing");
+    throw wrong(fmt::format("{} is invalid in {}", quoted(taken), quoted(kind_)));
   }
   return taken;
 }
@@ -198,7 +194,7 @@ std::string record::name() {
 
 std::string record::sentence() {
   if (!more_ || rest_.empty()) {
-    throw wrong(quoted(kind_) + " says nothing");
+    throw wrong(quoted(kind_) + " has no text");
   }
   more_ = false;
   return decoded(rest_);

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "symbols/names.hpp"
 
 namespace nodewise::traffic {
@@ -23,7 +25,6 @@ std::vector<source_line> lines_of(const counts& of, namer& names, phase judged) 
     to.name = std::move(name);
   }
   std::vector<source_line> all;
-  all.reserve(by_line.size());
   for (auto& [where, line] : by_line) {
     all.push_back(std::move(line));
   }
@@ -42,7 +43,7 @@ std::string name_of(const shared_line& line, const counts& of, namer& names) {
     return names.data(line.pid, line.address);
   }
   const std::string label = names.object(site_of(*found)).label;
-  return line.address > found->start ? label + "+" + std::to_string(line.address - found->start)
+  return line.address > found->start ? fmt::format("{}+{}", label, line.address - found->start)
                                      : label;
 }
 
@@ -52,14 +53,10 @@ bool named_site::answers_to(std::string_view asked) const {
   if (asked.empty() || what.kind == object_kind::other) {
     return false;
   }
-  if (asked == name.label) {
-    return true;
-  }
-  if (name.file.empty()) {
-    return false;
-  }
-  return symbols::path_ends_in(name.file, asked) ||
-         symbols::path_ends_in(name.file + ":" + std::to_string(name.line), asked);
+  return asked == name.label ||
+         (!name.file.empty() &&
+          (symbols::path_ends_in(name.file, asked) ||
+           symbols::path_ends_in(fmt::format("{}:{}", name.file, name.line), asked)));
 }
 
 summary summarise(counts of) {

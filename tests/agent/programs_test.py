@@ -103,7 +103,7 @@ class Degraded(unittest.TestCase):
 
     def test_a_node_that_is_not_there(self):
         done = run([PROGRAMS / "malloc_family"], "v3;threshold=1048576;owners=1023;default=blocked")
-        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: (\d+) of \1 large objects not placed: mbind answered "
+        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: (\d+) of \1 large objects not placed: mbind failed: "
                                r"EINVAL \(.*\); .*")
         done = run([PROGRAMS / "malloc_family"], "v3;threshold=1048576;owners=1023;default=blocked;quiet")
         self.assertEqual((done.stdout, done.stderr), (b"ok\n", b""))
@@ -112,11 +112,11 @@ class Degraded(unittest.TestCase):
         settings = f"v3;threshold=1048576;group=256;owners={owners()};default=blocked"
         done = run([DENY, "mbind", "EPERM", "--", "env", f"LD_PRELOAD={AGENT}", f"NODEWISE_AGENT={settings}",
                     PROGRAMS / "malloc_family"])
-        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: .* mbind answered EPERM .*")
+        self.expect_line(done, r"nodewise: malloc_family\[\d+\]: .* mbind failed: EPERM .*")
 
     def test_a_program_with_its_own_malloc(self):
         done = run([PROGRAMS / "own_malloc"], "v3;threshold=1048576;owners=0;default=blocked")
-        self.expect_line(done, r"nodewise: nothing is placed: own_malloc brings its own malloc")
+        self.expect_line(done, r"nodewise: nothing is placed: own_malloc overrides malloc")
 
     def test_a_report_that_cannot_be_written_harms_nobody(self):
         for report in ("/dev/full", "/nonexistent/report", "/"):

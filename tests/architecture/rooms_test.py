@@ -8,11 +8,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Who may include whom; a room may always include itself. `arithmetic` is the freestanding header
-# that library and agent share, `raw` the door to the kernel without a C++ runtime, `protocol` what
+# that library and agent share, `kind` the kinds of placement, `raw` the door to the kernel without a C++ runtime, `protocol` what
 # the agent writes and the launcher reads, `marker` what programs tell the lab's counter: leaves, all
-# four. The counter itself is under another licence and shares nothing.
+# five. The counter itself is under another licence and shares nothing.
 MAY_INCLUDE = {
     "arithmetic": set(),
+    "kind": set(),
     "raw": set(),
     "protocol": set(),
     "marker": set(),
@@ -26,28 +27,29 @@ MAY_INCLUDE = {
     "parallel": {"base", "sys", "topology", "place", "bind", "arithmetic"},
     "c": {"base", "topology", "place", "bind"},
     "spec": {"base", "sys", "topology"},
-    "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "arithmetic", "protocol",
-               "marker"},
+    "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "placement", "kind",
+               "protocol", "marker"},
     "doctor": {"base", "sys", "topology", "bind"},
     "report": {"base"},
-    "sweep": {"sys"},
+    "page_cache": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
     "profile": {"base", "topology", "symbols"},
-    "plan": {"base", "arithmetic", "topology", "bind"},
+    "placement": {"base", "arithmetic", "kind"},
+    "plan": {"base", "topology", "bind", "placement"},
     "observe": {"base", "sys", "raw", "topology", "symbols", "profile", "protocol"},
     "attribution": {"base", "topology", "symbols", "observe", "launch", "traffic", "profile", "sys",
                     "protocol"},
-    "advise": {"arithmetic", "base", "topology", "bind", "model", "profile", "plan"},
+    "advise": {"arithmetic", "base", "topology", "bind", "model", "profile", "plan", "placement", "kind"},
     "traffic": {"base", "symbols"},
-    "agent": {"raw", "arithmetic", "protocol", "marker"},
+    "agent": {"raw", "arithmetic", "kind", "protocol", "marker"},
     "the umbrella": {"parallel"},  # for programs
     "lab": {"marker"},
     "examples": {"marker", "parallel", "c", "the umbrella"},
     "published": {"marker", "examples"},
     "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
-            "symbols", "observe", "traffic", "model", "profile", "plan", "attribution", "advise", "sweep",
-            "measure"},
+            "symbols", "observe", "traffic", "model", "profile", "plan", "attribution", "advise",
+            "page_cache", "measure", "placement", "kind"},
 }
 
 # The umbrella includes all public headers and belongs to no room.
@@ -86,6 +88,8 @@ def room_of(path):
         return "counter"
     if parts[:2] == ("include", "nodewise"):
         return PUBLIC[parts[2]]
+    if path == "src/placement/kind.hpp":
+        return "kind"
     if path == "src/sys/raw.hpp":
         return "raw"
     if path == "agent/protocol.h":

@@ -86,6 +86,9 @@ class Completion(CommandTest):
         self.assertEqual(proposed("measure", "--only", "bandwidth,lat"), ["bandwidth,latency"])
         self.assertEqual(proposed("measure", "-t", "upd"), ["update"])
         self.assertIn("S0:", proposed("measure", "-w", "S"))
+        self.assertEqual(proposed("drop"), ["drop-cache"])
+        self.assertEqual(proposed("drop-cache", "--by", "p"), ["pressure"])
+        self.assertEqual(proposed("sweep", "--by", "p"), ["pressure"], "an alias")
 
     def test_zsh_takes_the_script(self):
         script = self.script("zsh")
@@ -112,8 +115,10 @@ class Completion(CommandTest):
             "bindkey '^I' expand-or-complete\nbindkey '^X' shown\nprint ready > ~/ready\n")
         lines = {"run --on lab:cx": "run --on lab:cxl ", "run --on=lab:cx": "run --on=lab:cxl ",
                  "topo -i lab:memoryl": "topo -i lab:memoryless0", "run --memory block": "run --memory blocked",
-                 "measure --only lat": "measure --only latency", "measure --only bandwidth,lat": "measure --only bandwidth,latency",
-                 "measure -t schoe": "measure -t schoenauer", "run --bind clo": "run --bind close "}
+                 "measure --only lat": "measure --only latency",
+                 "measure --only bandwidth,lat": "measure --only bandwidth,latency",
+                 "measure -t schoe": "measure -t schoenauer", "bench -t schoe": "bench -t schoenauer",
+                 "run --bind clo": "run --bind close "}
         shown = self.folder / "shown"
         main, other = pty.openpty()
         self.addCleanup(os.close, main)
@@ -150,6 +155,8 @@ class Completion(CommandTest):
         self.assertEqual(proposed("nodewise measure --only bandwidth,lat"), ["bandwidth,latency"])
         self.assertEqual(proposed("nodewise measure -t upd"), ["update"])
         self.assertIn("S0:", proposed("nodewise measure -w S"))
+        self.assertEqual(proposed("nodewise drop"), ["drop-cache"])
+        self.assertEqual(proposed("nodewise sweep --by p"), ["pressure"])
 
     def test_another_shell_is_refused(self):
         self.assertIn("bash, zsh or fish", self.expect(2, "internal", "completion", "csh").stderr)

@@ -73,9 +73,9 @@ class Doctor(CommandTest):
                 json.dumps({"schema": "nodewise/measurement/1", "nodewise": "0", "machine": there, "settings": {}})
             )
             for file, why in (
-                (broken, f"what was measured, in {broken}: "),
-                (other, f"{other} is left aside: it is of a machine with nodes 0-15"),
-                (missing, f"NODEWISE_MEASURED names {missing}, and there is no such file"),
+                (broken, f"the measurement {broken}: "),
+                (other, f"{other} is not used: it describes a machine with nodes 0-15"),
+                (missing, f"NODEWISE_MEASURED names {missing}, which does not exist"),
             ):
                 with self.subTest(file):
                     result = json.loads(nodewise("doctor", "--json", env={"NODEWISE_MEASURED": file}).stdout)
@@ -158,7 +158,7 @@ class Elsewhere(CommandTest):
         self.assertIn("which has no memory", state["memory_of_processors"]["found"])
         self.assertEqual(state["distances"]["verdict"], "good")
         for section in ("calls", "environment", "lab"):
-            self.assertTrue(all("a file does not say" in finding["found"] for finding in result[section]), section)
+            self.assertTrue(all("not recorded in the file" in finding["found"] for finding in result[section]), section)
         # What is bad on a file's machine is a warning of it: --strict counts it.
         self.expect(1, "doctor", "--quiet", "--strict", "-i", "lab:memoryless0")
 
@@ -220,7 +220,7 @@ class Denied(CommandTest):
         self.assertEqual(by_name(result["findings"])["seccomp"]["found"][0], "2")
         calls = by_name(result["calls"])
         for name in ("mbind", "move_pages (move)", "perf_event_open"):
-            self.assertIn("a seccomp filter is in force", calls[name]["cure"])
+            self.assertIn("a seccomp filter is active", calls[name]["cure"])
         level = by_name(result["findings"])["perf_event_paranoid"]["found"]
         if int(level.split(":")[0]) <= 2:
             self.assertNotIn("sysctl", calls["perf_event_open"]["cure"], "which would not help")

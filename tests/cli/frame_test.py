@@ -8,7 +8,7 @@ import unittest
 
 from command import BUILD, PATIENCE, CommandTest, nodewise
 
-VERBS = ("topo", "run", "measure", "sweep", "profile", "pages", "model", "doctor", "lab", "help")
+VERBS = ("topo", "run", "measure", "drop-cache", "profile", "pages", "model", "doctor", "lab", "help")
 
 
 class Help(CommandTest):
@@ -71,7 +71,7 @@ class Errors(CommandTest):
         self.assertIn("/no/such.json", self.refused("topo", "--input", "/no/such.json", code=3))
 
     def test_an_output_name_is_checked(self):
-        self.assertIn("%q means nothing", self.refused("doctor", "-o", "%q.json"))
+        self.assertIn("%q is unknown", self.refused("doctor", "-o", "%q.json"))
         self.assertIn("MPI rank", self.refused("doctor", "-o", "%r.json"))
         self.assertIn("ENOENT", self.refused("doctor", "-o", "/no/such/folder/x.json", code=4))
 

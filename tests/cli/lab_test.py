@@ -46,7 +46,7 @@ class Lab(CommandTest):
             self.assertIn("lab:4x2", message)
 
     def test_misuse(self):
-        self.assertIn("only lab:MACHINE", self.expect(2, "topo", "--on", "4x2").stderr)
+        self.assertIn("it takes lab:MACHINE", self.expect(2, "topo", "--on", "4x2").stderr)
         self.assertIn("whole number", self.expect(2, "topo", "--on", "lab:4x2", "--on-timeout", "soon").stderr)
         self.assertIn("machine is missing", self.expect(2, "lab", "describe").stderr)
         self.assertIn("working directory", self.expect(2, "topo", "--on", "lab:4x2", "-o", "/no/such/x.json").stderr)

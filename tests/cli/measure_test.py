@@ -67,14 +67,14 @@ class Measure(CommandTest):
         out = self.folder / "out.json"
         done = self.expect(0, "measure", *MATRICES, *BRIEF, "--pages", "auto", "-o", str(out), env=self.env)
         if len(ALLOWED) < os.cpu_count():
-            self.assertIn("Not kept: only processors", done.stdout)
+            self.assertIn("Not saved: only processors", done.stdout)
             return
-        if "all that memory has to give" in done.stdout:
-            self.assertIn("Not kept: buffers of", done.stdout)
+        if "all the memory that is available" in done.stdout:
+            self.assertIn("Not saved: buffers of", done.stdout)
             self.assertFalse(self.kept.exists())
             self.skipTest("other programs leave too little memory for buffers larger than the caches")
         [kept] = self.kept.iterdir()
-        self.assertIn(f"Kept in {kept}", done.stdout)
+        self.assertIn(f"Saved in {kept}", done.stdout)
         self.assertEqual(kept.read_text(), out.read_text())
         drawn = self.expect(0, "topo", env=self.env).stdout
         self.assertIn("bandwidth (GB/s)", drawn)
@@ -82,17 +82,17 @@ class Measure(CommandTest):
 
     def test_what_is_not_whole_or_not_wanted_is_not_kept(self):
         for options in (("--only", "transfer"), ("-t", "load"), ("--no-keep",)):
-            self.assertNotIn("ept", self.expect(0, "measure", *BRIEF, *SMALL, *options, env=self.env).stdout)
+            self.assertNotIn("aved", self.expect(0, "measure", *BRIEF, *SMALL, *options, env=self.env).stdout)
         self.assertFalse(self.kept.exists())
         for missing, other in (("latency", "bandwidth"), ("bandwidth", "latency")):
-            self.assert_not_kept(f"Not kept: it has no {missing}.", "--only", other, *SMALL)
+            self.assert_not_kept(f"Not saved: it has no {missing}.", "--only", other, *SMALL)
 
     def test_figures_that_are_unavailable_or_of_something_else_leave_the_kept_ones(self):
-        self.assert_not_kept("Not kept: --size 4M is not what others compute with; -o FILE", *MATRICES, *SMALL)
-        self.assert_not_kept("Not kept: --pages base is not what others", *MATRICES, "--pages", "base")
+        self.assert_not_kept("Not saved: --size 4M is not the standard; write it with -o FILE", *MATRICES, *SMALL)
+        self.assert_not_kept("Not saved: --pages base is not the standard", *MATRICES, "--pages", "base")
         one = min(ALLOWED)
         if os.cpu_count() > 1:
-            only = f"Not kept: only processors {one} of "
+            only = f"Not saved: only processors {one} of "
             self.assert_not_kept(only, *MATRICES, before=["taskset", "-c", str(one)])
         if Path("/proc/sys/vm/nr_hugepages").read_text().strip() == "0":
             self.assert_not_kept(" -> node 0 is unavailable.", *MATRICES, "--pages", "2M")
@@ -137,7 +137,7 @@ class Measure(CommandTest):
             done = self.expect(0, "measure", "-t", "load", *BRIEF, *words, env=self.env)
             self.assertIn(said, done.stderr)
             self.assertEqual("threads" in done.stderr, bool(said))
-            self.assertIn("figures may be of the caches", done.stderr)
+            self.assertIn("figures may show the caches", done.stderr)
 
     def test_what_moves_is_named_by_why_it_does(self):
         for kernels, title in (("copy", "with write-allocate"), ("copy,strided_load", "in whole lines")):
@@ -169,21 +169,21 @@ class Measure(CommandTest):
         compared = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
         self.assertIn("1 figure with other buffers or threads", compared)
         self.assertIn("other buffers or threads", compared.splitlines()[1])
-        self.assertNotIn("Not the same", compared)
+        self.assertNotIn("Different things", compared)
         result["points"][0].update(bytes=result["points"][0]["bytes"] - 64, others=0.5, stolen=0)
         result["host"] = "elsewhere"
         other.write_text(json.dumps(result))
         compared = self.expect(0, "measure", "--compare", str(one), str(other)).stdout
-        self.assertIn("1 figure apart, but one of both was disturbed", compared)
-        self.assertRegex(compared, "Not the same was measured: .*; elsewhere, by")
+        self.assertIn("1 figure with a difference, but one of the two was disturbed", compared)
+        self.assertRegex(compared, "Different things were measured: .*; elsewhere, by")
         same = self.expect(0, "measure", "--compare", str(one), str(one)).stdout
-        self.assertEqual(same, f"{len(result['points'])} figures did not change: the intervals meet.\n")
+        self.assertEqual(same, f"{len(result['points'])} figures without a change: the intervals overlap.\n")
 
     def test_of_few_visits_no_change_is_told_nor_that_there_is_none(self):
         result = self.measured("--only", "bandwidth,latency,contention")
         many, figures = [10, 10.1, 10.2, 10.3, 10.4, 10.5], len(result["points"])
         old = self.write("old.json", result, many)
-        few = f"{figures} figures with too few visits to tell: --time gives more.\n"
+        few = f"{figures} figures with too few visits to compare: --time gives more.\n"
         apart = self.expect(0, "measure", "--compare", str(old), str(self.write("a.json", result, [5, 5.1]))).stdout
         self.assertRegex(apart, r"bandwidth +node 0 -> node 0 +10.2 GB/s +5.05 GB/s +0.49 +too few visits")
         self.assertIn(few, apart)
@@ -225,7 +225,7 @@ class Measure(CommandTest):
         own = next(each for each in result["points"] if each["experiment"] == "bandwidth" and each["from"] == each["to"])
         all_to = next(each for each in result["points"] if each["to"] == own["to"] and each["from"] == "any")
         all_to["threads"] = own["threads"] + 1  # as if there were processors of other nodes
-        for many, says in ((6, "so its memory is the limit"), (5, "too few visits to tell which is the limit")):
+        for many, says in ((6, "so its memory is the limit"), (5, "too few visits to find the limit")):
             file = self.write("m.json", result, [10] * many)
             all_to["samples"] = [5] * many
             file.write_text(json.dumps(result))
@@ -238,7 +238,7 @@ class Measure(CommandTest):
         some = [each for each in more["points"] if each["experiment"] == "bandwidth"]
         less = dict(more, points=some, planned=len(some))
         one, other = self.write("one.json", more, [10] * 6), self.write("other.json", less, [10] * 6)
-        alone = f"{len(more['points']) - len(some)} figures of one measurement only."
+        alone = f"{len(more['points']) - len(some)} figures in one measurement only."
         for files in ((one, other), (other, one)):
             self.assertIn(alone, self.expect(0, "measure", "--compare", *map(str, files)).stdout)
 
@@ -251,7 +251,7 @@ class Measure(CommandTest):
         out = self.folder / "out.json"
         done = self.expect(0, "measure", *MATRICES, *BRIEF, *SMALL, "--weights", "-o", str(out), env=self.env)
         self.assertTrue(all(line.startswith("echo ") for line in done.stdout.splitlines()), done.stdout)
-        for shown in ("Bandwidth, GB/s", "Latency, ns", "Not kept: --size 4M"):
+        for shown in ("Bandwidth, GB/s", "Latency, ns", "Not saved: --size 4M"):
             self.assertIn(shown, done.stderr)
         self.assertIsNone(conforms(json.loads(out.read_text()), "measurement-1"))
 
@@ -278,7 +278,7 @@ class Measure(CommandTest):
             (changed("stopped.json", lambda r: r.update(stopped=True)), 3, "was stopped"),
             (changed("lacks.json", lambda r: lose(r["points"][0], unavailable="EPERM", wrong=False)), 3, "EPERM"),
             (changed("wrong.json", lambda r: lose(r["points"][-1], unavailable="a[17]", wrong=True)), 1, "a[17]"),
-            (changed("other.json", add_a_node), 3, "of a machine with nodes"),
+            (changed("other.json", add_a_node), 3, "describes a machine with nodes"),
         ):
             with self.subTest(file):
                 done = self.expect(status, "measure", "--weights=apply", file)
@@ -324,9 +324,9 @@ class Measure(CommandTest):
 
     def test_nonsense_is_refused_before_anything_is_measured(self):
         for words, says in (
-            (("--only", "guessing"), "there are bandwidth, latency,"),
+            (("--only", "guessing"), "use one of bandwidth, latency,"),
             (("--only", "latencie"), "did you mean latency?"),
-            (("--size", "0"), "nothing to sweep over"),
+            (("--size", "0"), "buffers cannot be empty"),
             (("-t", "copy", "-w", "N:1MB:1-2:M0"), "no array 2: copy has 2"),
             (("-t", "lod"), "did you mean load?"),
             (("-t", "stream_avx512"), "write stream"),

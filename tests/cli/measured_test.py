@@ -73,10 +73,10 @@ class Topo(MeasuredTest):
         env = {"NODEWISE_MEASURED": "", "XDG_STATE_HOME": str(self.folder)}
         self.assertIn("measured in a test", self.expect(0, "topo", env=env).stdout)
 
-    def test_another_machines_is_left_aside(self):
+    def test_another_machines_is_not_used(self):
         other = with_figures(self.machine("-i", "16x2"))
         text = self.expect(0, "topo", env={"NODEWISE_MEASURED": self.write("m.json", other)}).stdout
-        self.assertIn("left aside", text)
+        self.assertIn("m.json is not used: ", text)
         self.assertNotIn("measured in a test", text)
 
     def test_a_broken_file_is_named_and_the_machine_drawn(self):
@@ -143,7 +143,7 @@ class Weighted(MeasuredTest):
     def test_without_a_measurement_the_program_is_not_started(self):
         other = self.write("m.json", with_figures(self.machine("-i", "16x2")))
         broken = self.write("broken.json", "{")
-        for file, answer in ((NOWHERE, "there is no such file"), (other, "left aside"), (broken, "no JSON")):
+        for file, answer in ((NOWHERE, "which does not exist"), (other, "m.json is not used: "), (broken, "not JSON")):
             with self.subTest(answer):
                 done = self.expect(3, "run", "--memory", "weighted:auto", "--", "echo", "started",
                                    env={"NODEWISE_MEASURED": file})

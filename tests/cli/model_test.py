@@ -138,7 +138,8 @@ class Loops(ModelTest):
         busy = {load["node"]: load["busy"] for load in result["predicted"]["loads"] if load["kind"] == "memory"}
         self.assertEqual(set(busy), {0, 1})  # a quarter of 512 MiB and the rest
         self.assertAlmostEqual(busy[0] / busy[1], 1 / 3)
-        self.assertIn("384 MiB that were meant for node 0 found no room", " ".join(result["predicted"]["remarks"]))
+        self.assertIn("384 MiB for node 0 are on the nearest nodes with room: it is full",
+                      " ".join(result["predicted"]["remarks"]))
         self.refused("-i", "2x2", "--kernel", "load", "--memory", "bind:0", "--free", "0=128MiB", code=3,
                      says="the nodes have room for 128 MiB", cure="--free")
 
@@ -233,13 +234,13 @@ class Errors(ModelTest):
             (["--kernel", "load", "--elements", "2^99"], "--elements 2^99", "2^26"),
             (["--kernel", "load", "--set", "bandwith=1"], "--set bandwith=1", "did you mean bandwidth?"),
             (["--kernel", "load", "--set", "latency:7=80"], "no node '7'", "0-1"),
-            (["--kernel", "load", "--set", "latency=-1"], "no number above 0", "latency:0:1=120"),
+            (["--kernel", "load", "--set", "latency=-1"], "not a number above 0", "latency:0:1=120"),
             (["--kernel", "load", "--set", "latency:0:1:1=9"], "too many colons", "latency:0:1=120"),
             (["--kernel", "load", "--set", "shared_efficiency=2"], "it is a share", "0.91"),
             (["--kernel", "load", "--set", "link_bandwidth=2"], "between two nodes", "link_bandwidth:0:1"),
             (["--kernel", "load", "--memory", "interlave"], "--memory interlave", "serial"),
             (["--kernel", "load", "--memory", "bind:7"], "no node 7", "0-1"),
-            (["--kernel", "load", "--memory", "weighted:0=0"], "all weights are 0", "above 0"),
+            (["--kernel", "load", "--memory", "weighted:0=0"], "all weights are 0", "weighted:0=3,1=1"),
             (["--kernel", "load", "-N", "5"], "--cpunodebind: node 5", "0-1"),
             (["--kernel", "load", "--bind", "none"], "--bind none", "--bind close"),
             (["--kernel", "load", "--schedule", "even,4"], "--schedule even,4", "even"),
@@ -251,7 +252,7 @@ class Errors(ModelTest):
             (["--kernel", "load", "--sweep", "cores=1"], "--sweep cores=1", "threads=1,2,4"),
             (["--kernel", "load", "--sweep", "threads=0"], "--sweep threads=0", "threads=1,2,4"),
             (["--kernel", "load", "--phase", "use"], "--phase with --kernel", "leave one"),
-            (["--kernel", "load", "a.json"], "two questions", "--kernel triad"),
+            (["--kernel", "load", "a.json"], "exclude each other", "--kernel triad"),
             ([], "nothing to predict", "--on-counts"),
             (["a.json", "b.json"], "one traffic file", "--on-counts"),
             (["a.json", "--threads", "2"], "--threads with a traffic file", "--kernel"),
@@ -269,7 +270,7 @@ class Errors(ModelTest):
 
     def test_a_machine_without_any_limit(self):
         self.refused("-i", "lab:cxl", "--kernel", "load", "--limit", "processors", "--set", "bandwidth=nan",
-                     says="no number")
+                     says="not a number")
 
 
 class Traffic(ModelTest, Counted):

@@ -320,7 +320,7 @@ class Errors(CommandTest):
         kernel = next((p.name for p in Path("/proc").iterdir() if p.name.isdigit()
                        and "kthreadd" in (p / "stat").read_text()), None)
         if kernel is not None:  # a container shows none
-            self.assertIn("thread of the kernel", self.expect(2, "pages", kernel).stderr)
+            self.assertIn("kernel thread", self.expect(2, "pages", kernel).stderr)
 
     def test_a_process_that_has_ended_and_is_not_yet_collected(self):
         with subprocess.Popen(["true"]) as process:

@@ -112,8 +112,8 @@ class Told(InputTest):
             for each in document["programs"][0]["objects"]:
                 each["uses"] = []
         text = self.expect(0, "profile", "--verbose", self.file(edited(without_uses))).stdout
-        self.assertEqual(text.count("because who uses memory was not observed"), 1)
-        self.assertRegex(text, r"because who uses memory was not observed: .*sparse matrix, .*few threads")
+        self.assertEqual(text.count("uses of memory were not observed"), 1)
+        self.assertRegex(text, r"unchecked +uses of memory were not observed: .*sparse matrix, .*few threads")
 
     def test_of_one_node_there_is_no_advice(self):
         def on_one_node(document):
@@ -123,7 +123,7 @@ class Told(InputTest):
         text = self.expect(0, "profile", self.file(edited(on_one_node))).stdout
         self.assertTrue(text.startswith("This machine has one node: nothing can be in the wrong place\n"), text)
         self.assertIn("solver.c:20", text)
-        self.assertNotIn("not judged", text)
+        self.assertNotIn("unchecked", text)
 
 
 class Compared(InputTest):
@@ -224,18 +224,18 @@ class Ranks(InputTest):
                     each["uses"] = [f"0+{PAGES} 3:{PAGES * 6400}"]
         plan = self.folder / "plan.json"
         done = self.expect(2, "profile", "--write-plan", str(plan), *self.ranks(2, other_users))
-        self.assertRegex(done.stderr, r"one plan cannot be for all ranks: rank 0 and rank 1 differ: solver\.c:2")
-        self.assertIn("make a plan of each rank's file by itself", done.stderr)
+        self.assertRegex(done.stderr, r"one plan does not fit all ranks: rank 0 and rank 1 differ: solver\.c:2")
+        self.assertIn("write a plan from each rank's file separately", done.stderr)
         self.assertFalse(plan.exists())
-        self.assertIn("for rank 0 alone, since ranks want different plans", done.stdout)
+        self.assertIn("for rank 0 alone, because ranks need different plans", done.stdout)
 
     def test_what_is_no_one_run_is_refused(self):
         a, b = self.ranks(2)
         done = self.expect(2, "profile", a, a)
-        self.assertIn("both are of rank 0 of a host", done.stderr)
+        self.assertIn("both are rank 0 of a host", done.stderr)
         elsewhere = self.file(edited(lambda d: d.update(machine=MACHINE | {"name": "other"})), "c.json")
         done = self.expect(2, "profile", a, b, elsewhere)
-        self.assertIn("they are of different machines: two and other", done.stderr)
+        self.assertIn("they are from different machines: two and other", done.stderr)
         self.assertEqual(done.stdout, "")
         less = MACHINE | {"nodes": MACHINE["nodes"][:1]}
         part = self.file(edited(lambda d: d.update(machine=less)), "d.json")
@@ -272,11 +272,11 @@ def broken():
     whole = json.dumps(profile())
     plan = {"schema": "nodewise/plan/1", "objects": []}
     return (
-        ("", "no JSON"),
-        (whole[:len(whole) // 2], "no JSON"),
-        (whole + "]", "no JSON"),
-        ("[]", "where an object is meant"),
-        ("\x00\xff", "no JSON"),
+        ("", "not JSON: "),
+        (whole[:len(whole) // 2], "not JSON: "),
+        (whole + "]", "not JSON: "),
+        ("[]", "a list instead of an object"),
+        ("\x00\xff", "not JSON: "),
         (json.dumps(plan), "another kind of file"),
         (json.dumps(profile(schema="nodewise/profile/9")), "a newer version"),
         (json.dumps(profile(page_bytes=-1)), "page_bytes"),

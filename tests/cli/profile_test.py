@@ -163,7 +163,7 @@ class Languages(ProfileTest):
 
     def test_a_program_with_its_own_malloc(self):
         document, done = self.profile(1, PROGRAMS.build("own_malloc.c"))
-        self.assertIn("brings its own malloc", done.stderr)
+        self.assertIn("overrides malloc", done.stderr)
         self.program(document, "own_malloc")
 
     def test_an_empty_program(self):

@@ -50,7 +50,7 @@ class Numactl(CommandTest):
     def test_all_leaves_the_callers_affinity(self):
         before = ["taskset", "-c", str(FIRST)]
         refused = self.expect(2, "run", "-C", str(OTHERS[0]), "--", "true", before=before)
-        self.assertIn("--all leaves the affinity", refused.stderr)
+        self.assertIn("--all drops the affinity", refused.stderr)
         show = ("-s", "-a", "-C", str(OTHERS[0]))
         self.assertIn(f"physcpubind: {OTHERS[0]} \n", self.expect(0, "run", *show, before=before).stdout)
         everything = self.expect(0, "run", "--all", "-s", before=before).stdout
@@ -88,7 +88,7 @@ class Threads(CommandTest):
     def test_a_static_program_is_told_that_only_openmp_is_pinned(self):
         static = shutil.which("busybox") or str(BUILD / "bin/nodewise")
         done = self.expect(0, "run", "--bind", "close", "--", static, "--help")
-        self.assertIn("threads of its own making are not", done.stderr)
+        self.assertIn("threads that it starts itself are not", done.stderr)
 
 
 class Conflicts(CommandTest):
@@ -97,7 +97,7 @@ class Conflicts(CommandTest):
         done = self.expect(0, "run", "--", "echo", "started", env=env)
         self.assertEqual(done.stdout, "started\n")
         self.assertEqual(done.stderr.count("nodewise: warning:"), 2, done.stderr)
-        self.assertIn("libomp follows KMP_AFFINITY alone", done.stderr)
+        self.assertIn("libomp follows KMP_AFFINITY only", done.stderr)
         strict = self.expect(125, "run", "--strict", "--", "echo", "started", env=env)
         self.assertEqual(strict.stdout, "")
         self.assertIn("hint:", strict.stderr)

@@ -146,7 +146,7 @@ class NotStarted(CommandTest):
 
     def test_in_path(self):
         done = self.expect(126, "run", "--", "plain", env={"PATH": str(self.folder)})
-        self.assertIn("what PATH has of this name may not be executed", done.stderr)
+        self.assertIn("the files of this name in PATH are not executable", done.stderr)
 
 
 class Leftovers(CommandTest):
@@ -313,9 +313,9 @@ class Honesty(CommandTest):
 
     def test_a_rule_that_fits_no_array(self):
         rule = ["--rule", "symbol=feild:local"]
-        self.assertIn("--rule symbol=feild:local: no array fits it", self.said(0, *rule, "--verify"))
-        self.assertIn("no array fits it", self.said(1, *rule, "--verify", "--strict"))
-        self.assertNotIn("no array fits", self.said(0, "--rule", "size>=8M:local", "--verify"))
+        self.assertIn("--rule symbol=feild:local: no array matches", self.said(0, *rule, "--verify"))
+        self.assertIn("no array matches", self.said(1, *rule, "--verify", "--strict"))
+        self.assertNotIn("no array matches", self.said(0, "--rule", "size>=8M:local", "--verify"))
 
     def test_a_team_of_another_size(self):
         team = ["--memory", "blocked", "--bind", "close", "--threads", "2", "--verify"]
@@ -323,7 +323,7 @@ class Honesty(CommandTest):
                    "t = [threading.Thread(target=len, args=(b,)) for _ in range(3)];"
                    "[x.start() for x in t]; [x.join() for x in t]"]
         told = self.said(0, *team, program=program)
-        self.assertRegex(told, r"ran with 3 threads, and was laid out for 2: give --threads 3")
+        self.assertRegex(told, r"ran with 3 threads, but its memory was laid out for 2: give --threads 3")
         self.said(1, *team, "--strict", program=program)
         self.assertIn("as asked", told)
         self.assertNotRegex(told, r"size +local")
@@ -401,7 +401,7 @@ class Report(CommandTest):
         self.expect(0, "run", *strict, *BIG)
         replaced = self.expect(1, "run", *strict, sys.executable, "-S", "-c",
                                "import os; b = bytearray(8 << 20); os.execlp('true', 'true')")
-        self.assertIn("became another program: what it had not freed is unknown", replaced.stderr)
+        self.assertIn("became another program: the memory that it had not freed is unknown", replaced.stderr)
         # Killed once it sleeps, and so has become `sleep`.
         kill = ('"$@" & until [ "$(cat /proc/$!/comm)" = sleep ] && grep -q "^State:.S" /proc/$!/status; do sleep 0.05; done; '
                 "sleep 0.5; kill -KILL $!; wait; true")
@@ -430,7 +430,7 @@ class Refused(CommandTest):
 
     def test_mbind(self):
         done = self.denied("mbind", "EPERM", "--memory", "blocked", "--", *BIG, code=0)
-        self.assertRegex(done.stderr, r"nodewise: \S+\[\d+\]: \d+ of \d+ large objects not placed: mbind answered EPERM")
+        self.assertRegex(done.stderr, r"nodewise: \S+\[\d+\]: \d+ of \d+ large objects not placed: mbind failed: EPERM")
         self.assertEqual(len(done.stderr.splitlines()), 1)
         done = self.denied("mbind", "EPERM", "--memory", "blocked", "--verify", "--", *BIG, code=0)
         self.assertIn("not placed: EPERM", done.stderr)
@@ -466,7 +466,7 @@ class WithoutAgent(CommandTest):
     def test_a_program_with_its_own_malloc(self):
         program = str(BUILD / "tests/agent/own_malloc")
         done = self.expect(0, "run", "--memory", "blocked", "--verify", "--", program)
-        self.assertIn("brings its own malloc", done.stderr)
+        self.assertIn("overrides malloc", done.stderr)
         self.expect(1, "run", "--memory", "blocked", "--strict", "--", program)
 
     def test_what_the_user_preloads_stays(self):

@@ -150,7 +150,7 @@ class Run(Counted):
             (whole.removesuffix("complete\n"), "cut off after 97 lines"),
             (whole[: len(whole) // 2], "cut off"),
             (self.text_of("refused"), "test failed: processor 3 was taken for one of node 0"),
-            (whole.replace("cell 1 0 use", "cell 1 0 abuse"), "'abuse' in 'cell' means nothing"),
+            (whole.replace("cell 1 0 use", "cell 1 0 abuse"), "'abuse' is invalid in 'cell'"),
         ):
             with self.subTest(said):
                 counts = self.given(text)
@@ -174,14 +174,14 @@ class Check(Counted):
 
     def test_passes_and_fails_by_use(self):
         done = self.check(0, "--min-local", "25%")
-        self.assertIn("passed: all traffic in use: 25.0 % local (at least 25.0 % asked)", done.stdout)
+        self.assertIn("passed: all traffic in use: 25.0 % local (at least 25.0 % required)", done.stdout)
         self.assertEqual(done.stderr, "")
         words = self.words()
         self.assertEqual(
             words[words.index("--") + 1 :], [self.command, "run", "--quiet", "--", "./a", "-x"]
         )
         failed = self.check(1, "--min-local", "0.95").stdout
-        self.assertIn("failed: all traffic in use: 25.0 % local (at least 95.0 % asked)", failed)
+        self.assertIn("failed: all traffic in use: 25.0 % local (at least 95.0 % required)", failed)
         self.assertIn("triad+0x11d2", failed)
         self.assertIn("triad+0x12c4", failed)
 
@@ -191,7 +191,7 @@ class Check(Counted):
         self.check(0, "--min-local", "1", "--object", "grid", counts="many-objects-2x2")
         self.check(1, "--min-local", "1", "--object", "grid", "--object=rows+0x1234", counts="many-objects-2x2")
         self.check(0, "--max-imbalance", "4")
-        self.assertIn("4.00 (at most 2.00 asked)", self.check(1, "--max-imbalance", "2").stdout)
+        self.assertIn("4.00 (at most 2.00 required)", self.check(1, "--max-imbalance", "2").stdout)
 
     def test_an_object_that_is_not_there_is_no_pass(self):
         done = self.check(2, "--min-local", "0", "--object", "nothing.c:3")
@@ -203,7 +203,7 @@ class Check(Counted):
 
     def test_a_program_that_fails_is_not_judged(self):
         done = self.check(9, "--min-local", "0", status=9)
-        self.assertIn("failed with status 9, and was not judged", done.stderr)
+        self.assertIn("failed with status 9 and was not checked", done.stderr)
         self.assertNotIn("passed", done.stdout)
         self.check(-signal.SIGKILL, "--min-local", "0", status=-signal.SIGKILL)
         self.assertEqual(self.check(125, "--min-local", "0", counts=self.given(""), status=125).stderr, "")
@@ -242,8 +242,8 @@ class Check(Counted):
             self.assertEqual(words[words.index("--") + 2 :], ["run", *options, "--quiet", "--", "./a", "-x"])
 
     def test_all_of_runs_placement_is_taken(self):
-        of_run = {option for group in ("Where it runs", "Where its memory lives") for option in self.options("run", group)}
-        of_lab = {option for group in ("Where it runs", "Where its memory lives") for option in self.options("lab", group)}
+        of_run = {option for group in ("Threads", "Memory") for option in self.options("run", group)}
+        of_lab = {option for group in ("Threads", "Memory") for option in self.options("lab", group)}
         self.assertEqual(of_run - of_lab, {"--all"})  # which is `cache remove --all` here
 
     def options(self, verb, group):
@@ -264,8 +264,8 @@ class Check(Counted):
 
     def test_misuse(self):
         for wrong in ("2", "x", "-1", "200%"):
-            self.assertIn("no share", self.check(2, f"--min-local={wrong}").stderr)
-        self.assertIn("nothing is to be checked", self.check(2).stderr)
+            self.assertIn("not a share", self.check(2, f"--min-local={wrong}").stderr)
+        self.assertIn("there is nothing to check", self.check(2).stderr)
         self.assertIn("--max-imbalance 0.5", self.check(2, "--max-imbalance", "0.5").stderr)
         self.assertIn("machine is missing", self.go(2, "lab", "check", "--min-local", "1", "--", "./a").stderr)
         self.assertIn("program is missing", self.go(2, "lab", "check", "--on=lab:4x2", "--min-local=1").stderr)
@@ -299,7 +299,7 @@ class ProfileEnded(Counted):
         for code, status in ((-signal.SIGINT, -signal.SIGINT), (124, 124)):
             with self.subTest(code):
                 said = self.profile(code, status, False)
-                self.assertEqual(said, "nodewise: warning: nothing was seen: it ended before there was a profile\n")
+                self.assertEqual(said, "nodewise: warning: the program ended before a profile was written\n")
                 self.assertEqual(self.profile(code, status, False, "--quiet"), "")
 
     def test_the_command_has_time_to_write_after_the_limit(self):

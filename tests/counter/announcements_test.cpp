@@ -13,7 +13,7 @@ constexpr int end = 0x11;
 
 std::string lost(unsigned count) {
   return std::to_string(count) +
-         " announcements%20of%20programs%20that%20were%20cut%20off%20or%20made%20no%20sense";
+         " announcements%20of%20programs%20that%20were%20cut%20off%20or%20invalid";
 }
 
 COUNTER_TEST(Announcements, OfTasksOnOneProcessorDoNotMix) {

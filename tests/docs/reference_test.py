@@ -61,9 +61,9 @@ class Generated(unittest.TestCase):
         self.assertEqual({name for name in made if made[name] != committed[name]}, {"id.md"})
 
     def test_a_function_without_a_docstring_is_named(self):
-        done = self.generate(self.changed("include/nodewise/error.hpp", "  /// What to do about it.\n", ""))
+        done = self.generate(self.changed("include/nodewise/error.hpp", "  /// Returns what to do about it.\n", ""))
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Ainclude/nodewise/error\.hpp:\d+: error::cure has no docstring\n\Z")
+        self.assertRegex(done.stderr, r"\Ainclude/nodewise/error\.hpp:\d+: error::hint has no docstring\n\Z")
 
 
 class Committed(unittest.TestCase):

@@ -6,8 +6,8 @@
 #include <nodewise/error.hpp>
 
 #include "fuzz/fuzz.hpp"
+#include "placement/scale.hpp"
 #include "plan/plan_json.hpp"
-#include "plan/scale.hpp"
 
 using namespace nodewise;
 
@@ -39,9 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   plans::append(written, read);
   fuzz::require(plans::plan_from_json({written, "the plan"}) == read);
   for (const plans::entry& each : read.objects) {
-    if (each.how == plans::layout::map && read.threads != 0) {
-      const auto scaled = plans::scaled_parts(each.parts, read.threads, 6);
-      fuzz::require(!plans::simplified(scaled, 1024).empty());
+    if (each.where.how == placements::kind::map && read.threads != 0) {
+      const auto scaled = placements::scaled_parts(each.where.owners, read.threads, 6);
+      fuzz::require(!placements::simplified(scaled, 1024).empty());
     }
   }
   return 0;

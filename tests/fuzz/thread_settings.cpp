@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                {"KMP_AFFINITY", std::string(text)},
                                {"OMP_NUM_THREADS", std::string(text)}};
   for (const bind::conflict& each : bind::find_conflicts(said, {cpu_id{0}, cpu_id{1}})) {
-    fuzz::require(!each.said.empty() && !each.outcome.empty() && !each.cure.empty());
+    fuzz::require(!each.said.empty() && !each.outcome.empty() && !each.hint.empty());
   }
   return 0;
 }

@@ -36,16 +36,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     traffic::totals(all, when).where.total());
       fuzz::require(traffic::imbalance(traffic::memory_loads(all, when)).value_or(1) >= 1);
     }
-    std::uint64_t of_pages = 0;
     for (const traffic::user_run& run : all.page_users) {
-      for (const traffic::thread_lines& one : run.by) {
-        of_pages += one.lines;
+      fuzz::require(run.count != 0 && !run.by.empty() && run.by.front().lines != 0);
+      for (std::size_t i = 1; i < run.by.size(); ++i) {
+        fuzz::require(run.by[i - 1].thread < run.by[i].thread && run.by[i].lines != 0);
       }
     }
-    for (const traffic::thread_flow& flow : traffic::thread_flows(all)) {
-      of_pages -= flow.lines;
-    }
-    fuzz::require(of_pages == 0);
     for (const traffic::site& site : traffic::sites_of(all)) {
       fuzz::require(site.where(traffic::phase::use).share().value_or(0) <= 1);
     }

@@ -106,7 +106,7 @@ class Maps(LabTest):
         self.assertLess(each.extents, 65530 // 4)
         self.assertGreater(each.extents, 1000)
         self.assertEqual((each.on_owner, each.resident), (each.pages, each.pages))
-        self.assertIn("1 of 2 large objects in larger granules or parts than asked", self.said)
+        self.assertIn("1 of 2 large objects in larger granules or parts than requested", self.said)
 
 
 if __name__ == "__main__":

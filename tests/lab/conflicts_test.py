@@ -15,7 +15,7 @@ FREE = "0-7 0-7 0-7 0-7"
 CASES = [
     # variables, libgomp, libomp, the warning
     ("OMP_PLACES='{7},{6},{5},{4}' OMP_PROC_BIND=false", FREE, FREE, "no thread is bound"),
-    ("OMP_PLACES='{7},{6},{5},{4}' KMP_AFFINITY=scatter", "7 6 5 4", "0 2 4 6", "libomp follows KMP_AFFINITY alone"),
+    ("OMP_PLACES='{7},{6},{5},{4}' KMP_AFFINITY=scatter", "7 6 5 4", "0 2 4 6", "libomp follows KMP_AFFINITY only"),
     ("OMP_PLACES='{7},{6},{5},{4}' KMP_AFFINITY=noverbose", "7 6 5 4", "7 6 5 4", ""),
     ("OMP_PROC_BIND=close KMP_AFFINITY=none", "0 1 2 3", FREE, "libgomp follows OMP_PROC_BIND"),
     ("GOMP_CPU_AFFINITY='3 2 1 0' OMP_PLACES='{7},{6},{5},{4}'", "7 6 5 4", "3 2 1 0",
@@ -23,15 +23,15 @@ CASES = [
     ("GOMP_CPU_AFFINITY='3 2 1 0' OMP_PROC_BIND=false", FREE, "3 2 1 0", "libgomp binds no thread"),
     ("GOMP_CPU_AFFINITY='3 2 1 0' OMP_PROC_BIND=close", "3 2 1 0", "3 2 1 0", ""),
     ("GOMP_CPU_AFFINITY='3 2 1 0' KMP_AFFINITY=scatter", "3 2 1 0", "0 2 4 6",
-     "libomp follows KMP_AFFINITY, libgomp reads GOMP_CPU_AFFINITY"),
+     "libomp follows KMP_AFFINITY, libgomp follows GOMP_CPU_AFFINITY"),
     ("KMP_HW_SUBSET=1s,1c OMP_PLACES='{0},{1},{2},{3}'", "0 1 2 3", "0 0 0 0", "drops places outside the subset"),
-    ("OMP_THREAD_LIMIT=2", "0-7 0-7", "0-7 0-7", "start 2"),
+    ("OMP_THREAD_LIMIT=2", "0-7 0-7", "0-7 0-7", "start 2 threads"),
 ]
 # The same within an affinity of the first four processors.
 NARROW = [
     ("OMP_PLACES='{0},{1},{4},{5}' OMP_PROC_BIND=close", "0 0 1 1", "0 0 1 1", "drop the processors that are not allowed"),
     ("OMP_PLACES='{4},{5},{6},{7}'", "0-3 0-3 0-3 0-3", "0-3 0-3 0-3 0-3", "ignore the whole list"),
-    ("GOMP_CPU_AFFINITY=2-5", "2 3 4 5", "2 3 2 3", "libgomp pins threads outside of it"),
+    ("GOMP_CPU_AFFINITY=2-5", "2 3 4 5", "2 3 2 3", "libgomp pins threads outside this affinity"),
     ("KMP_AFFINITY='explicit,proclist=[2-5]'", "0-3 0-3 0-3 0-3", "2 3 2 3", "libomp drops the processors"),
     ("KMP_AFFINITY='proclist=[4,{5,6}]'", "0-3 0-3 0-3 0-3", "0-3 0-3 0-3 0-3", "libomp ignores the whole list"),
     ("OMP_PROC_BIND=true OMP_NUM_THREADS=8", "0 0 1 1 2 2 3 3", "0 0 1 1 2 2 3 3", "threads take turns on 4 processors"),

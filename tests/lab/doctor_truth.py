@@ -161,7 +161,7 @@ class Truth:
         elif section == "lab":
             self.test.assertTrue(os.access(found, os.X_OK))
         elif name.startswith("CAP_"):
-            self.test.assertEqual(found.startswith("has it"), self.can(name))
+            self.test.assertEqual(found.startswith("present: "), self.can(name))
         elif node:
             getattr(self, method)(int(node[1]), found, finding)
         else:
@@ -225,7 +225,7 @@ class Truth:
     def perf_event_paranoid(self, found, finding):
         self.starts_with_file(found, "/proc/sys/kernel/perf_event_paranoid")
         free = self.can("CAP_PERFMON", "CAP_SYS_ADMIN")
-        self.test.assertEqual("does not bind this process" in found, free)
+        self.test.assertEqual("does not apply to this process" in found, free)
         if finding["verdict"] == "warning":
             self.test.assertIn("every counter needs CAP_PERFMON", found)
             self.test.assertNotEqual(self.probe["perf_event_open"], 0, "refused, then")
@@ -236,7 +236,7 @@ class Truth:
         self.test.assertEqual(number_set(said[2]) if said[2] else mine, there)
         if "by the control group" in found:
             self.test.assertEqual(mine, number_set(self.was.text(group)) & there)
-        if "by this process' affinity" in found:
+        if "by this process's affinity" in found:
             self.test.assertLess(mine, number_set(self.was.text(group)) & there)
 
     def cpus_allowed_list(self, found, _):
@@ -254,7 +254,7 @@ class Truth:
     def nodes_online(self, found, _):
         self.test.assertEqual(number_set(found.split(":")[0]), self.online)
         self.test.assertEqual("nothing to place here" in found, len(self.usable) == 1)
-        alone = re.search(r"memory of node (\d+) alone", found)
+        alone = re.search(r"memory of node (\d+) only", found)
         self.test.assertEqual(bool(alone), len(self.usable) == 1 and len(self.online) > 1)
         if alone:
             self.test.assertEqual({int(alone[1])}, self.usable)
@@ -283,7 +283,7 @@ class Truth:
         self.test.assertEqual(total, int(before[0]))
         self.between(free, before[1], after[1], 8)
         self.between(cached, before[2], after[2], 8)
-        self.test.assertEqual("not for this process" in found, node not in self.usable)
+        self.test.assertEqual("not available to this process" in found, node not in self.usable)
         (_, _, _, cache, low) = map(min, before, after)
         beyond = re.search(r"touched beyond (\d+) MiB (.*)", found)
         self.test.assertEqual(bool(beyond), finding["verdict"] == "warning")
@@ -293,7 +293,7 @@ class Truth:
         elif beyond:
             self.test.assertGreater(cache + 8, int(beyond[1]))
             self.between(int(beyond[1]), before[1] - low, after[1] - low, 8)
-            self.test.assertIn(f"nodewise sweep --nodes {node}", finding["cure"])
+            self.test.assertIn(f"nodewise drop-cache --nodes {node}", finding["cure"])
         if beyond:
             self.test.assertEqual(beyond[2].startswith("comes from other nodes"), len(self.usable) > 1)
 
@@ -320,7 +320,7 @@ class Truth:
         if self.was.status("Uid").split()[0] == "0":
             self.test.assertEqual(found, "unavailable: costs are not measured")
         else:  # HOME is root's still: nobody knows what is in there
-            self.test.assertRegex(found, r"^unavailable: what was measured, in /root/.*EACCES")
+            self.test.assertRegex(found, r"^unavailable: the measurement /root/.*EACCES")
 
     def memory_of_processors(self, found, _):
         lists = self.was.glob("/sys/devices/system/node/node*/cpulist")
@@ -331,4 +331,4 @@ class Truth:
         self.test.assertEqual("has no memory" in found, bool(without) and not without & self.has_memory)
 
     def variables(self, found, _):
-        self.test.assertEqual(found, "none says where threads or memory go")
+        self.test.assertEqual(found, "no variable places threads or memory")

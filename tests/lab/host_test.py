@@ -54,8 +54,11 @@ class Missing(lab.LabTest):
     def test_no_qemu(self):
         result = lab.run("true", env={**os.environ, "PATH": self.programs()})
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"nodewise: lab: asked for qemu-system-x86_64", result.stderr)
-        self.assertIn(b"cure: sudo apt-get install qemu-system-x86\n", result.stderr)
+        self.assertEqual(
+            result.stderr,
+            b"nodewise: lab: cannot find qemu-system-x86_64, which emulates the machine: it is not in PATH\n"
+            b"    hint: install QEMU: sudo apt-get install qemu-system-x86\n",
+        )
 
     def test_no_kernel(self):
         environment = {
@@ -65,18 +68,21 @@ class Missing(lab.LabTest):
         }
         result = lab.run("true", env=environment)
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"asked for apt-cache", result.stderr)
+        self.assertIn(
+            b"cannot find apt-cache, which gets a kernel from the distribution: it is not in PATH\n    hint: ",
+            result.stderr,
+        )
 
     def test_no_such_kernel_package(self):
         result = lab.run("true", env={**os.environ, "NODEWISE_KERNEL_DEB": "/no/such.deb"})
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"/no/such.deb", result.stderr)
+        self.assertIn(b"cannot read the kernel package /no/such.deb (NODEWISE_KERNEL_DEB): ", result.stderr)
 
     def test_no_machine_file(self):
         result = lab.run("true", machine=Path("/no/machine.json"))
         self.assertEqual(result.returncode, 125)
         self.assertIn(
-            b"asked for the machine file /no/machine.json; system answered No such file",
+            b"cannot read the machine file /no/machine.json: No such file or directory\n    hint: ",
             result.stderr,
         )
 
@@ -84,14 +90,15 @@ class Missing(lab.LabTest):
         result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": "/bin/true"})
         self.assertEqual(result.returncode, 125)
         self.assertIn(
-            b"asked to boot the virtual machine; system answered QEMU ended", result.stderr
+            b"cannot boot the virtual machine: QEMU ended", result.stderr
         )
         self.assertIn(b"Kernel panic", result.stderr)
+        self.assertRegex(result.stderr, rb"\n    hint: run it again with --verbose.*\n\Z")
 
     def test_no_guest_init(self):
         result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": "/no/init"})
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"/no/init", result.stderr)
+        self.assertIn(b"cannot read the guest's init /no/init: No such file or directory\n    hint: ", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""The guest is the machine file: nodes, processors, distances, memory, costs.
+"""The guest matches the machine file: nodes, processors, distances, memory, costs.
 
 With --all: every shipped machine, which takes minutes. Without: one of each kind.
 """
@@ -29,7 +29,7 @@ class Shipped(lab.LabTest):
                     command, capture_output=True, text=True, stdin=subprocess.DEVNULL
                 )
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-                self.assertIn(f"{name}: the guest is the machine file", result.stdout)
+                self.assertIn(f"{name}: the guest matches the machine file", result.stdout)
 
     def test_names_titles_and_sources(self):
         for path in lab.MACHINES.glob("*.json"):

@@ -242,7 +242,7 @@ class Kept(MeasureTest):
         kept.write_text("the host's")
         self.measure("2x1", "--only", MATRICES, size=MIB, env={"NODEWISE_MEASURED": str(kept)})
         self.assertEqual(kept.read_text(), "the host's")
-        self.assertIn("Not kept: the virtual machine 2x1", self.done.stdout)
+        self.assertIn("Not saved: the virtual machine 2x1", self.done.stdout)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Parts of the runner that need no virtual machine."""
 
 import ast
+import contextlib
 import errno
 import gzip
 import io
@@ -119,7 +120,7 @@ class Board(unittest.TestCase):
 
 
 class Unwritable(unittest.TestCase):
-    """One line that names the variable to set, whichever folder cannot be written."""
+    """An error and a hint that names the variable to set, whichever folder cannot be written."""
 
     PLACES = (
         {"HOME": "/dev/null"},
@@ -145,13 +146,13 @@ class Unwritable(unittest.TestCase):
                 for verb in self.VERBS if not kernel else self.VERBS[:2]:
                     with self.subTest(place=place, kernel=kernel, verb=verb):
                         said = self.refused(place | kernel, *verb)
-                        self.assertRegex(said, r"\Anodewise: lab: asked .*; system answered .*; cure: .*export NODEWISE_CACHE=DIR.*\n\Z")
+                        self.assertRegex(said, r"\Anodewise: lab: cannot .*: .*\n    hint: .*export NODEWISE_CACHE=DIR.*\n\Z")
 
     def test_a_file_in_place_of_a_folder_of_the_cache(self):
         folder = Path(self.enterContext(lab.tempfile.TemporaryDirectory()))
         (folder / "locks").write_text("")
         said = self.refused({"NODEWISE_CACHE": str(folder)} | self.KERNELS[1], *self.VERBS[0])
-        self.assertRegex(said, r"\Anodewise: lab: asked .*; cure: .*export NODEWISE_CACHE=DIR.*\n\Z")
+        self.assertRegex(said, r"\Anodewise: lab: cannot .*: .*\n    hint: .*export NODEWISE_CACHE=DIR.*\n\Z")
 
     def test_temporary_files(self):
         none = FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
@@ -301,6 +302,18 @@ class Messages(unittest.TestCase):
         self.assertEqual(printable("\x1b[2J\x07\x7f\x9b\r\u202e\udc9b"),
                          r"\x1b[2J\x07\x7f\xc2\x9b\r\xe2\x80\xae\x9b".replace(r"\r", r"\x0d"))
 
+    def test_an_error_has_its_hint_in_a_second_line(self):
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            Reporter().error(LabError("cannot read the file X", "No such file", "check it with: ls -l X"))
+        self.assertEqual(
+            told.getvalue(), "nodewise: lab: cannot read the file X: No such file\n    hint: check it with: ls -l X\n"
+        )
+
+    def test_an_error_of_the_guest_keeps_its_three_parts_and_its_status(self):
+        error = vm.failure_of_guest(b"\x7f\0\0\0cannot run 'x'\0No such file\0check PATH\0")
+        self.assertEqual((error.status, str(error)), (127, "cannot run 'x': No such file\n    hint: check PATH"))
+
     def test_the_runner_prints_none(self):
         done = subprocess.run(lab.runner("run", "--machine", "/no/\x1b[2J.json", "--", "true"), capture_output=True)
         self.assertIn(rb"/no/\x1b[2J.json", done.stderr)
@@ -425,7 +438,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(self.relay(ended).run(b""), 3)
 
     def test_time_is_up_where_no_end_has_come(self):
-        with self.assertRaisesRegex(LabError, "not finished when its time was up"):
+        with self.assertRaisesRegex(LabError, "cannot run the command to its end: the time limit was reached"):
             self.relay().run(b"")
 
 

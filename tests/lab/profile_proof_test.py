@@ -68,7 +68,7 @@ class Proof(lab.LabTest):
         script = f'read word || exit 9; exec {PROGRAM} 16 3'
         advice = self.advice(command=("sh", "-c", script), stdin=None, input="once\n")
         problem = advice["proof"]["tried"][0]["problem"]
-        self.assertEqual(problem, "with the plan the program ended with exit code 9 instead of 0")
+        self.assertEqual(problem, "with the plan, the program ended with exit code 9 instead of 0")
         self.assertEqual(advice["proof"]["best"], "plan")
 
     def test_its_end_is_the_programs(self) -> None:

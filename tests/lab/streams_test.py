@@ -141,7 +141,7 @@ class Terminal(lab.LabTest):
     def test_no_terminal_is_an_error(self):
         result = lab.run("true", options=("--tty",))
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"asked for a terminal", result.stderr)
+        self.assertIn(b"cannot start a terminal (--tty): stdin is not a terminal\n    hint: ", result.stderr)
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ class WhatIsMissing(TrafficTest):
     def test_a_program_that_is_killed_is_said_to_be(self) -> None:
         done = self.run_counted(FOUR, "sh", "-c", "kill -SEGV $$")
         self.assertEqual(done.returncode, -signal.SIGSEGV)
-        self.assertIn("killed: counted up to there", done.stderr.splitlines()[0])
+        self.assertIn("killed: counted until then", done.stderr.splitlines()[0])
 
     def test_a_program_whose_time_is_up_is_counted_up_to_there(self) -> None:
         for seconds in (4, 16, 64, 256):  # the start of the machine takes its part
@@ -228,7 +228,7 @@ class WhatIsMissing(TrafficTest):
             self.assertEqual(done.returncode, 124)
             if "Memory traffic" in done.stderr:
                 break
-        self.assertIn("killed: counted up to there", done.stderr)
+        self.assertIn("killed: counted until then", done.stderr)
         self.assertTrue(self.result.exists())
 
     def test_a_program_that_does_not_end_then(self) -> None:

@@ -113,7 +113,7 @@ a cell is a core, its numbers are processors (P#); x: not allowed
 
 caches      L2 1.00 MiB / core
 
-distances  the firmware's, row to column: an order, not a cost
+distances  from the firmware, row to column: an order, not a cost
     0  3  7
  0 10 21 24
  3 21 10 24

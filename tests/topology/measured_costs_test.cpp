@@ -122,9 +122,9 @@ TEST(MeasuredFiles, TheFirstOfThisMachineIsTaken) {
   EXPECT_EQ(found.found->file, of_this);
   EXPECT_EQ(found.found->what.parameters.size(), 8U);
   ASSERT_EQ(found.remarks.size(), 2U);
-  EXPECT_THAT(found.remarks[0], HasSubstr("other.json is left aside: its node 1 has processors "
-                                          "4-5, and here it has processors 4-7"));
-  EXPECT_THAT(found.remarks[1], HasSubstr("nodes 0, and this one has 0-1"));
+  EXPECT_THAT(found.remarks[0], HasSubstr("other.json is not used: its node 1 has processors "
+                                          "4-5, but here it has processors 4-7"));
+  EXPECT_THAT(found.remarks[1], HasSubstr("nodes 0, but this one has 0-1"));
 
   found = measured::find(now, {missing});
   EXPECT_FALSE(found.found);
@@ -323,7 +323,7 @@ TEST(MeasuredXmlOfAnotherMachine, IsRefused) {
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.kind(), error_kind::input);
-    EXPECT_THAT(e.what(), HasSubstr("nodes 0-1, and this one has 0-3"));
+    EXPECT_THAT(e.what(), HasSubstr("nodes 0-1, but this one has 0-3"));
   }
   machine of_other_units = with_figures(topology::synthetic("4x2").machine());
   of_other_units.parameters.front().unit = "MB/s";

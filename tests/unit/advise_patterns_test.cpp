@@ -43,7 +43,7 @@ TEST(AdvisePatterns, SerialInitialisation) {
   // 4 times 4 MiB from one memory of 18.64 GB/s.
   EXPECT_NEAR(*first.worth.before_s, 4 * 1024 * 4096 / 18.64e9, 1e-9);
   ASSERT_EQ(first.entries.size(), 3U);
-  EXPECT_EQ(first.entries.front().how, plans::layout::blocked);
+  EXPECT_EQ(first.entries.front().where.how, placements::kind::blocked);
   EXPECT_EQ(first.entries.front().which.source, "solver.c:20");
   EXPECT_EQ(first.first_touched.front().where.line, 60);
   EXPECT_EQ(first.used.front().where.line, 90);
@@ -174,7 +174,7 @@ TEST(AdvisePatterns, DynamicSchedule) {
   const advice told = on_nehalem(make);
   ASSERT_THAT(found(told), ElementsAre(pattern::dynamic_schedule));
   ASSERT_EQ(told.findings.front().entries.size(), 1U);
-  EXPECT_EQ(told.findings.front().entries.front().how, plans::layout::interleaved);
+  EXPECT_EQ(told.findings.front().entries.front().where.how, placements::kind::interleave);
   program_maker cured(two_by_four);
   cured.array(pages, [](std::size_t page, std::size_t) { return page % 2 == 0 ? 0U : 4U; })
       .used_by_chance(1);
@@ -212,7 +212,7 @@ TEST(AdvisePatterns, UsedByAll) {
   make.array(pages, make.blocked()).used(make.blocked(), 0, 256);
   const advice told = on("opteron-4x2", make);
   ASSERT_THAT(found(told), ElementsAre(pattern::used_by_all));
-  EXPECT_EQ(told.findings.front().entries.front().how, plans::layout::interleaved);
+  EXPECT_EQ(told.findings.front().entries.front().where.how, placements::kind::interleave);
   program_maker cured(four_by_two);
   cured.array(pages, cured.in_turn(2)).used_by_all();
   cured.array(pages, cured.blocked()).used(cured.blocked(), 0, 256);
@@ -235,8 +235,8 @@ TEST(AdvisePatterns, SparseMatrix) {
   ASSERT_THAT(found(told), ElementsAre(pattern::sparse_matrix));
   EXPECT_EQ(told.findings.front().objects.size(), 5U);
   for (const plans::entry& each : told.plans.front().plan.objects) {
-    EXPECT_EQ(each.how, each.which.source == "solver.c:23" ? plans::layout::interleaved
-                                                           : plans::layout::blocked)
+    EXPECT_EQ(each.where.how, each.which.source == "solver.c:23" ? placements::kind::interleave
+                                                                 : placements::kind::blocked)
         << each.which.source;
   }
   program_maker cured = sparse(true);

@@ -101,7 +101,7 @@ TEST(AdvisePhases, RowsThatChanceDealsOutHaveNoOwners) {
   add_rows(make, 64,
            [&](std::size_t) -> std::vector<dealing> { return {any(), any(), any(), any()}; });
   for (const plans::entry& each : plan_for(make).plan.objects) {
-    EXPECT_EQ(each.how, plans::layout::interleaved);
+    EXPECT_EQ(each.where.how, placements::kind::interleave);
   }
 }
 
@@ -128,7 +128,7 @@ TEST(AdvisePhases, ATeamThatIsStartedAnewForEachLoopIsOneTeam) {
   EXPECT_FALSE(made.plan.main_works);
   EXPECT_LT(made.after.remote.value_or(1), noise);
   ASSERT_FALSE(made.plan.objects.empty());
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::blocked);
 }
 
 } // namespace

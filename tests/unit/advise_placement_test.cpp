@@ -55,10 +55,10 @@ TEST(AdvisePlacement, PagesThatWereInCachesAreStillTheirThreads) {
   }
   const advise::proposal made = advise::make_plan(make.made(), topology(test::grid(4, 2)), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  const std::vector<plans::part_run>& parts = made.plan.objects.front().parts;
+  const std::vector<placements::owner_run>& parts = made.plan.objects.front().where.owners;
   ASSERT_EQ(parts.size(), 4U);
   for (std::size_t k = 0; k < parts.size(); ++k) {
-    EXPECT_EQ(parts[k].thread / 2, k);
+    EXPECT_EQ(parts[k].owner / 2, k);
     EXPECT_EQ(parts[k].parts, k == 3 ? 352U / 32 : 224U / 32); // the rest follows the last
   }
 }
@@ -86,14 +86,14 @@ TEST(AdvisePlacement, RowsThatAnIndexDealsOutAreTheirUsersHoweverLittleTheyWereU
   }
   const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  ASSERT_EQ(made.plan.objects.front().how, plans::layout::map);
+  ASSERT_EQ(made.plan.objects.front().where.how, placements::kind::map);
   std::vector<std::size_t> by_row;
   std::uint64_t parts = 0;
-  for (const plans::part_run& run : made.plan.objects.front().parts) {
+  for (const placements::owner_run& run : made.plan.objects.front().where.owners) {
     parts += run.parts;
   }
-  for (const plans::part_run& run : made.plan.objects.front().parts) {
-    by_row.insert(by_row.end(), run.parts * rows / parts, run.thread);
+  for (const placements::owner_run& run : made.plan.objects.front().where.owners) {
+    by_row.insert(by_row.end(), run.parts * rows / parts, run.owner);
   }
   ASSERT_EQ(by_row.size(), rows);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -117,7 +117,7 @@ TEST(AdvisePlacement, TheArrayWithMostTrafficGetsTheLongestMap) {
   make.array(16, program_maker::all_by(0)).used(make.blocked(), 0, 400);
   const advise::proposal made = advise::make_plan(make.made(), topology(test::grid(4, 2)), 0);
   ASSERT_EQ(made.plan.objects.size(), 2U);
-  EXPECT_GT(made.plan.objects.front().parts.size(), 2000U);
+  EXPECT_GT(made.plan.objects.front().where.owners.size(), 2000U);
   EXPECT_NEAR(*made.after.remote, 0, 1e-9);
 }
 
@@ -131,7 +131,7 @@ TEST(AdvisePlacement, APageAloneInABlockFollowsItsNeighbours) {
   make.array(pages, program_maker::all_by(0)).used(strayed, 1);
   const advise::proposal made = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::blocked);
 }
 
 TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
@@ -141,7 +141,7 @@ TEST(AdvisePlacement, AGroupGetsAMapOfItsPages) {
   make.last().blocks = 5000;
   const advise::proposal made = advise::make_plan(make.made(), lab_machine("nehalem-2x4"), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::map);
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::map);
 }
 
 // A group begins where its first small block came behind others: its threads' parts begin later
@@ -187,8 +187,8 @@ TEST(AdvisePlacement, MemoriesWithoutThreadsAreUsedWhereThatIsFaster) {
   const advise::proposal made = advise::make_plan(make.made(), hbm_with_cores_of(80), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
   const plans::entry& entry = made.plan.objects.front();
-  EXPECT_EQ(entry.how, plans::layout::interleaved);
-  EXPECT_THAT(entry.memories, Contains(::testing::Field(&plans::memory_weight::node, node_id{2})));
+  EXPECT_EQ(entry.where.how, placements::kind::interleave);
+  EXPECT_THAT(entry.where.owners, Contains(::testing::Field(&placements::owner_run::owner, 2U)));
   EXPECT_GT(made.worth.ratio, 1.2);
   EXPECT_THAT(entry.why, HasSubstr("without threads"));
 }

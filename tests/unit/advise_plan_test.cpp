@@ -39,7 +39,7 @@ TEST(AdvisePlan, BlocksAndTheBindingThatThreadsHave) {
   EXPECT_EQ(made.plan.bind, bind_policy::close);
   ASSERT_EQ(made.plan.objects.size(), 3U);
   for (const plans::entry& each : made.plan.objects) {
-    EXPECT_EQ(each.how, plans::layout::blocked);
+    EXPECT_EQ(each.where.how, placements::kind::blocked);
     EXPECT_EQ(each.which.kind, "heap");
     ASSERT_EQ(each.which.stack.size(), 1U);
     EXPECT_EQ(each.which.least_bytes, 64U << 10); // of every larger input, too
@@ -62,10 +62,10 @@ TEST(AdvisePlan, AnUnevenUseGetsAMap) {
   make.last().uses = {{0, few, {{0, 1e5}}}, {few, pages - few, {{4, 1e5}}}};
   const advise::proposal made = advise::make_plan(make.made(), lab_machine("nehalem-2x4"), 0);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::map);
-  const auto& parts = made.plan.objects.front().parts;
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::map);
+  const auto& parts = made.plan.objects.front().where.owners;
   ASSERT_EQ(parts.size(), 2U); // in lowest terms: one part of thread 0, seven of node 1's
-  EXPECT_EQ(parts[0], (plans::part_run{1, 0}));
+  EXPECT_EQ(parts[0], (placements::owner_run{1, 0}));
   EXPECT_EQ(parts[1].parts, 7U);
   EXPECT_NEAR(*made.after.remote, 0, 1e-9);
 }
@@ -89,7 +89,7 @@ TEST(AdvisePlan, BlocksThatOnePhaseUsesFromEverywhereStayBlocks) {
     }
     const advise::proposal made = advise::make_plan(make.made(), lab_machine(on), 0);
     ASSERT_EQ(made.plan.objects.size(), 1U) << on;
-    EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked) << on;
+    EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::blocked) << on;
     EXPECT_LT(*made.after.remote, *made.before.remote - 0.1) << on;
   }
 }
@@ -100,7 +100,7 @@ TEST(AdvisePlan, MapsAreCoarsenedAndSayWhatThatCosts) {
   make.array(6144, program_maker::all_by(0)).used(use); // 2048 runs
   const advise::proposal made = advise::make_plan(make.made(), lab_machine("nehalem-2x4"), 0);
   for (const plans::entry& each : made.plan.objects) {
-    EXPECT_LE(each.parts.size(), 600U);
+    EXPECT_LE(each.where.owners.size(), 600U);
   }
   EXPECT_LE(*made.after.seconds, *made.before.seconds);
 }
@@ -181,7 +181,7 @@ TEST(Advise, WithoutUsesGainsAreBounds) {
   EXPECT_FALSE(worth.before_s);
   EXPECT_THAT(worth.note, HasSubstr("not observed"));
   ASSERT_EQ(told.plans.size(), 1U);
-  EXPECT_EQ(told.plans.front().plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(told.plans.front().plan.objects.front().where.how, placements::kind::blocked);
   EXPECT_THAT(told.plans.front().plan.objects.front().why, HasSubstr("assumed"));
   const auto asked = [&](pattern what) {
     return std::ranges::any_of(told.not_asked,
@@ -358,8 +358,11 @@ TEST(Advise, NoProfileCrashesAndNoPlanIsSlowerByTheModel) {
       ASSERT_LE(*plan.after.seconds, *plan.before.seconds * (1 + 1e-9)) << "seed " << seed;
     }
     for (const plans::entry& each : plan.plan.objects) {
-      ASSERT_LE(each.parts.size(), 600U) << "seed " << seed;
-      ASSERT_LT(each.thread, std::max<std::size_t>(plan.plan.threads, 1)) << "seed " << seed;
+      ASSERT_LE(each.where.owners.size(), 600U) << "seed " << seed;
+      if (each.where.how == placements::kind::thread) {
+        ASSERT_LT(each.where.owners.front().owner, std::max<std::size_t>(plan.plan.threads, 1))
+            << "seed " << seed;
+      }
     }
     const advice again = advise::advise(what, on);
     ASSERT_EQ(again.findings.size(), told.findings.size()) << "seed " << seed;

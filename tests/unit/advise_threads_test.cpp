@@ -53,7 +53,7 @@ TEST(AdviseThreads, AMainThreadThatWorksIsTheFirst) {
   EXPECT_EQ(plan.threads, 8U);
   EXPECT_EQ(plan.bind, bind_policy::close);
   ASSERT_EQ(plan.objects.size(), 1U);
-  EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(plan.objects.front().where.how, placements::kind::blocked);
 }
 
 TEST(AdviseThreads, AMainThreadThatWaitsIsNone) {
@@ -65,7 +65,7 @@ TEST(AdviseThreads, AMainThreadThatWaitsIsNone) {
   EXPECT_EQ(plan.threads, 8U);
   EXPECT_EQ(plan.bind, bind_policy::close);
   ASSERT_EQ(plan.objects.size(), 1U);
-  EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(plan.objects.front().where.how, placements::kind::blocked);
 }
 
 /// The last threads are of inner teams: with these numbers, of teams of these sizes.
@@ -90,7 +90,7 @@ TEST(AdviseThreads, ThreadsOfInnerTeamsStandBesideWhoStartsThem) {
   EXPECT_THAT(plan.teams, ElementsAre(4, 2));
   EXPECT_EQ(plan.bind, bind_policy::close);
   ASSERT_EQ(plan.objects.size(), 1U);
-  EXPECT_EQ(plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(plan.objects.front().where.how, placements::kind::blocked);
 }
 
 TEST(AdviseThreads, InnerTeamsOfSeveralSizesAreNoTeams) {
@@ -127,7 +127,7 @@ TEST(AdviseThreads, ThreadsOnePlaceOffAreBoundAnew) {
   EXPECT_TRUE(made.rebinds && made.plan.main_works);
   EXPECT_EQ(made.plan.bind, bind_policy::close);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::blocked);
   EXPECT_LT(*made.after.remote, 0.01);
 }
 
@@ -243,7 +243,7 @@ TEST(AdviseThreads, WhoeverHasATeamWorkIsItsFirstThread) {
   EXPECT_EQ(made.plan.bind, bind_policy::close);
   EXPECT_FALSE(made.rebinds);
   ASSERT_EQ(made.plan.objects.size(), 1U);
-  EXPECT_EQ(made.plan.objects.front().how, plans::layout::blocked);
+  EXPECT_EQ(made.plan.objects.front().where.how, placements::kind::blocked);
   EXPECT_NEAR(*made.after.remote, 0, 1e-9);
 }
 

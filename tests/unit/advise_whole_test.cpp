@@ -121,8 +121,8 @@ TEST(AdviseWhole, PagesThatAnyoneSeemsToUseAreTriedOneByOne) {
   EXPECT_LT(*all[3].expected.remote, *all[0].expected.remote - 0.05);
   ASSERT_EQ(all[3].plan.objects.size(), 1U);
   const plans::entry& array = all[3].plan.objects.front();
-  EXPECT_EQ(array.how, plans::layout::map);
-  EXPECT_GT(array.parts.size(), 256U);
+  EXPECT_EQ(array.where.how, placements::kind::map);
+  EXPECT_GT(array.where.owners.size(), 256U);
   program_maker large(two_by_four);
   large.array(std::size_t{1} << 15, program_maker::all_by(0)).used_by_chance();
   EXPECT_EQ(advise::alternatives(large.made(), lab_machine("nehalem-2x4"), 0).size(), 3U)

@@ -80,7 +80,7 @@ TEST(Attribution, WithBalancingASecondFaultIsAnAccess) {
 TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   rig all;
   constexpr int helper = 177;
-  all.told.processes[0].numa_pinner = launch::numa_pinner_report{helper, 0, 3};
+  all.reported.processes[0].numa_pinner = launch::numa_pinner_report{helper, 0, 3};
   observe::task_event start;
   start.time_ns = 2500;
   start.what = observe::task_change::thread_started;
@@ -118,14 +118,14 @@ TEST(Attribution, PagesThatTheKernelMovedAreCounted) {
 TEST(Attribution, AnObjectThatMovesKeepsItsPages) {
   rig all;
   all.object(0, base, 2, 3000, 0);
-  launch::allocation_report moved = all.told.processes[0].allocations[0];
+  launch::allocation_report moved = all.reported.processes[0].allocations[0];
   moved.start = base + 64 * page;
   moved.bytes = 4 * page;
   moved.time_ns = 5000;
-  all.told.processes[0].allocations.push_back(moved);
-  all.told.processes[0].objects[0].start = moved.start;
-  all.told.processes[0].objects[0].bytes = moved.bytes;
-  all.told.processes[0].objects[0].pages = 4;
+  all.reported.processes[0].allocations.push_back(moved);
+  all.reported.processes[0].objects[0].start = moved.start;
+  all.reported.processes[0].objects[0].bytes = moved.bytes;
+  all.reported.processes[0].objects[0].pages = 4;
   all.fault(4000, base, main_tid, 0);
   all.fault(6000, moved.start + 3 * page, worker_tid, 2);
   all.fault(6001, base, worker_tid, 2); // where it was: nobody's now
@@ -146,7 +146,7 @@ TEST(Attribution, ASystemCallThatWroteFirstTouchedPagesWithoutAFault) {
   read.tid = worker_tid;
   read.caller_module = "solver";
   read.caller_offset = 0x99;
-  all.told.processes[0].writes.push_back(read);
+  all.reported.processes[0].writes.push_back(read);
   all.fault(4000, base, main_tid, 0);
   const profile::profile found = all.assembled();
   const profile::object& object = object_of(found, 0);
@@ -175,8 +175,8 @@ TEST(Attribution, AHugePageIsTouchedWithOneOfItsPages) {
 TEST(Attribution, AKilledProgramHasItsObjectsFromTheirBirths) {
   rig all;
   all.object(0, base, 4, 3000, 0);
-  all.told.processes[0].objects.clear();
-  all.told.processes[0].totals.reset();
+  all.reported.processes[0].objects.clear();
+  all.reported.processes[0].totals.reset();
   all.fault(4000, base, main_tid, 0);
   const profile::profile found = all.assembled();
   EXPECT_EQ(found.programs[0].end, profile::program_end::killed);
@@ -189,11 +189,11 @@ TEST(Attribution, WhereNobodyAskedPagesAreWhereTheirSamplesSay) {
   const auto where = [](bool asked, bool balancing) {
     rig all;
     all.balancing = balancing;
-    launch::object_report& told = all.object(0, base, 4, 3000, 9000);
-    told.not_asked = !asked;
+    launch::object_report& reported = all.object(0, base, 4, 3000, 9000);
+    reported.not_asked = !asked;
     if (!asked) {
-      told.where.clear();
-      told.resident = 0;
+      reported.where.clear();
+      reported.resident = 0;
     }
     for (const int page_number : {0, 1, 3}) {
       observe::access_sample touch;

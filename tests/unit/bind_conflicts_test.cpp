@@ -20,7 +20,7 @@ const cpu_set eight = cpu_set::range(cpu_id{0}, cpu_id{7});
 std::vector<std::string> found(const settings& said, const intentions& done = {}) {
   std::vector<std::string> texts;
   for (const conflict& each : find_conflicts(said, eight, done)) {
-    EXPECT_NE(each.cure, "") << each.said;
+    EXPECT_NE(each.hint, "") << each.said;
     texts.push_back(each.said + ": " + each.outcome);
   }
   return texts;
@@ -47,9 +47,9 @@ TEST(Conflicts, NoneInAnEmptyOrConsistentEnvironment) {
 TEST(Conflicts, EachRuntimeHasItsOwnOrder) {
   EXPECT_THAT(found({{"KMP_AFFINITY", "granularity=fine,Compact"}, {"OMP_PROC_BIND", "close"}}),
               ElementsAre("KMP_AFFINITY=granularity=fine,Compact and OMP_PROC_BIND=close: libomp "
-                          "follows KMP_AFFINITY alone, libgomp follows OMP_PROC_BIND"));
+                          "follows KMP_AFFINITY only, libgomp follows OMP_PROC_BIND"));
   EXPECT_THAT(found({{"KMP_AFFINITY", "scatter"}, {"GOMP_CPU_AFFINITY", "0-3"}}),
-              ElementsAre(HasSubstr("libomp follows KMP_AFFINITY, libgomp reads")));
+              ElementsAre(HasSubstr("libomp follows KMP_AFFINITY, libgomp follows GOMP_CPU")));
   EXPECT_THAT(found({{"OMP_PLACES", "cores"}, {"GOMP_CPU_AFFINITY", "0-3"}}),
               ElementsAre(HasSubstr("libgomp follows OMP_PLACES, libomp follows GOMP_CPU")));
   EXPECT_THAT(found({{"OMP_PROC_BIND", "false"}, {"GOMP_CPU_AFFINITY", "0-3"}}),
@@ -57,7 +57,7 @@ TEST(Conflicts, EachRuntimeHasItsOwnOrder) {
   EXPECT_THAT(found({{"OMP_PROC_BIND", "FALSE"}, {"OMP_PLACES", "cores"}}),
               ElementsAre(HasSubstr("no thread is bound")));
   EXPECT_THAT(found({{"KMP_HW_SUBSET", "1c"}, {"OMP_PLACES", "cores"}}),
-              ElementsAre(HasSubstr("libgomp does not know the subset")));
+              ElementsAre(HasSubstr("libgomp ignores the subset")));
 }
 
 TEST(Conflicts, ProcessorsOutsideTheAffinity) {
@@ -66,7 +66,7 @@ TEST(Conflicts, ProcessorsOutsideTheAffinity) {
                                     "libgomp and libomp drop")));
   EXPECT_THAT(found({{"OMP_PLACES", "{8:8}"}}), ElementsAre(HasSubstr("ignore the whole list")));
   EXPECT_THAT(found({{"GOMP_CPU_AFFINITY", "6-9"}}),
-              ElementsAre(HasSubstr("libgomp pins threads outside of it")));
+              ElementsAre(HasSubstr("libgomp pins threads outside this affinity")));
   EXPECT_THAT(found({{"KMP_AFFINITY", "explicit,proclist=[6-9]"}}),
               ElementsAre(HasSubstr("libomp drops the processors that are not allowed")));
   EXPECT_THAT(found({{"KMP_AFFINITY", "proclist=[8]"}}),
@@ -74,14 +74,14 @@ TEST(Conflicts, ProcessorsOutsideTheAffinity) {
 }
 
 TEST(Conflicts, OptionsOfAnotherCommandHaveItsName) {
-  const auto cure = [](const char* command) {
+  const auto hint = [](const char* command) {
     const settings said = {{"OMP_NUM_THREADS", "9"}};
     return find_conflicts(said, eight, ours([=](intentions& o) { o.command = command; }))
         .front()
-        .cure;
+        .hint;
   };
-  EXPECT_EQ(cure(""), "give --threads 8 or more processors");
-  EXPECT_EQ(cure("nodewise run "), "give nodewise run --threads 8 or more processors");
+  EXPECT_EQ(hint(""), "use --threads 8, or more processors");
+  EXPECT_EQ(hint("nodewise run "), "use nodewise run --threads 8, or more processors");
 }
 
 TEST(Conflicts, SayWhoChoseTheProcessors) {
@@ -100,7 +100,7 @@ TEST(Conflicts, NumbersOfThreads) {
   EXPECT_THAT(found({{"OMP_NUM_THREADS", "4"}, {"SLURM_CPUS_PER_TASK", "2"}}),
               ElementsAre(HasSubstr("take turns on the task's")));
   EXPECT_THAT(found({{"OMP_NUM_THREADS", "4"}, {"OMP_THREAD_LIMIT", "2"}}),
-              ElementsAre(HasSubstr("start 2")));
+              ElementsAre(HasSubstr("start 2 threads")));
   EXPECT_THAT(found({{"OMP_NUM_THREADS", "many"}, {"SLURM_CPUS_PER_TASK", "8"}}), IsEmpty());
 }
 

@@ -91,7 +91,8 @@ TEST(Kept, IsNothingOfAPartOfTheMachine) {
   const topology fewer_memories(all, cpu_set::parse("0-3"), node_set::parse("0,2"));
   EXPECT_EQ(why_in_part(fewer_memories), "only memory of nodes 0,2 of 0-2 was allowed");
   for (const topology& part : {fewer_processors, fewer_memories}) {
-    EXPECT_THAT(why_not_kept(whole(), part, {}, {}), HasSubstr(why_in_part(part) + "; -o FILE"));
+    EXPECT_THAT(why_not_kept(whole(), part, {}, {}),
+                HasSubstr(why_in_part(part) + "; write it with -o FILE"));
   }
 }
 
@@ -102,7 +103,7 @@ TEST(Kept, IsTheBetterOfTwo) {
   }
   EXPECT_EQ(why_worse(sure, sure), "");
   EXPECT_EQ(why_worse(sure, whole()), "");
-  EXPECT_EQ(why_worse(whole(), sure), "fewer figures were visited often enough");
+  EXPECT_EQ(why_worse(whole(), sure), "fewer figures have enough visits");
 
   for (const measure::disturbance by :
        {measure::disturbance{.others = 0.5}, {.stolen = 0.5}, {.elsewhere = 0.5}}) {
@@ -143,7 +144,7 @@ std::string weights_or_refusal(const measure::measurement& what, const node_set&
   std::string told;
   try {
     for (const auto& each : make_weight_source()(here, nodes).weights) {
-      told += (told.empty() ? "" : " ") + std::to_string(each.weight);
+      told += (told.empty() ? "" : " ") + std::to_string(each.parts);
     }
   } catch (const error& e) {
     told = e.answered() + "; " + e.hint();

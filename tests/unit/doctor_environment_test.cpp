@@ -27,7 +27,7 @@ finding only(fake_system& who, const bind::settings& said) {
 
 TEST(DoctorEnvironment, NothingSet) {
   of_two_nodes who;
-  EXPECT_EQ(only(who, {}).found, "none says where threads or memory go");
+  EXPECT_EQ(only(who, {}).found, "no variable places threads or memory");
   EXPECT_EQ(only(who, {}).verdict, verdict::good);
   const bind::settings agreed = {
       {"OMP_NUM_THREADS", "4"}, {"OMP_PLACES", "cores"}, {"SLURM_LOCALID", "0"}};
@@ -70,14 +70,14 @@ TEST(DoctorEnvironment, WhatSrunSaysAgainstWhatThereIs) {
 TEST(DoctorEnvironment, MemoryThatSrunHasBound) {
   of_two_nodes who;
   bind::settings said = {{"SLURM_STEP_ID", "0"}, {"SLURM_MEM_BIND_TYPE", "local"}};
-  EXPECT_THAT(only(who, said).found, HasSubstr("not in force"));
+  EXPECT_THAT(only(who, said).found, HasSubstr("not active in this process"));
   who.policy = sys::policy::bind;
   EXPECT_EQ(only(who, said).verdict, verdict::good);
   said["SLURM_MEM_BIND_TYPE"] = "map_mem:";
   said["SLURM_MEM_BIND_LIST"] = "0,2";
   EXPECT_EQ(only(who, said).verdict, verdict::good);
   who.allow("0-3", "2");
-  EXPECT_THAT(only(who, said).found, HasSubstr("no memory of node 0"));
+  EXPECT_THAT(only(who, said).found, HasSubstr("may not use memory of node 0"));
   said["SLURM_MEM_BIND_TYPE"] = "none";
   EXPECT_EQ(only(who, said).verdict, verdict::good);
 }
@@ -97,7 +97,8 @@ TEST(DoctorEnvironment, TasksOnTheSamePlaces) {
 
 TEST(DoctorEnvironment, OneTbb) {
   of_two_nodes who;
-  EXPECT_THAT(only(who, {{"TBB_NUM_THREADS", "2"}}).found, HasSubstr("reads no such variable"));
+  EXPECT_THAT(only(who, {{"TBB_NUM_THREADS", "2"}}).found,
+              HasSubstr("does not read this variable"));
   const bind::settings huge = {{"TBB_MALLOC_USE_HUGE_PAGES", "1"}};
   EXPECT_EQ(only(who, huge).verdict, verdict::good) << "what there is could not be read";
   who.files["/sys/kernel/mm/transparent_hugepage/enabled"] = "always [madvise] never";

@@ -38,15 +38,16 @@ std::string cure_of(fake_system& who, const std::string& call, int errno_value) 
   return named(try_calls(here), call).cure;
 }
 
-TEST(DoctorPrivileges, EachCapabilityWithWhatItGives) {
+TEST(DoctorPrivileges, EachCapabilityWithWhatItPermits) {
   process root(all_capabilities, "0");
   process user("0000000000000000", "0");
   process nice("0000000000800000", "0");
   for (const char* const name :
        {"CAP_SYS_NICE", "CAP_PERFMON", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"}) {
-    EXPECT_THAT(setting(root, name).found, StartsWith("has it: "));
-    EXPECT_THAT(setting(user, name).found, StartsWith("without; would give: "));
-    EXPECT_EQ(setting(nice, name).found.starts_with("has it"), std::string(name) == "CAP_SYS_NICE");
+    EXPECT_THAT(setting(root, name).found, StartsWith("present: permits "));
+    EXPECT_THAT(setting(user, name).found, StartsWith("absent; would permit "));
+    EXPECT_EQ(setting(nice, name).found.starts_with("present: "),
+              std::string(name) == "CAP_SYS_NICE");
   }
 }
 
@@ -74,7 +75,7 @@ TEST(DoctorPrivileges, WhatIsNotKnownIsNotSaid) {
   EXPECT_EQ(setting(strange, "CAP_SYS_NICE").verdict, verdict::unavailable);
 }
 
-TEST(DoctorPrivileges, ParanoidLevelsTellWhatTheyForbid) {
+TEST(DoctorPrivileges, ParanoidLevelsShowWhatTheyForbid) {
   process user("0000000000000000", "0");
   const auto at = [&](const char* level, std::optional<int> perf) {
     user.files["/proc/sys/kernel/perf_event_paranoid"] = level;
@@ -88,19 +89,20 @@ TEST(DoctorPrivileges, ParanoidLevelsTellWhatTheyForbid) {
     EXPECT_EQ(at(level, EACCES).verdict, verdict::warning);
     EXPECT_THAT(at(level, EACCES).cure, HasSubstr("perf_event_paranoid=2"));
     EXPECT_EQ(at(level, std::nullopt).verdict, verdict::warning);
-    EXPECT_THAT(at(level, 0).found, HasSubstr("as 2 with this kernel")) << "as Linux itself has it";
+    EXPECT_THAT(at(level, 0).found, HasSubstr("same as 2 with this kernel"))
+        << "as Linux itself has it";
     EXPECT_EQ(at(level, 0).verdict, verdict::good);
   }
   process root("0000004000000000", "0");
   root.files["/proc/sys/kernel/perf_event_paranoid"] = "4";
   EXPECT_EQ(setting(root, "perf_event_paranoid").found,
-            "4: does not bind this process, by its capabilities");
+            "4: does not apply to this process, because of its capabilities");
 }
 
 TEST(DoctorCures, OfAFilterOnlyWhereThereIsOne) {
   process filtered("0000000000000000", "2");
   EXPECT_THAT(cure_of(filtered, "mbind", EPERM),
-              AllOf(HasSubstr("a seccomp filter is in force"), HasSubstr("--cap-add SYS_NICE")));
+              AllOf(HasSubstr("a seccomp filter is active"), HasSubstr("--cap-add SYS_NICE")));
   EXPECT_THAT(setting(filtered, "seccomp").found, StartsWith("2: "));
   process open("0000000000000000", "0");
   EXPECT_THAT(cure_of(open, "mbind", EPERM),

@@ -56,11 +56,11 @@ TEST(DoctorState, PageCacheInTheWay) {
   EXPECT_EQ(full.verdict, verdict::warning);
   EXPECT_THAT(full.found, AllOf(HasSubstr("100 MiB of 1024 MiB, page cache 800 MiB"),
                                 HasSubstr("beyond 100 MiB comes from other nodes")));
-  EXPECT_THAT(full.cure, HasSubstr("nodewise sweep --nodes 2"));
+  EXPECT_THAT(full.cure, HasSubstr("nodewise drop-cache --nodes 2"));
   set_memory(who, 2, 1024, 450, 449);
   EXPECT_EQ(state(who, "free_memory_node_2").verdict, verdict::good) << "half of it";
   set_memory(who, 2, 1024, 100, 0, 800);
-  EXPECT_THAT(state(who, "free_memory_node_2").cure, Not(HasSubstr("sweep")))
+  EXPECT_THAT(state(who, "free_memory_node_2").cure, Not(HasSubstr("drop-cache")))
       << "files in memory alone cannot be swept";
 }
 
@@ -75,7 +75,7 @@ TEST(DoctorState, PageCacheGivesWayWhereTheKernelLooksAtOneNodeFirst) {
   who.files["/proc/sys/vm/zone_reclaim_mode"] = "0";
   who.allow("2-3", "2");
   EXPECT_EQ(state(who, "free_memory_node_2").verdict, verdict::good) << "there is no other node";
-  EXPECT_THAT(state(who, "free_memory_node_0").found, HasSubstr("not for this process"));
+  EXPECT_THAT(state(who, "free_memory_node_0").found, HasSubstr("not available to this process"));
 }
 
 TEST(DoctorState, ANodeNearlyFull) {
@@ -85,11 +85,12 @@ TEST(DoctorState, ANodeNearlyFull) {
   set_memory(who, 0, 1000, 20, 29);
   const finding full = state(who, "free_memory_node_0");
   EXPECT_EQ(full.verdict, verdict::warning);
-  EXPECT_THAT(full.found, HasSubstr("nearly full, what is touched beyond 49 MiB comes from other"));
+  EXPECT_THAT(full.found, HasSubstr("nearly full, memory touched beyond 49 MiB comes from other"));
   who.allow("0-1", "0");
-  EXPECT_THAT(state(who, "free_memory_node_0").found, HasSubstr("killing a program"));
+  EXPECT_THAT(state(who, "free_memory_node_0").found,
+              HasSubstr("may make the kernel kill a program"));
   who.files["/proc/meminfo"] = "SwapTotal:    8388608 kB\n";
-  EXPECT_THAT(state(who, "free_memory_node_0").found, HasSubstr("swapped for"));
+  EXPECT_THAT(state(who, "free_memory_node_0").found, HasSubstr("causes swapping"));
 }
 
 TEST(DoctorState, WhatTheKernelKeepsForItselfIsNotFree) {
@@ -272,7 +273,7 @@ TEST(DoctorFirmware, NodesByTheKernelsCommandLine) {
             verdict::good);
 }
 
-TEST(DoctorFirmware, DistancesThatTellNothing) {
+TEST(DoctorFirmware, DistancesThatDoNotDistinguish) {
   const auto all = [](int remote) {
     return made_up(3, 3, {{10, remote, remote}, {remote, 10, remote}, {remote, remote, 10}});
   };
@@ -342,7 +343,7 @@ TEST(DoctorMeasured, ErrorsAndOtherSourcesContradictNothing) {
 }
 
 TEST(DoctorMeasured, WhyWhatWasMeasuredIsNotUsed) {
-  const unused_costs unused{"m.json is left aside: it is of a machine with nodes 0-3", "measure"};
+  const unused_costs unused{"m.json is not used: it describes a machine with nodes 0-3", "measure"};
   machine two = made_up(2, 2, {{10, 21}, {21, 10}});
   EXPECT_EQ(examine_measured(two).found, "unavailable: costs are not measured");
   const finding aside = examine_measured(two, unused);
@@ -361,7 +362,7 @@ TEST(DoctorMeasured, WhyWhatWasMeasuredIsNotUsed) {
   EXPECT_EQ(named(examine(here).state, "measured_distances").found, aside.found);
 }
 
-TEST(DoctorMeasured, NoMoreThanThreeAreTold) {
+TEST(DoctorMeasured, NoMoreThanThreeAreShown) {
   machine flat =
       made_up(4, 4, {{10, 20, 20, 20}, {20, 10, 20, 20}, {20, 20, 10, 20}, {20, 20, 20, 10}});
   for (int to = 0; to < 4; ++to) {
@@ -382,7 +383,7 @@ TEST(DoctorReach, ProcessorsWithoutTheirMemory) {
   EXPECT_EQ(examine_reach(two, may).verdict, verdict::good);
   may.nodes_allowed = {node_id{1}};
   EXPECT_THAT(examine_reach(two, may).found,
-              HasSubstr("processors of node 0 and have none of the"));
+              HasSubstr("processors of node 0 but not use the memory there"));
   may.cpus_allowed = {cpu_id{1}};
   EXPECT_EQ(examine_reach(two, may).verdict, verdict::good);
   may.cpus_allowed = {cpu_id{0}, cpu_id{1}};

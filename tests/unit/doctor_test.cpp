@@ -136,7 +136,7 @@ TEST(DoctorSettings, WhoHasTakenProcessorsAway) {
   who.files["/sys/fs/cgroup/job/cpuset.cpus.effective"] = "0-1";
   who.files["/sys/fs/cgroup/job/cpuset.mems.effective"] = "2";
   EXPECT_EQ(setting(who, "Cpus_allowed_list").found,
-            "0 of 0-3, by this process' affinity; the control group allows 0-1");
+            "0 of 0-3, by this process's affinity; the control group allows 0-1");
   EXPECT_EQ(setting(who, "Mems_allowed_list").found, "2 of 0,2, by the control group");
   who.files["/proc/self/cgroup"] = "3:cpuset:/job\n0::/";
   who.files["/sys/fs/cgroup/cpuset/job/cpuset.effective_cpus"] = "0";
@@ -157,10 +157,10 @@ TEST(DoctorSettings, OneNodeOfSeveralIsOneNode) {
   EXPECT_EQ(setting(who, "zone_reclaim_mode").found, "1 (one node only)");
   EXPECT_EQ(setting(who, "transparent_huge_pages").found, "always");
   EXPECT_EQ(setting(who, "nodes_online").found,
-            "0,2: memory of node 2 alone is there for this process, nothing to place here");
+            "0,2: this process may use memory of node 2 only, nothing to place here");
   who.files["/proc/sys/kernel/numa_balancing"] = "2";
   who.allow("0-3", "0,2");
-  EXPECT_THAT(setting(who, "numa_balancing").found, HasSubstr("between tiers"));
+  EXPECT_THAT(setting(who, "numa_balancing").found, HasSubstr("between memory tiers"));
 }
 
 TEST(DoctorSettings, NonsenseIsUnavailable) {
@@ -183,7 +183,7 @@ TEST(DoctorSettings, NonsenseIsUnavailable) {
   EXPECT_EQ(setting(who, "Mems_allowed_list").verdict, verdict::unavailable);
 }
 
-TEST(DoctorSettings, SwapSpaceIsToldBesideSwappiness) {
+TEST(DoctorSettings, SwapSpaceIsShownBesideSwappiness) {
   fake_system who;
   who.two_nodes();
   who.files["/proc/sys/vm/swappiness"] = "60";

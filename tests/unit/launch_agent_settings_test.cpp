@@ -30,7 +30,7 @@ std::string text_of(const agent_orders& orders) {
 agent_rule rule_of(std::vector<code_range> above) {
   agent_rule rule;
   rule.above = std::move(above);
-  rule.where.mode = memory_mode::local;
+  rule.where.what.how = placements::kind::local;
   return rule;
 }
 
@@ -39,8 +39,8 @@ TEST(AgentOrders, AMapIsWrittenByItsParts) {
   orders.threshold_bytes = 65536;
   agent_rule rule;
   rule.kind = "heap";
-  rule.where.mode = memory_mode::map;
-  rule.where.owners = {node_id{2}, node_id{2}, node_id{0}, node_id{2}};
+  rule.where.what.how = placements::kind::map;
+  rule.where.what.owners = {{2, 2}, {1, 0}, {1, 2}};
   orders.rules.push_back(rule);
   EXPECT_THAT(text_of(orders), HasSubstr(";rule=kind=heap,least=0:map@2*2,0*1,2*1;"));
 }
@@ -91,13 +91,13 @@ TEST(AgentOrders, WhatTheAgentCouldNotReadIsRefusedBefore) {
 
   agent_orders runs;
   agent_rule map;
-  map.where.mode = memory_mode::map;
+  map.where.what.how = placements::kind::map;
   for (int i = 0; i < NODEWISE_AGENT_MAX_RUNS; ++i) {
-    map.where.owners.push_back(node_id{i % 2});
+    map.where.what.owners.push_back({1, static_cast<std::size_t>(i % 2)});
   }
   runs.rules.push_back(map);
   EXPECT_THROW((void)text_of(runs), error); // 128 KiB of text: nothing can be run with it
-  runs.rules[0].where.owners.resize(NODEWISE_AGENT_MAX_RUNS - 1000);
+  runs.rules[0].where.what.owners.resize(NODEWISE_AGENT_MAX_RUNS - 1000);
   EXPECT_NO_THROW((void)text_of(runs));
 }
 

@@ -54,7 +54,7 @@ class Executable : public testing::Test {
 
   std::string why(const std::string& file) {
     const auto found = why_not_preloaded(file, agent());
-    EXPECT_TRUE(!found || !found->cure.empty());
+    EXPECT_TRUE(!found || !found->hint.empty());
     return found ? found->why : "";
   }
   std::string agent() { return write("agent.so", elf("")); }
@@ -72,10 +72,10 @@ TEST_F(Executable, AStaticProgramDoesNot) {
 }
 
 TEST_F(Executable, AnotherArchitectureDoesNot) {
-  EXPECT_THAT(why(write("p", elf("/lib/ld.so", EM_AARCH64))), HasSubstr("another architecture"));
+  EXPECT_THAT(why(write("p", elf("/lib/ld.so", EM_AARCH64))), HasSubstr("different architecture"));
   std::string narrow = dynamic_;
   narrow[EI_CLASS] = ELFCLASS32;
-  EXPECT_THAT(why(write("p", narrow)), HasSubstr("another architecture"));
+  EXPECT_THAT(why(write("p", narrow)), HasSubstr("different architecture"));
 }
 
 TEST_F(Executable, AnotherLibcDoesNot) {
@@ -85,7 +85,7 @@ TEST_F(Executable, AnotherLibcDoesNot) {
 TEST_F(Executable, AMissingAgentIsSaid) {
   const auto found = why_not_preloaded(write("p", dynamic_), folder_ + "/none.so");
   ASSERT_TRUE(found);
-  EXPECT_THAT(found->why, HasSubstr("the agent is missing"));
+  EXPECT_THAT(found->why, HasSubstr("/none.so is missing"));
 }
 
 TEST_F(Executable, AScriptIsAsItsInterpreter) {

@@ -26,42 +26,12 @@ memory_rule rule(std::string_view text) {
   return parse_rule(text, "--rule");
 }
 
-TEST(MemoryWords, EachIsRead) {
-  EXPECT_EQ(placement("local").mode, memory_mode::local);
-  EXPECT_EQ(placement("blocked").mode, memory_mode::blocked);
-  EXPECT_EQ(placement("interleave").mode, memory_mode::interleave);
-  EXPECT_FALSE(placement("interleave").nodes);
-  EXPECT_EQ(placement("interleave:0,2").nodes->text, "0,2");
-  EXPECT_EQ(placement("bind:!0").nodes->text, "!0");
-  EXPECT_EQ(placement("prefer:1").mode, memory_mode::prefer);
-  EXPECT_EQ(placement("cyclic:64K").granule_bytes, 65536U);
-  EXPECT_FALSE(placement("cyclic:64K").nodes);
-  EXPECT_EQ(placement("cyclic:2MiB:0-1").nodes->text, "0-1");
-}
-
-TEST(MemoryWords, WeightsAreReadByNode) {
-  const memory_choice read = placement("weighted:0=3,1,2=1,3=0");
-  ASSERT_EQ(read.weights.size(), 3U);
-  EXPECT_EQ(read.weights[0].nodes.text, "0");
-  EXPECT_EQ(read.weights[0].value, 3U);
-  EXPECT_EQ(read.weights[1].nodes.text, "1,2");
-  EXPECT_EQ(read.weights[2].value, 0U);
-}
-
-TEST(MemoryWords, WeightsMayBeThoseThatWereMeasured) {
-  const memory_choice all = placement("weighted:auto");
-  EXPECT_EQ(all.mode, memory_mode::weighted);
-  EXPECT_TRUE(all.measured);
-  EXPECT_FALSE(all.nodes);
-  const memory_choice some = placement("weighted:auto:0,2-3");
-  EXPECT_TRUE(some.measured);
-  EXPECT_EQ(some.nodes->text, "0,2-3");
-  EXPECT_THAT(some.weights, IsEmpty());
-  EXPECT_FALSE(placement("weighted:0=3,1=1").measured);
-  EXPECT_TRUE(rule("size>=8M:weighted:auto").where.measured);
-  for (const char* text : {"weighted:auto:", "weighted:automatic", "weighted:auto,0"}) {
-    EXPECT_THROW((void)placement(text), error) << text;
-  }
+TEST(MemoryWords, TheirNodesAreReadLater) {
+  const memory_choice read = placement("bind:!0");
+  EXPECT_EQ(read.how, placements::kind::bind);
+  EXPECT_EQ(read.words, "bind:!0");
+  EXPECT_EQ(read.typed.shown(), "--memory bind:!0");
+  EXPECT_EQ(rule("size>=8M:weighted:auto").where.words, "weighted:auto");
 }
 
 TEST(MemoryWords, NonsenseNamesTheOption) {
@@ -86,10 +56,10 @@ TEST(MemoryRules, ConditionsAndPlacementAreToldApart) {
   EXPECT_THAT(read.sites, ElementsAre("file.c:12"));
   EXPECT_EQ(read.least_bytes, 8U << 20);
   EXPECT_FALSE(read.most_bytes);
-  EXPECT_EQ(read.where.mode, memory_mode::cyclic);
-  EXPECT_EQ(read.where.granule_bytes, 65536U);
+  EXPECT_EQ(read.where.how, placements::kind::cyclic);
+  EXPECT_EQ(read.where.words, "cyclic:64K");
   EXPECT_THAT(rule("site=ns::solve:local").sites, ElementsAre("ns::solve"));
-  EXPECT_EQ(rule("symbol=field_:weighted:0=3,1=1").where.weights.size(), 2U);
+  EXPECT_EQ(rule("symbol=field_:weighted:0=3,1=1").where.words, "weighted:0=3,1=1");
 }
 
 TEST(MemoryRules, SizesAreInWholeBytes) {
@@ -164,8 +134,7 @@ TEST_F(MemoryPlan, WeightsAreOwnersInTurn) {
   options.memory = placement("weighted:0=3,1=1");
   EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*3,1*1"));
   EXPECT_FALSE(make().memory);
-  options.memory = placement("weighted:0=0");
-  EXPECT_THROW((void)make(), error);
+  EXPECT_THROW((void)placement("weighted:0=0"), error);
   options.memory = placement("weighted:7=1");
   EXPECT_THROW((void)make(), error);
 }
@@ -174,7 +143,8 @@ TEST_F(MemoryPlan, WeightsAreOwnersInTurn) {
 measured_weights made_up(const topology&, const node_set& nodes) {
   measured_weights made{"/state/measured.json", {}};
   for (const node_id node : nodes) {
-    made.weights.push_back({node, static_cast<std::uint32_t>(to_int(node)) + 1});
+    const auto number = static_cast<std::size_t>(to_int(node));
+    made.weights.push_back({number + 1, number});
   }
   return made;
 }

@@ -41,10 +41,11 @@ class Plan : public testing::Test {
   [[nodiscard]] plan make(const topology& here = topology{grid(2, 2)}) const {
     return make_plan(options, here, lookup);
   }
-  void memory(memory_mode mode, const char* nodes) {
-    options.memory.mode = mode;
-    options.memory.nodes = {nodes, "--memory"};
+  void memory(placements::kind how, const char* nodes,
+              policy_variant variant = policy_variant::usual) {
+    options.memory = numactl_choice(how, nodes, "--memory", variant);
   }
+  void memory(const char* words) { options.memory = parse_placement(words, "--memory"); }
 
   run_options options = [] {
     run_options some;
@@ -64,7 +65,7 @@ TEST_F(Plan, WithoutOptionsNothingChanges) {
 
 TEST_F(Plan, NumactlsOptionsMeanTheSame) {
   options.cpu_nodes = {"1", "-N"};
-  memory(memory_mode::bind, "0-1");
+  memory(placements::kind::bind, "0-1");
   const plan what = make();
   EXPECT_EQ(what.affinity->to_string(), "2-3");
   EXPECT_EQ(what.memory->mode, sys::policy::bind);
@@ -74,19 +75,19 @@ TEST_F(Plan, NumactlsOptionsMeanTheSame) {
 }
 
 TEST_F(Plan, OnePreferredNodeNeedsNoNewKernel) {
-  memory(memory_mode::prefer, "1");
+  memory(placements::kind::prefer, "1");
   EXPECT_EQ(make().memory->mode, sys::policy::preferred);
-  memory(memory_mode::prefer, "0-1");
+  memory(placements::kind::prefer, "0-1");
   EXPECT_EQ(make().memory->mode, sys::policy::preferred_many);
 }
 
 TEST_F(Plan, InterleavesOverAllMemoryUnlessTold) {
-  options.memory.mode = memory_mode::interleave;
+  memory("interleave");
   EXPECT_EQ(make().memory->nodes.to_string(), "0-1");
 }
 
 TEST_F(Plan, ErrorsNameTheOption) {
-  memory(memory_mode::bind, "9");
+  memory(placements::kind::bind, "9");
   try {
     (void)make();
     FAIL();
@@ -96,18 +97,18 @@ TEST_F(Plan, ErrorsNameTheOption) {
 }
 
 TEST_F(Plan, OnePreferredNodeIsOne) {
-  memory(memory_mode::prefer_one, "1");
+  memory(placements::kind::prefer, "1", policy_variant::one_node);
   EXPECT_EQ(make().memory->mode, sys::policy::preferred);
-  memory(memory_mode::prefer_one, "0-1");
+  memory(placements::kind::prefer, "0-1", policy_variant::one_node);
   EXPECT_THROW((void)make(), error);
-  memory(memory_mode::prefer_many, "1");
+  memory(placements::kind::prefer, "1", policy_variant::many_nodes);
   EXPECT_EQ(make().memory->mode, sys::policy::preferred_many);
 }
 
 TEST_F(Plan, BalancingHoldsForBoundMemoryOnly) {
   options.balancing = true;
   EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("--balancing: it changes what --membind")));
-  memory(memory_mode::bind, "0");
+  memory(placements::kind::bind, "0");
   const plan what = make();
   EXPECT_EQ(what.memory->mode, sys::policy::bind_and_balance);
   EXPECT_THAT(what.warnings, IsEmpty());
@@ -121,7 +122,7 @@ TEST_F(Plan, AListOutsideTheAffinityIsRefusedWithTheWayOut) {
     (void)make(narrowed);
     FAIL();
   } catch (const error& e) {
-    EXPECT_THAT(e.hint(), HasSubstr("--all leaves the affinity"));
+    EXPECT_THAT(e.hint(), HasSubstr("--all drops the affinity"));
   }
 }
 
@@ -154,7 +155,7 @@ TEST_F(Plan, BoundThreadsAreTheAgentsToPinAsWell) {
   options.agent = "/nonexistent/agent.so";
   const plan without = make();
   EXPECT_FALSE(without.agent);
-  EXPECT_THAT(without.warnings, ElementsAre(HasSubstr("threads of its own making are not")));
+  EXPECT_THAT(without.warnings, ElementsAre(HasSubstr("threads that it starts itself are not")));
   EXPECT_TRUE(without.layout) << "OpenMP's are";
 }
 
@@ -185,7 +186,7 @@ TEST_F(Plan, EachRankHasItsOwnPart) {
   variables["OMPI_COMM_WORLD_LOCAL_RANK"] = "1";
   variables["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
   options.bind = bind_policy::close;
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   const plan what = make();
   EXPECT_EQ(what.affinity->to_string(), "2-3");
   EXPECT_EQ(what.rank, 1);
@@ -203,13 +204,13 @@ TEST_F(Plan, TheFirstRankSaysThatTheLaunchersBindingIsReplaced) {
   variables["MPI_LOCALRANKID"] = "1";
   EXPECT_THAT(make().warnings, IsEmpty());
   variables["MPI_LOCALRANKID"] = "2";
-  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("does not say how many ranks there are")));
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("does not give the number of ranks")));
 }
 
 TEST_F(Plan, SettingsThatContradictEachOtherAreSaidUnlessReplaced) {
   variables["OMP_PLACES"] = "cores";
   variables["KMP_AFFINITY"] = "compact";
-  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("libomp follows KMP_AFFINITY alone")));
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("libomp follows KMP_AFFINITY only")));
   options.bind = bind_policy::close;
   EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("OMP_PLACES=cores replaced"),
                                            HasSubstr("KMP_AFFINITY=compact removed")));
@@ -263,7 +264,7 @@ TEST_F(Plan, NestedTeamsOfTheUserStayNested) {
 
 TEST_F(Plan, WithoutBindingOpenMPIsLeftAlone) {
   variables["OMP_PLACES"] = "threads";
-  memory(memory_mode::bind, "0");
+  memory(placements::kind::bind, "0");
   EXPECT_THAT(make().variables, IsEmpty());
   options.threads = 2;
   EXPECT_THAT(make().variables, ElementsAre(variable{"OMP_NUM_THREADS", "2"}));
@@ -276,7 +277,7 @@ TEST_F(Plan, TooManyThreadsAreSaid) {
 }
 
 TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   options.bind = bind_policy::close;
   options.threads = 3;
   const plan what = make();
@@ -289,7 +290,7 @@ TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
 }
 
 TEST_F(Plan, BlockedMemoryWithoutBoundThreadsIsSaid) {
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("without --bind")));
   EXPECT_THAT(make(topology{grid(1, 2)}).warnings, IsEmpty());
 }
@@ -297,7 +298,7 @@ TEST_F(Plan, BlockedMemoryWithoutBoundThreadsIsSaid) {
 TEST_F(Plan, BlockedMemoryOnANodeWithoutAnyIsRefused) {
   machine mixed = grid(2, 2);
   mixed.nodes[1].memory_bytes = 0;
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   options.bind = bind_policy::close;
   EXPECT_THROW((void)make(topology{mixed}), error);
 }
@@ -325,14 +326,14 @@ TEST_F(Plan, ReportingOnBoundThreadsCountsByThem) {
 }
 
 TEST_F(Plan, WithoutTheAgentMemoryIsInterleavedAndThatIsSaid) {
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   options.bind = bind_policy::close;
   options.agent = "/nonexistent/agent.so";
   const plan what = make();
   EXPECT_FALSE(what.agent);
   EXPECT_EQ(what.memory->mode, sys::policy::interleave);
   EXPECT_EQ(what.memory->nodes.to_string(), "0-1");
-  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("threads of its own making are not"),
+  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("threads that it starts itself are not"),
                                          HasSubstr("interleaved over node 0-1 instead")));
 
   options.strict = true;
@@ -345,7 +346,7 @@ TEST_F(Plan, WithoutTheAgentMemoryIsInterleavedAndThatIsSaid) {
 }
 
 TEST_F(Plan, StrictWaitsForTheReport) {
-  options.memory.mode = memory_mode::blocked;
+  memory("blocked");
   options.bind = bind_policy::close;
   options.strict = true;
   EXPECT_TRUE(make().supervised);

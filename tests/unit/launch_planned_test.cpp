@@ -18,7 +18,7 @@
 namespace nodewise::launch {
 namespace {
 
-using plans::layout;
+using placements::kind;
 using test::grid;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -54,9 +54,9 @@ class Planned : public testing::Test {
   }
 
   plans::plan_file& file() { return options.plan->file; }
-  plans::entry& add(layout how = layout::blocked) {
+  plans::entry& add(kind how = kind::blocked) {
     file().objects.emplace_back();
-    file().objects.back().how = how;
+    file().objects.back().where.how = how;
     return file().objects.back();
   }
   plan make(const topology& here = topology{grid(2, 2)}) const {
@@ -100,18 +100,18 @@ TEST_F(Planned, TheCommandLineWinsAndSaysSo) {
   const plan what = make();
   EXPECT_EQ(what.layout->size(), 2U);
   EXPECT_EQ(what.layout->policy(), bind_policy::spread);
-  EXPECT_THAT(what.warnings, ElementsAre("--bind spread: p.json says --bind close",
-                                         HasSubstr("--threads 2: p.json says 4; what belongs")));
+  EXPECT_THAT(what.warnings, ElementsAre("--bind spread: p.json has --bind close",
+                                         HasSubstr("--threads 2: p.json has 4; what belongs")));
 }
 
 TEST_F(Planned, WhoTheFirstThreadIsGoesToTheAgent) {
-  add(layout::blocked);
+  add(kind::blocked);
   EXPECT_THAT(settings(), Not(HasSubstr(";main")));
   file().main_works = true;
   EXPECT_THAT(settings(), HasSubstr(";pin=0|1|2|3;main"));
   options.plan->own_main = true;
   EXPECT_THAT(settings(), Not(HasSubstr(";main")));
-  EXPECT_THAT(make().warnings, ElementsAre("--main waits: p.json says --main works"));
+  EXPECT_THAT(make().warnings, ElementsAre("--main waits: p.json has --main works"));
 }
 
 TEST_F(Planned, WithoutABindingNoThreadCountIsImposed) {
@@ -124,25 +124,25 @@ TEST_F(Planned, WithoutABindingNoThreadCountIsImposed) {
 }
 
 TEST_F(Planned, MemoriesAreNamedByTheirNodes) {
-  add(layout::interleaved).memories = {{node_id{0}, 1}, {node_id{1}, 1}};
-  add(layout::interleaved).memories = {{node_id{0}, 1}, {node_id{1}, 3}};
-  add(layout::interleaved).memories = {{node_id{0}, 1}, {node_id{7}, 1}};
+  add(kind::interleave).where.owners = {{1, 0}, {1, 1}};
+  add(kind::weighted).where.owners = {{1, 0}, {3, 1}};
+  add(kind::interleave).where.owners = {{1, 0}, {1, 7}};
   EXPECT_THAT(settings(), HasSubstr(";rule=least=0:interleave@0,1;rule=least=0:cyclic@0@0*1,1*3;"));
-  EXPECT_EQ(make().planned->entries[2].left_out, "node 7 is not there");
+  EXPECT_EQ(make().planned->entries[2].left_out, "node 7 does not exist");
 }
 
 TEST_F(Planned, EveryPlacementIsARule) {
-  add(layout::blocked).which.kind = "heap";
-  add(layout::interleaved).which.symbol = "field";
-  plans::entry& cyclic = add(layout::cyclic);
-  cyclic.granule_bytes = 65536;
+  add(kind::blocked).which.kind = "heap";
+  add(kind::interleave).which.symbol = "field";
+  plans::entry& cyclic = add(kind::cyclic);
+  cyclic.where.granule_bytes = 65536;
   cyclic.which.least_bytes = 8U << 20;
-  add(layout::on_thread).thread = 2;
-  plans::entry& map = add(layout::map);
-  map.parts = {{2, 0}, {2, 1}, {12, 3}};
+  add(kind::thread).where.owners = {{1, 2}};
+  plans::entry& map = add(kind::map);
+  map.where.owners = {{2, 0}, {2, 1}, {12, 3}};
   map.which.first = 0;
   map.which.last = 4;
-  add(layout::untouched).which.most_bytes = 4096;
+  add(kind::none).which.most_bytes = 4096;
   EXPECT_THAT(settings(), HasSubstr(";owners=0*2,1*2"
                                     ";rule=kind=heap,least=0:blocked"
                                     ";rule=least=0,symbol=field:interleave@0,1"
@@ -155,7 +155,7 @@ TEST_F(Planned, EveryPlacementIsARule) {
 }
 
 TEST_F(Planned, MapsFollowAnotherNumberOfThreads) {
-  add(layout::map).parts = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+  add(kind::map).where.owners = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
   EXPECT_THAT(settings(), HasSubstr(":map@0*1,1*1"));
   options.threads = 6;
   EXPECT_THAT(settings(topology{grid(3, 2)}), HasSubstr(":map@0*1,1*1,2*1"));
@@ -165,12 +165,12 @@ TEST_F(Planned, MapsFollowAnotherNumberOfThreads) {
 
 TEST_F(Planned, WithoutACountThreadsAreMeantAsTheyAre) {
   file().threads = 0;
-  add(layout::map).parts = {{1, 3}, {1, 0}};
-  add(layout::on_thread).thread = 4;
+  add(kind::map).where.owners = {{1, 3}, {1, 0}};
+  add(kind::thread).where.owners = {{1, 4}};
   const plan what = make();
   EXPECT_THAT(settings(), HasSubstr(":map@1*1,0*1"));
   EXPECT_THAT(what.warnings,
-              ElementsAre(HasSubstr("entry 2 (any): it speaks of thread 4, and there are 4")));
+              ElementsAre(HasSubstr("entry 2 (any): it names thread 4, and there are 4")));
   EXPECT_EQ(what.agent->rules.size(), 1U);
   EXPECT_TRUE(what.planned->is_incomplete());
 }
@@ -211,7 +211,8 @@ TEST_F(PlannedSite, OffsetsOfTheSameBuildUnderAnotherName) {
 TEST_F(PlannedSite, LinesOfAnotherBuild) {
   file().build_id = "bb22";
   EXPECT_THAT(settings(), HasSubstr("code=sh+256-272,code=sh+320-336,above=sh+2176-2320:"));
-  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("sh is another build than it was made for")));
+  EXPECT_THAT(make().warnings,
+              ElementsAre(HasSubstr("sh is a different build from the one that it was made for")));
   options.strict = true;
   EXPECT_THROW((void)make(), not_started);
 }
@@ -219,7 +220,7 @@ TEST_F(PlannedSite, LinesOfAnotherBuild) {
 TEST_F(PlannedSite, AProgramWithoutABuildIdIsAnotherBuild) {
   options.build_id = [](const std::string&) { return std::string(); };
   EXPECT_THAT(settings(), HasSubstr("code=sh+256-272"));
-  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("another build")));
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("different build")));
 }
 
 TEST_F(PlannedSite, WithoutABuildIdLinesComeFirst) {
@@ -235,7 +236,7 @@ TEST_F(PlannedSite, AScriptThatStartsTheProgram) {
   file().build_id = "bb22";
   file().objects[0].which.stack = {{"solver", 0x105}};
   EXPECT_THAT(settings(), HasSubstr("code=solver+260-261:"));
-  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("it is for solver, and sh is not")));
+  EXPECT_THAT(make().warnings, ElementsAre(HasSubstr("it is for solver, not for sh")));
 }
 
 TEST_F(PlannedSite, WhatIsGoneIsLeftOut) {
@@ -285,7 +286,7 @@ TEST_F(PlannedLibrary, OfAnotherBuildAnEntryWithoutALineIsLeftOut) {
   add().which.stack = {{"sh", 0x105}};
   const plan what = make();
   EXPECT_THAT(what.warnings,
-              ElementsAre(HasSubstr("entry 1 (sh+0x105): libx.so.1.2 is another build")));
+              ElementsAre(HasSubstr("entry 1 (sh+0x105): libx.so.1.2 is a different build")));
   ASSERT_EQ(what.agent->rules.size(), 1U); // the other one names the program alone
   EXPECT_EQ(what.agent->rules[0].entry, 1U);
   options.strict = true;
@@ -320,9 +321,9 @@ TEST_F(Planned, WhatTheAgentHasNoRoomForIsLeftOut) {
 }
 
 TEST_F(Planned, AMapThatChangesTheNodeTooOftenIsLeftOut) {
-  plans::entry& map = add(layout::map);
+  plans::entry& map = add(kind::map);
   for (std::size_t i = 0; i < 5000; ++i) {
-    map.parts.push_back({1, i % 2 == 0 ? 0U : 3U});
+    map.where.owners.push_back({1, i % 2 == 0 ? 0U : 3U});
   }
   add();
   const plan what = make();
@@ -331,7 +332,7 @@ TEST_F(Planned, AMapThatChangesTheNodeTooOftenIsLeftOut) {
 }
 
 TEST_F(Planned, HugeMapsAreRounded) {
-  add(layout::map).parts = {{(std::uint64_t{1} << 39) + 1, 0}, {std::uint64_t{1} << 39, 3}};
+  add(kind::map).where.owners = {{(std::uint64_t{1} << 39) + 1, 0}, {std::uint64_t{1} << 39, 3}};
   EXPECT_THAT(settings(), HasSubstr(":map@0*1,1*1"));
 }
 

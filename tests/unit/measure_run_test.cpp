@@ -217,7 +217,7 @@ TEST(Run, BuffersWithoutALineForEachThreadAreRefused) {
   const measurement found = measure_points(on, points, quick(), once, untold);
   for (const record& each : found.records) {
     EXPECT_FALSE(each.is_known());
-    EXPECT_THAT(each.found.unavailable, HasSubstr("not a cache line for each"));
+    EXPECT_THAT(each.found.unavailable, HasSubstr("each thread needs at least one cache line"));
   }
 }
 
@@ -284,14 +284,14 @@ TEST(Buffers, ThatDoNotFitAreRefusedAndNameThePoint) {
               HasSubstr("contention: all -> node 0"));
   EXPECT_EQ(complaint(points(experiment::kernels, 2 * gib), {}), "fits"); // half on each node
   EXPECT_THAT(complaint(points(experiment::kernels, 2 * gib), {.together = gib}),
-              HasSubstr("has 1024 MiB"));
+              HasSubstr("has only 1024 MiB"));
   EXPECT_THAT(complaint(points(experiment::latency, gib), {}), HasSubstr("latency"));
   // A chain, and as much beside it.
   EXPECT_EQ(complaint(points(experiment::latency, gib * 3 / 4), {}), "fits");
   EXPECT_THAT(complaint(points(experiment::loaded_latency, gib * 3 / 4), {}),
               HasSubstr("loaded-latency"));
   EXPECT_THAT(complaint(points(experiment::latency, gib / 2), {.by_node = {gib / 4, gib}}),
-              HasSubstr("node 0 has 256 MiB"));
+              HasSubstr("node 0 has only 256 MiB"));
 }
 
 TEST(Points, ShareTheTimeThereIs) {

@@ -246,7 +246,7 @@ TEST(Loop, EveryOddLoopHasATime) {
           model::loop of = test::local_loop(on, "triad", elements);
           of.how = {kind, chunk};
           of.form = form;
-          const double seconds = model::predict(on, of).told.seconds;
+          const double seconds = model::predict(on, of).result.seconds;
           EXPECT_GT(seconds, 0);
           EXPECT_LT(seconds, 1);
         }

@@ -255,10 +255,10 @@ TEST(ModelProperties, NoReadingMovesMoreThanTheMemoriesTogether) {
       of.maps.assign(3, model::first_touch(on, of));
     }
     const model::loop_prediction found = predict(on, of);
-    for (const double seconds : {found.told.seconds, found.mixed_s, found.in_step_s.value_or(1e9),
+    for (const double seconds : {found.result.seconds, found.mixed_s, found.in_step_s.value_or(1e9),
                                  found.drifting_s.value_or(1e9)}) {
       ASSERT_GT(seconds, 0) << "seed " << seed;
-      ASSERT_LE(found.told.bytes / seconds, most * (1 + 1e-9)) << "seed " << seed;
+      ASSERT_LE(found.result.bytes / seconds, most * (1 + 1e-9)) << "seed " << seed;
     }
     ASSERT_GE(found.drifting_s.value_or(1e9), found.mixed_s) << "seed " << seed;
   }

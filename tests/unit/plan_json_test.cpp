@@ -29,34 +29,33 @@ plan_file some_plan() {
   heap.which.stack = {{"solver", 0x1234}, {"libgrid.so.2", 0x20}};
   heap.which.callers = {"main.c:12"};
   heap.which.least_bytes = 8U << 20;
-  heap.how = layout::blocked;
+  heap.where.how = placements::kind::blocked;
   heap.why = "one thread initialises it, all use it";
   entry field;
   field.which.kind = "static";
   field.which.symbol = "m::field";
-  field.how = layout::map;
-  field.parts = {{128, 0}, {128, 1}, {256, 3}};
+  field.where.how = placements::kind::map;
+  field.where.owners = {{128, 0}, {128, 1}, {256, 3}};
   entry third;
   third.which.source = "table.c:80";
   third.which.first = 2;
   third.which.last = 3;
   third.which.least_bytes = 4097;
   third.which.most_bytes = 1U << 20;
-  third.how = layout::cyclic;
-  third.granule_bytes = 65536;
+  third.where.how = placements::kind::cyclic;
+  third.where.granule_bytes = 65536;
   entry fourth;
   fourth.name = "table.c:80 #2";
-  fourth.how = layout::on_thread;
-  fourth.thread = 3;
+  fourth.where.how = placements::kind::thread;
+  fourth.where.owners = {{1, 3}};
   entry fifth;
-  fifth.how = layout::interleaved;
+  fifth.where.how = placements::kind::interleave;
   fifth.which.first = 4;
   entry sixth;
-  sixth.how = layout::interleaved;
-  sixth.memories = {{node_id{0}, 1}, {node_id{1}, 1}, {node_id{6}, 1}};
+  sixth.where.how = placements::kind::interleave;
+  sixth.where.owners = {{1, 0}, {1, 1}, {1, 6}};
   entry seventh;
-  seventh.how = layout::interleaved;
-  seventh.memories = {{node_id{0}, 2}, {node_id{2}, 8}};
+  seventh.where = {placements::kind::weighted, {{2, 0}, {8, 2}}};
   plan_file made{"solver",
                  "00ab12cd",
                  {{"libgrid.so.2", "12ab"}},
@@ -138,12 +137,13 @@ TEST(PlanJson, LittleIsNeededByHand) {
       {"site": "a.c:1", "placement": {"map": "0 1*3, 2"}},
       {"bytes": "> 1M , <= 8MiB", "nth": "0-3", "stack": ["a.out+16"], "placement": "cyclic"}]})"));
   EXPECT_EQ(read_plan.bind, bind_policy::none);
-  EXPECT_EQ(read_plan.objects[0].parts, (std::vector<part_run>{{1, 0}, {3, 1}, {1, 2}}));
+  EXPECT_EQ(read_plan.objects[0].where.owners,
+            (std::vector<placements::owner_run>{{1, 0}, {3, 1}, {1, 2}}));
   EXPECT_EQ(read_plan.objects[1].which.least_bytes, (1U << 20) + 1);
   EXPECT_EQ(read_plan.objects[1].which.most_bytes, 8U << 20);
   EXPECT_EQ(read_plan.objects[1].which.last, 4U);
   EXPECT_EQ(read_plan.objects[1].which.stack.front(), (code_place{"a.out", 16}));
-  EXPECT_EQ(read_plan.objects[1].granule_bytes, 0U);
+  EXPECT_EQ(read_plan.objects[1].where.granule_bytes, 0U);
 }
 
 struct broken {
@@ -157,18 +157,20 @@ void PrintTo(const broken& each, std::ostream* out) {
 }
 
 constexpr broken entries[] = {
-    {"NoPlacement", R"({"site": "a.c:1"})", "objects[0]: there is no field 'placement'"},
-    {"UnknownField", R"({"placement": "none", "sites": "a.c:1"})", "no such field as 'sites'"},
+    {"NoPlacement", R"({"site": "a.c:1"})", "objects[0]: the field 'placement' is missing"},
+    {"UnknownField", R"({"placement": "none", "sites": "a.c:1"})", "unknown field 'sites'"},
     {"UnknownWord", R"({"placement": "block"})",
      "objects[0].placement: there is no placement 'block'"},
     {"WordAndMore", R"({"placement": "blocked:3"})", "objects[0].placement"},
     {"ThreadWithout", R"({"placement": "thread"})", "objects[0].placement"},
-    {"ThreadNoNumber", R"({"placement": "thread:x"})", "objects[0].placement: 'x' is no thread"},
+    {"ThreadNoNumber", R"({"placement": "thread:x"})", "objects[0].placement: 'x' is not a thread"},
     {"ThreadBeyond", R"({"placement": "thread:4"})", "objects[0].placement: thread 4 of 4"},
-    {"GranuleNone", R"({"placement": "cyclic:0"})", "objects[0].placement: a granule of 0"},
+    {"GranuleNone", R"({"placement": "cyclic:0"})",
+     "objects[0].placement: a granule cannot have 0 bytes"},
     {"GranuleAbsurd", R"({"placement": "cyclic:1P"})", "more than a process can have"},
     {"NoWord", R"({"placement": 3})", "objects[0].placement: the number 3"},
-    {"MapEmpty", R"({"placement": {"map": " "}})", "objects[0].placement.map: a map without parts"},
+    {"MapEmpty", R"({"placement": {"map": " "}})",
+     "objects[0].placement.map: the map has no parts"},
     {"MapNoNumbers", R"({"placement": {"map": "0*x"}})", "objects[0].placement.map: '0*x'"},
     {"MapNoParts", R"({"placement": {"map": "0*0"}})", "objects[0].placement.map: '0*0'"},
     {"MapNegative", R"({"placement": {"map": "-1*4"}})", "objects[0].placement.map: '-1*4'"},
@@ -177,12 +179,12 @@ constexpr broken entries[] = {
     {"MapAbsurd", R"({"placement": {"map": "0*1099511627776 1*1"}})", "more parts than any object"},
     {"MapOverflow", R"({"placement": {"map": "0*18446744073709551615 1*2"}})", "more parts than"},
     {"MapAndMore", R"({"placement": {"map": "0*1", "of": 3}})",
-     "objects[0].placement: there is no such"},
+     "objects[0].placement: unknown field 'of'"},
     {"KindUnknown", R"({"kind": "stack", "placement": "none"})",
      "objects[0].kind: the text 'stack'"},
-    {"SiteEmpty", R"({"site": "", "placement": "none"})", "objects[0].site: an empty text"},
+    {"SiteEmpty", R"({"site": "", "placement": "none"})", "objects[0].site: the text is empty"},
     {"SiteOffset", R"({"site": "a.out+0x12", "placement": "none"})", "objects[0].site"},
-    {"StackEmpty", R"({"stack": [], "placement": "none"})", "objects[0].stack: 0 places"},
+    {"StackEmpty", R"({"stack": [], "placement": "none"})", "objects[0].stack: it has 0 places"},
     {"StackNoList", R"({"stack": "a+0x1", "placement": "none"})", "objects[0].stack: the text"},
     {"StackNoOffset", R"({"stack": ["a.out"], "placement": "none"})", "objects[0].stack[0]"},
     {"StackPath", R"({"stack": ["/bin/a+0x1"], "placement": "none"})",
@@ -190,10 +192,10 @@ constexpr broken entries[] = {
     {"StackAbsurd", R"({"stack": ["a+0xffffffffffffffff"], "placement": "none"})",
      "objects[0].stack[0]"},
     {"BytesPlain", R"({"bytes": "8M", "placement": "none"})",
-     "objects[0].bytes: '8M' does not say"},
+     "objects[0].bytes: '8M' lacks a comparison"},
     {"BytesNumber", R"({"bytes": 8, "placement": "none"})", "objects[0].bytes: the number 8"},
     {"BytesNoSize", R"({"bytes": ">= 8X", "placement": "none"})",
-     "objects[0].bytes: ' 8X' is no size"},
+     "objects[0].bytes: ' 8X' is not a size"},
     {"BytesNone", R"({"bytes": "< 0", "placement": "none"})", "objects[0].bytes"},
     {"BytesTurned", R"({"bytes": "8M-1M", "placement": "none"})",
      "objects[0].bytes: no object is of such"},
@@ -204,13 +206,13 @@ constexpr broken entries[] = {
     {"SymbolAndSite", R"({"symbol": "a", "site": "a.c:1", "placement": "none"})",
      "objects[0]: a static array"},
     {"SymbolOnHeap", R"({"symbol": "a", "kind": "heap", "placement": "none"})",
-     "objects[0]: a symbol"},
+     "objects[0]: it has a symbol"},
     {"CallersAlone", R"({"callers": ["a.c:1"], "placement": "none"})",
-     "objects[0]: callers of no site"},
+     "objects[0]: it has callers, but no site"},
     {"NameNoText", R"({"name": 1, "placement": "none"})", "objects[0].name"},
     {"NoName", R"({"name": "", "placement": "none"})", "objects[0].name"},
     {"WhyNoText", R"({"why": 1, "placement": "none"})", "objects[0].why"},
-    {"NoObject", "[]", "objects[0]: a list where an object is meant"},
+    {"NoObject", "[]", "objects[0]: a list instead of an object"},
 };
 
 class BrokenEntry : public testing::TestWithParam<broken> {};
@@ -245,11 +247,11 @@ TEST(PlanJson, BrokenElsewhere) {
   };
   EXPECT_THAT(complaint("/schema", "nodewise/plan/2"), HasSubstr("a newer version"));
   EXPECT_THAT(complaint("/schema", "nodewise/run/1"), HasSubstr("another kind of file"));
-  EXPECT_THAT(complaint("/object", json::array()), HasSubstr("no such field as 'object'"));
+  EXPECT_THAT(complaint("/object", json::array()), HasSubstr("unknown field 'object'"));
   EXPECT_THAT(complaint("/objects", 3), HasSubstr("objects: the number 3"));
-  EXPECT_THAT(complaint("/program", "solver"), HasSubstr("where an object is meant"));
+  EXPECT_THAT(complaint("/program", "solver"), HasSubstr("instead of an object"));
   EXPECT_THAT(complaint("/program/build_id", "xyz"), HasSubstr("program.build_id"));
-  EXPECT_THAT(complaint("/program/name", "/bin/a"), HasSubstr("program.name: a path"));
+  EXPECT_THAT(complaint("/program/name", "/bin/a"), HasSubstr("program.name: it is a path"));
   EXPECT_THAT(complaint("/threads/count", 0), HasSubstr("threads.count"));
   EXPECT_THAT(complaint("/threads/count", 10000000000), HasSubstr("threads.count"));
   for (const json& teams : {json{4}, json{3, 2}, json{4, 0}, json{8192, 8192}, json(4)}) {
@@ -267,9 +269,9 @@ TEST(PlanWords, LabelsAreWhatPeopleKnow) {
   EXPECT_EQ(label_of(plan.objects[3].which), "any");
   EXPECT_EQ(label_of(plan.objects[1]), "m::field");
   EXPECT_EQ(label_of(plan.objects[3]), "table.c:80 #2");
-  EXPECT_EQ(word_of(plan.objects[1]), "map");
-  EXPECT_EQ(word_of(plan.objects[2]), "cyclic:64K");
-  EXPECT_EQ(word_of(plan.objects[3]), "thread:3");
+  EXPECT_EQ(text_of(plan.objects[1].where), "map");
+  EXPECT_EQ(text_of(plan.objects[2].where), "cyclic:64K");
+  EXPECT_EQ(text_of(plan.objects[3].where), "thread:3");
 }
 
 } // namespace

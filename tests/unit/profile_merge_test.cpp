@@ -86,14 +86,15 @@ TEST(ProfileMerge, MemoryIsAsBeforeTheFirst) {
 }
 
 TEST(ProfileMerge, WhatIsNotOneRunIsRefused) {
-  EXPECT_THAT(refusal_of({part("a", 3), part("b", 3)}), HasSubstr("a and b: both are of rank 3"));
+  EXPECT_THAT(refusal_of({part("a", 3), part("b", 3)}),
+              HasSubstr("a and b: both are rank 3 of a host"));
   EXPECT_THAT(refusal_of({part("a", 0), part("b", {})}), HasSubstr("only some of them"));
   kept_profile large = part("b", 1);
   large.what.page_bytes = 65536;
   EXPECT_THAT(refusal_of({part("a", 0), large}), HasSubstr("base pages differ"));
   kept_profile empty = part("b", 1);
   empty.what.programs.clear();
-  EXPECT_THAT(refusal_of({part("a", 0), empty}), HasSubstr("b: nothing was seen"));
+  EXPECT_THAT(refusal_of({part("a", 0), empty}), HasSubstr("b: contains no program"));
 }
 
 } // namespace

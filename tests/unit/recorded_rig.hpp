@@ -31,7 +31,7 @@ inline machine two_by_two() {
 /// A program with a main thread on node 0 and a worker on node 1.
 struct rig {
   observe::recording recorded;
-  launch::run_report told;
+  launch::run_report reported;
   machine on = two_by_two();
   bool balancing = false;
   std::uint64_t migrated = 0;
@@ -48,7 +48,7 @@ struct rig {
     process.time_ns = 1500;
     process.program = "solver";
     process.totals.emplace();
-    told.processes.push_back(process);
+    reported.processes.push_back(process);
   }
 
   void task(std::uint64_t time, observe::task_change what, int pid, int tid,
@@ -75,7 +75,7 @@ struct rig {
     allocation.bytes = pages * page;
     allocation.time_ns = allocated;
     allocation.tid = main_tid;
-    told.processes[0].allocations.push_back(allocation);
+    reported.processes[0].allocations.push_back(allocation);
     launch::object_report made;
     made.sequence = sequence;
     made.start = start;
@@ -87,12 +87,12 @@ struct rig {
     made.caller_module = "solver";
     made.caller_offset = 0x40 + sequence;
     made.where = {{0, pages, node_id{0}}};
-    told.processes[0].objects.push_back(made);
-    return told.processes[0].objects.back();
+    reported.processes[0].objects.push_back(made);
+    return reported.processes[0].objects.back();
   }
   profile::profile assembled(std::size_t huge_bytes = 0) {
     recorded.log.finish();
-    return assemble({recorded, told, on, page, balancing, migrated}, huge_bytes);
+    return assemble({recorded, reported, on, page, balancing, migrated}, huge_bytes);
   }
 };
 

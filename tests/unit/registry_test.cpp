@@ -111,6 +111,14 @@ void expect_fits(const std::string& text, std::size_t width) {
   }
 }
 
+std::string with_roff_dashes(std::string_view name) {
+  std::string text;
+  for (const char letter : name) {
+    text += letter == '-' ? "\\-" : std::string(1, letter);
+  }
+  return text;
+}
+
 TEST(Help, FitsEightyColumnsAndNamesEverything) {
   const report::style plain{};
   expect_fits(command_help(plain), 80);
@@ -120,6 +128,10 @@ TEST(Help, FitsEightyColumnsAndNamesEverything) {
     expect_fits(text, 80);
     for (const flag* const f : v.flags) {
       EXPECT_THAT(text, HasSubstr(flag_heading(*f)));
+    }
+    for (const std::string_view alias : v.aliases) {
+      EXPECT_THAT(text, HasSubstr("alias: nodewise " + std::string(alias) + "\n"));
+      EXPECT_THAT(verb_manual(v), HasSubstr("nodewise " + with_roff_dashes(alias)));
     }
     if (!v.hidden) {
       EXPECT_THAT(command_help(plain), HasSubstr(v.summary));
@@ -144,7 +156,7 @@ TEST(Manual, HasAPageForEveryVerb) {
     EXPECT_THAT(page, HasSubstr(".SH EXAMPLES"));
     EXPECT_EQ(std::ranges::count(page, '`'), 0);
     if (!v.hidden) {
-      EXPECT_THAT(all, HasSubstr("nodewise\\-" + std::string(v.name)));
+      EXPECT_THAT(all, HasSubstr("nodewise\\-" + with_roff_dashes(v.name)));
     }
   }
 }

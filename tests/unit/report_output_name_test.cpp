@@ -32,7 +32,7 @@ std::string refusal(std::string_view pattern, const output_facts& facts) {
 }
 
 TEST(OutputName, RefusesWhatMeansNothing) {
-  EXPECT_EQ(refusal("a-%x", alone), "%x means nothing");
+  EXPECT_EQ(refusal("a-%x", alone), "%x is unknown");
   EXPECT_EQ(refusal("a-%", alone), "it ends in %");
   EXPECT_NE(refusal("a-%r", alone).find("no MPI launcher"), std::string::npos);
 }

@@ -89,10 +89,10 @@ TEST_F(DeviceFiles, NameTheNodeTheyAreNearTo) {
 }
 
 TEST_F(DeviceFiles, ThatNobodyPlacesAreAtNoNode) {
-  EXPECT_THAT(refused("netdev:eth1"), HasSubstr("the firmware does not say"));
-  EXPECT_THAT(refused("pci:00:03.0"), HasSubstr("the firmware does not say"));
-  EXPECT_THAT(refused("netdev:lo"), HasSubstr("the firmware does not say"));
-  EXPECT_THAT(refused("os=eth1"), HasSubstr("the firmware does not say"));
+  EXPECT_THAT(refused("netdev:eth1"), HasSubstr("the firmware does not report"));
+  EXPECT_THAT(refused("pci:00:03.0"), HasSubstr("the firmware does not report"));
+  EXPECT_THAT(refused("netdev:lo"), HasSubstr("the firmware does not report"));
+  EXPECT_THAT(refused("os=eth1"), HasSubstr("the firmware does not report"));
   EXPECT_THAT(refused("netdev:eth7"), HasSubstr("no such device"));
   EXPECT_THAT(refused("os=eth7"), HasSubstr("no such device"));
 }
@@ -139,7 +139,7 @@ TEST(Devices, OfAMachineValueAnswerForThemselves) {
   EXPECT_EQ(resolve_nodes("pci:3b:00.0", where, node_purpose::memory).to_string(), "1");
   EXPECT_EQ(resolve_cpus("near:pci=3b:00.0", where).cpus().to_string(), "2-3");
   EXPECT_THAT(refusal([&] { (void)resolve_cpus("block:nvme0n1", where); }),
-              HasSubstr("the firmware does not say"));
+              HasSubstr("the firmware does not report"));
   // The machine is not this one: what is in /sys here is nothing to it.
   EXPECT_THAT(refusal([&] { (void)resolve_cpus("netdev:lo", where); }),
               HasSubstr("no such device"));

@@ -43,7 +43,7 @@ TEST(NodeList, CountsRelativeNumbersWithinWhatIsAllowed) {
   EXPECT_EQ(memory("all", two), "2-3");
   EXPECT_EQ(memory("!2", two), "3");
   EXPECT_EQ(memory("!0", two), "2-3");
-  EXPECT_THAT(memory_refusal("+2", two), HasSubstr("2-3 only: 2 in all"));
+  EXPECT_THAT(memory_refusal("+2", two), HasSubstr("only 2-3: 2 in all"));
 }
 
 TEST(NodeList, KeepsTheOperatingSystemsNumbers) {
@@ -77,8 +77,8 @@ TEST(NodeList, KnowsNodesWithoutMemoryAndWithoutProcessors) {
 
 TEST(NodeList, RefusesWhatLeavesNothing) {
   const topology two{grid(2, 2)};
-  EXPECT_THAT(memory_refusal("!all", two), HasSubstr("nothing is left"));
-  EXPECT_THAT(memory_refusal("!0-1", two), HasSubstr("nothing is left"));
+  EXPECT_THAT(memory_refusal("!all", two), HasSubstr("it selects nothing"));
+  EXPECT_THAT(memory_refusal("!0-1", two), HasSubstr("it selects nothing"));
   for (const char* nonsense : {"", "!", "+", "x", "0-", "1-0", "0,,1", "-1", "99999999999", "all,0",
                                "+all ", "same", "0 1", "+-1", "!!0"}) {
     EXPECT_FALSE(memory_refusal(nonsense, two).empty()) << nonsense;

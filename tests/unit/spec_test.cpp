@@ -127,11 +127,13 @@ TEST(HwlocText, RefusesWhatIsNotThere) {
   EXPECT_THAT(cpu_refusal("core:6-8", where), HasSubstr("no core:8"));
   EXPECT_THAT(cpu_refusal("package:1.core:4", where), HasSubstr("4 in all"));
   EXPECT_THAT(cpu_refusal("0x10000", where), HasSubstr("no processor 16"));
-  EXPECT_THAT(cpu_refusal("die:0", where), HasSubstr("does not tell of these"));
-  EXPECT_THAT(cpu_refusal("core[cpukind=1]:all", where), HasSubstr("does not tell kinds of cores"));
-  EXPECT_THAT(cpu_refusal("numa[hbm]:0", where), HasSubstr("nobody told the kinds"));
+  EXPECT_THAT(cpu_refusal("die:0", where), HasSubstr("such objects of this machine are unknown"));
+  EXPECT_THAT(cpu_refusal("core[cpukind=1]:all", where),
+              HasSubstr("the kinds of this machine's cores are unknown"));
+  EXPECT_THAT(cpu_refusal("numa[hbm]:0", where),
+              HasSubstr("the kinds of this machine's memory are unknown"));
   EXPECT_THAT(cpu_refusal("l2:0", where), HasSubstr("none that are known"));
-  EXPECT_THAT(cpu_refusal("~core:0", where), HasSubstr("nothing is left"));
+  EXPECT_THAT(cpu_refusal("~core:0", where), HasSubstr("they select nothing"));
   EXPECT_THAT(cpu_refusal("core:0.package:0", where), HasSubstr("none at all"));
   for (const char* nonsense : {"core:",
                                "core:-1",
@@ -227,9 +229,9 @@ TEST(LikwidText, RefusesWhatIsNotThere) {
   const topology where{two_packages()};
   EXPECT_THAT(cpu_refusal("S0:8", where), HasSubstr("counted from 0 to 7"));
   EXPECT_THAT(cpu_refusal("S2:0", where), HasSubstr("no domain S2, only S0 to S1"));
-  EXPECT_THAT(cpu_refusal("M:scatter:17", where), HasSubstr("have 16 processors only"));
-  EXPECT_THAT(cpu_refusal("S:0", where), HasSubstr("a kind of domains"));
-  EXPECT_THAT(cpu_refusal("C0", topology{grid(2, 2)}), HasSubstr("nobody told"));
+  EXPECT_THAT(cpu_refusal("M:scatter:17", where), HasSubstr("have only 16 processors"));
+  EXPECT_THAT(cpu_refusal("S:0", where), HasSubstr("is a kind of domain, not one domain"));
+  EXPECT_THAT(cpu_refusal("C0", topology{grid(2, 2)}), HasSubstr("domains are unknown"));
   for (const char* nonsense : {"S0:",
                                "S0:-",
                                "S0:0-",

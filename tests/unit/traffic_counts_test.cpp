@@ -81,7 +81,7 @@ TEST(Counts, OfARefusalAreItsReason) {
   EXPECT_EQ(all.refused, "processor 3 was taken for one of node 0");
   EXPECT_TRUE(all.cells.empty());
   EXPECT_THAT(refusal("nodewise-counts 1\nrefused x\nline_bytes 64\ncomplete\n"),
-              HasSubstr("line 3: something follows the refusal"));
+              HasSubstr("line 3: there are lines after the refusal"));
 }
 
 TEST(Counts, WithoutTheLastLineAreCutOff) {
@@ -96,9 +96,10 @@ TEST(Counts, WithoutTheLastLineAreCutOff) {
 }
 
 TEST(Counts, OfAnotherVersionAreRefused) {
-  EXPECT_THAT(refusal("nodewise-counts 2\ncomplete\n"), HasSubstr("another version"));
+  EXPECT_THAT(refusal("nodewise-counts 2\ncomplete\n"),
+              HasSubstr("the version of the format is not 1"));
   EXPECT_THAT(refusal("nodewise-counts 1 2\ncomplete\n"), HasSubstr("too many words"));
-  EXPECT_THAT(refusal("hello\ncomplete\n"), HasSubstr("line 1: this is no traffic count"));
+  EXPECT_THAT(refusal("hello\ncomplete\n"), HasSubstr("line 1: this is not a traffic count"));
 }
 
 TEST(Counts, ThatMakeNoSenseAreRefusedWithTheLine) {
@@ -113,54 +114,54 @@ TEST(Counts, ThatMakeNoSenseAreRefusedWithTheLine) {
            {"cell  0 0 use 1 2 3 4", "an empty word"},
            {" cell 0 0 use 1 2 3 4", "an empty word"},
            {"", "an empty word"},
-           {"cell 0 0 used 1 2 3 4", "'used' in 'cell' means nothing"},
-           {"cell 0 0 use -1 2 3 4", "'-1' is no number"},
-           {"cell 0 0 use 1e3 2 3 4", "'1e3' is no number"},
-           {"cell 0 -2 use 1 2 3 4", "'-2' is no number"},
-           {"cell 0 9999999 use 1 2 3 4", "is no node"},
-           {"cell 0 0 use 18446744073709551615 2 3 4", "is more than can be"},
-           {"cell 0 0 use 99999999999999999999 2 3 4", "is no number"},
+           {"cell 0 0 used 1 2 3 4", "'used' is invalid in 'cell'"},
+           {"cell 0 0 use -1 2 3 4", "'-1' is not a number"},
+           {"cell 0 0 use 1e3 2 3 4", "'1e3' is not a number"},
+           {"cell 0 -2 use 1 2 3 4", "'-2' is not a number"},
+           {"cell 0 9999999 use 1 2 3 4", "is not a node"},
+           {"cell 0 0 use 18446744073709551615 2 3 4", "is too large"},
+           {"cell 0 0 use 99999999999999999999 2 3 4", "is not a number"},
            {"cells 0 0 use 1 2 3 4", "no line begins with 'cells'"},
-           {"mapping 7 10 20 0 x", "'10' is no address"},
-           {"mapping 7 0x 0x20 0 x", "'0x' is no address"},
+           {"mapping 7 10 20 0 x", "'10' is not an address"},
+           {"mapping 7 0x 0x20 0 x", "'0x' is not an address"},
            {"mapping 7 0x20 0x10 0 x", "ends before its start"},
            {"mapping 7 0x10 0x20 0 %4", "ends within a %XX"},
-           {"mapping 7 0x10 0x20 0 %zz", "is no address"},
-           {"object 7 1 0x10 64 stack m 0x1 -", "'stack' in 'object'"},
+           {"mapping 7 0x10 0x20 0 %zz", "is not an address"},
+           {"object 7 1 0x10 64 stack m 0x1 -", "'stack' is invalid in 'object'"},
            {"freed 7 1", "process 7 has no object 1"},
            {"traffic 7 1 use 0 0 1 0 0", "process 7 has no object 1"},
-           {"program 0 281474976710657 -", "is more than can be"},
-           {"shared 7 0x40 - 1 1 3-1 - 0 0 0x0", "'3-1' is no list of processors"},
-           {"shared 7 0x40 - 1 1 1-3 - 2 0 0x0", "'2' in 'shared'"},
-           {"processor 1 0", "do not ascend"},
-           {"processor -1 0", "do not ascend"},
-           {"memory -1", "do not ascend"},
-           {"thread 7 1 9", "threads do not ascend by one"},
-           {"thread 7 0 0", "'0' is no thread"},
-           {"thread 7 0 10000000", "'10000000' is no thread"},
+           {"program 0 281474976710657 -", "is too large"},
+           {"shared 7 0x40 - 1 1 3-1 - 0 0 0x0", "'3-1' is not a list of processors"},
+           {"shared 7 0x40 - 1 1 1-3 - 2 0 0x0", "'2' is invalid in 'shared'"},
+           {"processor 1 0", "are not in ascending order"},
+           {"processor -1 0", "are not in ascending order"},
+           {"memory -1", "are not in ascending order"},
+           {"thread 7 1 9", "threads are not numbered one by one"},
+           {"thread 7 0 0", "'0' is not a thread"},
+           {"thread 7 0 10000000", "'10000000' is not a thread"},
            {"thread 7 0", "'thread' has too few words"},
            {"users 7 - 0x1000 1 0 0:1", "process 7 has no thread 0"},
            {"work 7 0 9", "process 7 has no thread 0"},
            {"stay 7 0 1 9", "process 7 has no thread 0"},
            {"users 7 - 0x1000 1 0", "'users' has too few words"},
-           {"users 7 - 0x1000 0 0 0:1", "no pages"},
-           {"users 7 - 0x1000 1 0 1", "'1' is no thread with its lines"},
-           {"users 7 - 0x1000 1 0 0:", "'0:' is no number"},
-           {"users 7 - 0x1000 1 0 :1", "':1' is no number"},
-           {"users 7 - 0x1000 1 0 0:1:2", "'0:1:2' is no number"},
-           {"users 7 - 0x1000 1 0 0:0", "'0:0' is no number of lines that can be"},
-           {"users 7 - 0x1000 1 0 0:281474976710657", "is no number of lines that can be"},
-           {"users 7 - 0x1000 1 0 1:1 0:1", "threads do not ascend"},
-           {"users 7 - 0x1000 1 0 1:1 1:1", "threads do not ascend"},
+           {"users 7 - 0x1000 0 0 0:1", "the number of pages is 0"},
+           {"users 7 - 0x1000 1 0 1", "'1' is not THREAD:LINES"},
+           {"users 7 - 0x1000 1 0 0:", "'0:' is not a number"},
+           {"users 7 - 0x1000 1 0 :1", "':1' is not a number"},
+           {"users 7 - 0x1000 1 0 0:1:2", "'0:1:2' is not a number"},
+           {"users 7 - 0x1000 1 0 0:0", "'0:0' has an invalid number of lines"},
+           {"users 7 - 0x1000 1 0 0:281474976710657", "has an invalid number of lines"},
+           {"users 7 - 0x1000 1 0 1:1 0:1", "threads are not in ascending order"},
+           {"users 7 - 0x1000 1 0 1:1 1:1", "threads are not in ascending order"},
            {"users 7 - 0x1000 1 0 0:1 ", "an empty word"},
            {"touched 7 - 0x1000 1 0", "process 7 has no thread 0"},
-           {"touched 7 - 0x1000 0 0", "no pages"},
-           {"touched 7 - 4096 1 0", "'4096' is no address"},
+           {"touched 7 - 0x1000 0 0", "the number of pages is 0"},
+           {"touched 7 - 4096 1 0", "'4096' is not an address"},
            {"codeuse 7 1 0x1000 1", "process 7 has no object 1"},
-           {"codeuse 7 - 1000 1", "'1000' is no address"},
-           {"line_bytes 0", "no size"},
-           {"uncounted 3", "says nothing"},
-           {"complete", "something follows the end"},
+           {"codeuse 7 - 1000 1", "'1000' is not an address"},
+           {"line_bytes 0", "not a size"},
+           {"uncounted 3", "has no text"},
+           {"complete", "there are lines after the end"},
        }) {
     const std::string said = refusal(counts_with(std::string(line) + "\n"));
     EXPECT_THAT(said, HasSubstr("the traffic count, line ")) << line;
@@ -191,7 +192,7 @@ TEST(Counts, MayNameAnObjectBeforeItsLine) {
   EXPECT_EQ(all.find_object(7, 2), nullptr);
   EXPECT_THAT(refusal(counts_with("object 7 3 0x1000 64 heap - 0 -\n"
                                   "object 7 3 0x2000 64 heap - 0 -\n")),
-              HasSubstr("line 12: an object that is there already"));
+              HasSubstr("line 12: the object occurs twice"));
 }
 
 TEST(Counts, OfThreadsNameThoseThatTheProgramHas) {
@@ -234,7 +235,8 @@ TEST(Counts, TellAProgramThatWasKilledFromOneThatBecameAnother) {
   EXPECT_FALSE(all.was_killed(*all.find_program(10000007)));
   EXPECT_FALSE(all.was_killed(*all.find_program(20000007)));
   EXPECT_TRUE(all.was_killed(*all.find_program(8)));
-  EXPECT_THAT(refusal(counts_with("program 7 7 a\nprogram 7 7 b\n")), HasSubstr("there already"));
+  EXPECT_THAT(refusal(counts_with("program 7 7 a\nprogram 7 7 b\n")),
+              HasSubstr("the program occurs twice"));
 }
 
 TEST(Counts, MayShareALineOfAnObjectThatNeverCameFromMemory) {

@@ -112,22 +112,26 @@ TEST(Sites, AddUpTheObjectsOfOneCaller) {
   EXPECT_EQ(sites[3].where(phase::use).local, 1024U) << "streamed";
 }
 
-TEST(ThreadFlows, AddUpPagesByObjectThreadAndMemory) {
-  const auto flows = thread_flows(read_counts(
-      counts_with("thread 7 0 7\nthread 7 1 8\nthread 9 0 9\nobject 7 3 0x1000 8192 heap - 0 -\n"
-                  "users 9 - 0x1000 1 0 0:5\nusers 7 3 1 1 1 0:30 1:40\nusers 7 3 0 1 0 0:10\n"
-                  "users 7 3 5 2 1 1:2\nusers 7 - 0x5000 1 1 1:1\n")));
-  ASSERT_EQ(flows.size(), 5U);
-  const auto is = [](process_key pid, std::optional<object_id> object, thread_ordinal thread,
-                     node_id to, std::uint64_t lines) {
+TEST(UserRuns, HaveAProcessAnObjectPagesAMemoryAndThreads) {
+  const auto runs =
+      read_counts(
+          counts_with(
+              "thread 7 0 7\nthread 7 1 8\nthread 9 0 9\nobject 7 3 0x1000 8192 heap - 0 -\n"
+              "users 9 - 0x1000 1 0 0:5\nusers 7 3 1 1 1 0:30 1:40\nusers 7 3 0 1 0 0:10\n"
+              "users 7 3 5 2 1 1:2\nusers 7 - 0x5000 1 1 1:1\n"))
+          .page_users;
+  const auto is = [](process_key pid, std::optional<object_id> object, std::uint64_t first,
+                     std::uint64_t count, node_id to, const std::vector<thread_lines>& by) {
     return testing::AllOf(
-        testing::Field(&thread_flow::pid, pid), testing::Field(&thread_flow::object, object),
-        testing::Field(&thread_flow::thread, thread), testing::Field(&thread_flow::to, to),
-        testing::Field(&thread_flow::lines, lines));
+        testing::Field(&user_run::pid, pid), testing::Field(&user_run::object, object),
+        testing::Field(&user_run::first, first), testing::Field(&user_run::count, count),
+        testing::Field(&user_run::to, to), testing::Field(&user_run::by, by));
   };
-  EXPECT_THAT(flows, ElementsAre(is(7, std::nullopt, 1, node_id{1}, 1), is(7, 3, 0, node_id{0}, 10),
-                                 is(7, 3, 0, node_id{1}, 30), is(7, 3, 1, node_id{1}, 42),
-                                 is(9, std::nullopt, 0, node_id{0}, 5)));
+  EXPECT_THAT(runs, ElementsAre(is(9, std::nullopt, 0x1000, 1, node_id{0}, {{0, 5}}),
+                                is(7, 3, 1, 1, node_id{1}, {{0, 30}, {1, 40}}),
+                                is(7, 3, 0, 1, node_id{0}, {{0, 10}}),
+                                is(7, 3, 5, 2, node_id{1}, {{1, 2}}),
+                                is(7, std::nullopt, 0x5000, 1, node_id{1}, {{1, 1}})));
 }
 
 TEST(Sites, OfOneCallerAndAnotherKindAreApart) {

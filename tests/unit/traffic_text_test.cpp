@@ -55,7 +55,7 @@ TEST(TrafficText, ShadesTheMapOnATerminalOnly) {
 
 TEST(TrafficText, SaysThatThereWasNoUse) {
   const std::string text = traffic_text(summary_of("no-use-2x2"), {});
-  EXPECT_THAT(text, HasSubstr("There was no use phase"));
+  EXPECT_THAT(text, HasSubstr("There was almost no use phase"));
   EXPECT_THAT(text, HasSubstr("Objects in initialisation"));
   const std::string none = traffic_text(summary_of("nothing-2x2"), {});
   EXPECT_THAT(none, HasSubstr("no line was read from memory"));
@@ -107,7 +107,8 @@ TEST(TrafficCheck, HoldsTheShareInUseAgainstTheLimit) {
   const traffic_limits more = at_least(0.26);
   const traffic_verdict failed = judged("first-touch-4x2", more);
   EXPECT_FALSE(failed.passed());
-  EXPECT_EQ(failed.text(more), "failed: all traffic in use: 25.0 % local (at least 26.0 % asked)");
+  EXPECT_EQ(failed.text(more),
+            "failed: all traffic in use: 25.0 % local (at least 26.0 % required)");
   EXPECT_EQ(failed.offending.sites.size(), 3U);
   EXPECT_TRUE(judged("first-touch-4x2", at_least(1, phase::initialisation)).passed());
   // 786432 + 786432 of 3932160
@@ -148,14 +149,15 @@ TEST(TrafficCheck, HoldsTheImbalanceAgainstTheLimit) {
   asked.min_local = 0.2;
   const traffic_verdict failed = judged("first-touch-4x2", asked);
   EXPECT_EQ(failed.text(asked),
-            "failed: imbalance of the memories in use: 4.00 (at most 1.50 asked)");
+            "failed: imbalance of the memories in use: 4.00 (at most 1.50 required)");
 }
 
 TEST(TrafficCheck, JudgesTheObjectsThatAreNamed) {
   EXPECT_TRUE(judged("many-objects-2x2", at_least(1, std::vector<std::string>{"grid"})).passed());
   const traffic_limits both = at_least(0.9, std::vector<std::string>{"grid", "rows+0x1234"});
   const traffic_verdict failed = judged("many-objects-2x2", both);
-  EXPECT_EQ(failed.text(both), "failed: rows+0x1234 in use: 50.0 % local (at least 90.0 % asked)");
+  EXPECT_EQ(failed.text(both),
+            "failed: rows+0x1234 in use: 50.0 % local (at least 90.0 % required)");
   ASSERT_EQ(failed.offending.sites.size(), 1U);
 }
 

@@ -26,38 +26,37 @@ bool became_full(const overflow& found) {
                                  static_cast<double>(low->cache_bytes), found.missed_bytes);
 }
 
-std::vector<std::size_t> buffer_cache_sites(const analysis& of, const std::vector<char>& free) {
+positions buffer_cache_sites(const analysis& of, const std::vector<char>& free) {
   const overflow found = overflow_of(of, free);
   const bool by_cache = found.state != nullptr && (was_full(found) || became_full(found));
-  return by_cache ? found.sites : std::vector<std::size_t>();
+  return by_cache ? found.sites : positions();
 }
 
-suspicion describe_buffer_cache(const analysis& of, const std::vector<std::size_t>& sites) {
-  const overflow found = overflow_of(of, std::vector<char>(of.input.sites().size(), 1));
-  const std::string node = "node " + std::to_string(of.input.number_of(found.memory));
+suspicion describe_buffer_cache(const analysis& of, const positions& sites) {
+  const overflow found = overflow_of(of);
+  const node_id node = of.input.number_of(found.memory);
   const bool before = was_full(found);
   const std::uint64_t free = before ? found.state->free_bytes : found.state->fullest->free_bytes;
   const std::uint64_t cache = before ? found.state->cache_bytes : found.state->fullest->cache_bytes;
-  suspicion made{
-      .title = "cached files filled " + node + ": pages of " + names_of(of.input, sites) +
-               " that were touched there went to other nodes",
-      .evidence = {bytes_text(found.missed_bytes) + " of " + bytes_text(found.wanted_bytes) +
-                       " touched on " + node + " are elsewhere",
-                   node + " had " + bytes_text(static_cast<double>(free)) + " free and " +
-                       bytes_text(static_cast<double>(cache)) + " of cached files " +
-                       (before ? "when the program began" : "while the program ran")},
-      .remarks = {"runs differ with what was read or written before them",
-                  "no placement makes room on a full node: the gain is that of dropping the files"},
-      .after = had_there_been_room(of)};
-  return made;
+  return {.title =
+              fmt::format("cached files filled node {}: pages of {} that were touched there went "
+                          "to other nodes",
+                          node, names_of(of.input, sites)),
+          .evidence = {fmt::format("{} of {} touched on node {} are on other nodes",
+                                   bytes_text(found.missed_bytes), bytes_text(found.wanted_bytes),
+                                   node),
+                       fmt::format("node {} had {} free and {} of cached files {}", node,
+                                   bytes_text(static_cast<double>(free)),
+                                   bytes_text(static_cast<double>(cache)),
+                                   before ? "when the program began" : "while the program ran")},
+          .remarks = {"runs differ with the files that were read or written before them",
+                      "no placement makes room on a full node: the gain is for dropping the files"},
+          .after = had_there_been_room(of)};
 }
 
 } // namespace
 
-const detector buffer_cache{.what = pattern::buffer_cache,
-                            .needs = needs_faults | needs_objects | needs_memory,
-                            .placement_cures = false,
-                            .sites = buffer_cache_sites,
-                            .describe = describe_buffer_cache};
+const detector buffer_cache{pattern::buffer_cache, needs_faults | needs_objects | needs_memory,
+                            buffer_cache_sites, describe_buffer_cache, scope::objects};
 
 } // namespace nodewise::advise

@@ -13,31 +13,23 @@ bool has_only_moved(const analysis& of, const shape& how) {
   return how.same_touch >= mostly && std::ranges::any_of(of.input.workers(), &worker::roams);
 }
 
-std::vector<std::size_t> different_schedules_sites(const analysis& of,
-                                                   const std::vector<char>& free) {
+positions different_schedules_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     return what.units > 0 && how.remote >= some_remote && !how.anyones() && !is_serial(what, how) &&
            !has_only_moved(of, how);
   });
 }
 
-suspicion describe_different_schedules(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.input, sites) +
-                          ": pages belong to other nodes than those that use them",
-                 .evidence = usual_evidence(of, sites),
-                 .remarks = usual_doubts(of, sites)};
-  made.evidence.push_back(
-      "nodes that touched pages first make " +
-      percent(mean_over(of, sites, [](const shape& s) { return s.own_touch; })) +
-      " of the use of these pages");
+suspicion describe_different_schedules(const analysis& of, const positions& sites) {
+  suspicion made = usual(of, sites, "pages are on other nodes than the threads that use them");
+  made.evidence.push_back(fmt::format("the nodes that touched pages first make {} of their use",
+                                      percent(mean_over(of, sites, &shape::own_touch))));
   return made;
 }
 
 } // namespace
 
-const detector different_schedules{.what = pattern::different_schedules,
-                                   .needs = needs_uses | needs_objects,
-                                   .sites = different_schedules_sites,
-                                   .describe = describe_different_schedules};
+const detector different_schedules{pattern::different_schedules, needs_uses | needs_objects,
+                                   different_schedules_sites, describe_different_schedules};
 
 } // namespace nodewise::advise

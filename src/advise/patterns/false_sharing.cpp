@@ -27,53 +27,32 @@ struct contention {
   [[nodiscard]] double at_most() const { return transfers + rewrites; }
 };
 
-contention contention_of(const profile::object& what) {
-  contention made;
-  for (const profile::contested_line& line : what.contested) {
-    if (!line.same_bytes && line.writers > 1) {
-      made.transfers += static_cast<double>(line.transfers);
-      made.rewrites += static_cast<double>(line.rewrites);
-      made.writers = std::max(made.writers, static_cast<double>(line.writers));
-      ++made.lines;
-      if (line.written_at) {
-        made.written_at[profile::label_of(*line.written_at)] +=
-            static_cast<double>(line.transfers + line.rewrites);
-      }
-    }
-  }
-  return made;
-}
-
-contention contention_of(const analysis& of, const std::vector<std::size_t>& sites) {
+contention contention_of(const analysis& of, const positions& sites) {
   contention all;
-  for (const std::size_t s : sites) {
-    for (const std::size_t i : of.input.sites()[s].items) {
-      const contention one = contention_of(*of.input.items()[i].what);
-      all.transfers += one.transfers;
-      all.rewrites += one.rewrites;
-      all.writers = std::max(all.writers, one.writers);
-      all.lines += one.lines;
-      for (const auto& [label, amount] : one.written_at) {
-        all.written_at[label] += amount;
+  for (const std::size_t i : of.input.items_of(sites)) {
+    for (const profile::contested_line& line : of.input.items()[i].what->contested) {
+      if (line.same_bytes || line.writers <= 1) {
+        continue;
+      }
+      all.transfers += static_cast<double>(line.transfers);
+      all.rewrites += static_cast<double>(line.rewrites);
+      all.writers = std::max(all.writers, static_cast<double>(line.writers));
+      ++all.lines;
+      if (line.written_at) {
+        all.written_at[profile::label_of(*line.written_at)] +=
+            static_cast<double>(line.transfers + line.rewrites);
       }
     }
   }
   return all;
 }
 
-std::vector<std::size_t> false_sharing_sites(const analysis& of, const std::vector<char>&) {
-  double lines = 0;
-  for (const item& each : of.input.items()) {
-    lines += each.units;
-  }
-  std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
+positions false_sharing_sites(const analysis& of, const std::vector<char>&) {
+  const double lines = sum_over(of.input.items(), &item::units);
+  return positions_below(of.input.sites().size(), [&](std::size_t s) {
     const double transfers = contention_of(of, {s}).at_most();
-    if (transfers >= static_cast<double>(often) && transfers >= of_lines * lines) {
-      found.push_back(s);
-    }
-  }
-  return found;
+    return transfers >= static_cast<double>(often) && transfers >= of_lines * lines;
+  });
 }
 
 double transfer_seconds(const analysis_input& of) {
@@ -89,13 +68,15 @@ double transfer_seconds(const analysis_input& of) {
 
 gain worth_of_lines(const analysis& of, const contention& what) {
   gain made;
-  const told now = tell(of.input, of.input.costs(), {flow_under(of.input, {}, of.swept)});
+  const prediction now = predict(of.input, {flow_under(of.input, {}, of.swept)});
+  const double transfer_s = transfer_seconds(of.input);
   // Writers of a line wait for it in turn.
-  const double waiting = what.at_most() * transfer_seconds(of.input) /
-                         static_cast<double>(std::max<std::size_t>(what.lines, 1));
+  const double waiting =
+      what.at_most() * transfer_s / static_cast<double>(std::max<std::size_t>(what.lines, 1));
   if (!of.input.absolute() || !(now.seconds > 0)) {
     made.how = gain::kind::unavailable;
-    made.note = "what a transfer between caches costs beside the program's other work is not known";
+    made.note = "the cost of a transfer between caches, compared with the program's other work, is "
+                "unknown";
     return made;
   }
   made.how = gain::kind::at_most;
@@ -103,45 +84,43 @@ gain worth_of_lines(const analysis& of, const contention& what) {
   made.before_s = *made.after_s + waiting;
   made.ratio = made.high = *made.before_s / *made.after_s;
   made.low = 1;
-  made.binds_before = "lines that cores take from one another";
+  made.binds_before = "cache lines that cores take from each other";
   made.binds_after = binds_in(of.input, now);
-  made.note = "if every store waits, and nothing else is done while a line is on its way (" +
-              number(transfer_seconds(of.input) * 1e9) + " ns each)";
+  made.note = fmt::format("if every store waits, and nothing else happens while a line is moved "
+                          "({} ns each)",
+                          number(transfer_s * 1e9));
   return made;
 }
 
-suspicion describe_false_sharing(const analysis& of, const std::vector<std::size_t>& sites) {
+suspicion describe_false_sharing(const analysis& of, const positions& sites) {
   const contention all = contention_of(of, sites);
-  const auto whole = [](double value) { return std::to_string(static_cast<std::uint64_t>(value)); };
-  suspicion made{.title = names_of(of.input, sites) + ": threads write different bytes of the same "
-                                                      "cache lines (false sharing)",
-                 .evidence = {count_of(all.lines, "line") + " went from core to core " +
-                                  whole(all.transfers) + " times",
-                              "up to " + whole(all.writers) +
-                                  " processors write one line, never the same bytes"},
-                 .worth = worth_of_lines(of, all)};
+  suspicion made{
+      .title = fmt::format("{}: threads write different bytes of the same cache lines (false "
+                           "sharing)",
+                           names_of(of.input, sites)),
+      .evidence = {fmt::format("{} moved from core to core {:.0f} times",
+                               counted(all.lines, "line"), all.transfers),
+                   fmt::format("up to {:.0f} processors write one line, never the same bytes",
+                               all.writers)},
+      .worth = worth_of_lines(of, all)};
   if (all.rewrites > 0) {
-    made.evidence.push_back(whole(all.rewrites) +
-                            " more stores wrote a line again: each may have "
-                            "to wait for it where all processors run at once");
-    made.remarks.emplace_back("the lab's processors take turns: how many of these stores meet "
-                              "another thread's is not known");
+    made.evidence.push_back(fmt::format("{:.0f} more stores wrote a line again: each may have to "
+                                        "wait for it where all processors run at once",
+                                        all.rewrites));
+    made.remarks.emplace_back("the lab's processors take turns: how many of these stores collide "
+                              "with another thread's is unknown");
   }
   if (!all.written_at.empty()) {
     const auto most =
         std::ranges::max_element(all.written_at, {}, [](const auto& each) { return each.second; });
-    made.evidence.push_back("most are written at " + most->first);
+    made.evidence.push_back(fmt::format("most are written at {}", most->first));
   }
   return made;
 }
 
 } // namespace
 
-const detector false_sharing{.what = pattern::false_sharing,
-                             .needs = needs_counts,
-                             .explains_objects = false,
-                             .placement_cures = false,
-                             .sites = false_sharing_sites,
-                             .describe = describe_false_sharing};
+const detector false_sharing{pattern::false_sharing, needs_counts, false_sharing_sites,
+                             describe_false_sharing, scope::program};
 
 } // namespace nodewise::advise

@@ -2,7 +2,6 @@
 //
 // Threads on fewer nodes than there are: the other memories are idle.
 #include "advise/pattern_tools.hpp"
-#include <numeric>
 
 #include "advise/planner.hpp"
 
@@ -11,9 +10,9 @@ namespace nodewise::advise {
 namespace {
 
 struct crew {
-  std::size_t threads = 0;           ///< that use memory
-  std::vector<std::size_t> nodes;    ///< where they are, ascending
-  std::vector<std::size_t> memories; ///< of the machine
+  std::size_t threads = 0; ///< that use memory
+  positions nodes;         ///< where they are, ascending
+  positions memories;      ///< of the machine
 };
 
 crew crew_of(const analysis& of) {
@@ -36,15 +35,11 @@ crew crew_of(const analysis& of) {
   }
   std::ranges::sort(made.nodes);
   made.nodes.erase(std::unique(made.nodes.begin(), made.nodes.end()), made.nodes.end());
-  for (std::size_t n = 0; n < of.input.nodes(); ++n) {
-    const memory_node* const node =
-        of.input.machine().machine().find_node(of.input.costs().nodes[n]);
-    const bool plain =
-        node != nullptr && (node->kind == memory_kind::dram || node->kind == memory_kind::unknown);
-    if (of.input.costs().memory[n].value > 0 && plain) {
-      made.memories.push_back(n);
-    }
-  }
+  made.memories = positions_below(of.input.nodes(), [&](std::size_t n) {
+    const memory_node* const node = of.input.machine().machine().find_node(of.input.number_of(n));
+    return of.input.costs().memory[n].value > 0 && node != nullptr &&
+           (node->kind == memory_kind::dram || node->kind == memory_kind::unknown);
+  });
   return made;
 }
 
@@ -61,77 +56,69 @@ bool is_core_known(const analysis& of, const crew& who) {
 std::string unjudged(const analysis& of) {
   const crew who = crew_of(of);
   return who.threads == 1 && leaves_memories_idle(of, who) && !is_core_known(of, who)
-             ? "one thread alone uses memory, and what one core can draw is not known "
+             ? "only one thread uses memory, and the bandwidth of one core is unknown "
                "(core_bandwidth)"
              : "";
 }
 
-std::vector<std::size_t> few_threads_sites(const analysis& of, const std::vector<char>&) {
+positions few_threads_sites(const analysis& of, const std::vector<char>&) {
   const crew who = crew_of(of);
-  std::vector<std::size_t> found;
   if (!leaves_memories_idle(of, who) || (who.threads < 2 && !is_core_known(of, who))) {
-    return found;
+    return {};
   }
-  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
-    if (of.input.sites()[s].bytes > 0 && is_worth_a_look(of.input, of.input.sites()[s])) {
-      found.push_back(s);
-    }
-  }
-  return found;
+  return positions_where(of.input.sites(), [&](const site& each) {
+    return each.bytes > 0 && is_worth_a_look(of.input, each);
+  });
 }
 
 /// All objects interleaved over all memories.
-course in_turn(const analysis& of, const std::vector<std::size_t>& sites, const crew& who) {
+course in_turn(const analysis& of, const positions& sites, const crew& who) {
   const model::page_map map = model::page_map::in_turn(who.memories);
   page_maps spread(of.input.items().size(), nullptr);
-  for (const std::size_t s : sites) {
-    for (const std::size_t i : of.input.sites()[s].items) {
-      spread[i] = &map;
-    }
+  for (const std::size_t i : of.input.items_of(sites)) {
+    spread[i] = &map;
   }
   return {flow_under(of.input, spread, of.swept)};
 }
 
-suspicion describe_few_threads(const analysis& of, const std::vector<std::size_t>& sites) {
+/// With the threads bound to more nodes; empty if they cannot be bound.
+std::optional<course> spread_out(const analysis& of, const crew& who) {
+  if (who.threads <= who.nodes.size() || of.input.programs().size() != 1) {
+    return std::nullopt;
+  }
+  const positions homes = homes_under(of.input, of.input.programs().front(), bind_policy::spread);
+  const positions all = positions_to(of.input.sites().size());
+  return homes.empty() ? std::nullopt
+                       : std::optional(decide(of, all, {bind_policy::spread, homes, ""}).after);
+}
+
+suspicion describe_few_threads(const analysis& of, const positions& sites) {
   const crew who = crew_of(of);
-  suspicion made{.title = count_of(who.threads, "thread") + " on " +
-                          count_of(who.nodes.size(), "node") + " of " +
-                          std::to_string(who.memories.size()) + ": the other memories are idle",
+  suspicion made{.title = fmt::format("{} on {} of {}: the other memories are idle",
+                                      counted(who.threads, "thread"),
+                                      counted(who.nodes.size(), "node"), who.memories.size()),
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites),
                  .after = in_turn(of, sites, who)};
-  if (who.threads > who.nodes.size() && of.input.programs().size() == 1) {
-    const std::vector<std::size_t> homes =
-        homes_under(of.input, of.input.programs().front(), bind_policy::spread);
-    if (!homes.empty()) {
-      std::vector<std::size_t> all(of.input.sites().size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      course apart = decide(of, all, {bind_policy::spread, homes, ""}).after;
-      const auto seconds = [&](const course& what) {
-        return tell(of.input, of.input.costs(), what).seconds;
-      };
-      if (seconds(apart) < seconds(*made.after)) {
-        made.after = std::move(apart);
-        made.evidence.emplace_back("there are enough threads for more nodes: bound spread they "
-                                   "bring more memories to work");
-      }
-    }
+  const auto seconds = [&](const course& what) { return predict(of.input, what).seconds; };
+  if (std::optional<course> apart = spread_out(of, who);
+      apart && seconds(*apart) < seconds(*made.after)) {
+    made.after = std::move(apart);
+    made.evidence.emplace_back("there are enough threads for more nodes: bound spread, they use "
+                               "more memories");
   }
   if (!is_core_known(of, who)) {
-    made.remarks.emplace_back("what one core can draw is not known (core_bandwidth): the gain is "
-                              "less if these threads cannot use more than the memories they have");
+    made.remarks.emplace_back("the bandwidth of one core is unknown (core_bandwidth): the gain is "
+                              "smaller if these threads cannot use more than the memories that "
+                              "they have");
   }
   return made;
 }
 
 } // namespace
 
-const detector few_threads{.what = pattern::few_threads,
-                           .needs = needs_uses | needs_threads,
-                           .explains_objects = false,
-                           .placement_cures = false,
-                           .sites = few_threads_sites,
-                           .describe = describe_few_threads,
-                           .unjudged = unjudged};
+const detector few_threads{pattern::few_threads, needs_uses | needs_threads,
+                           few_threads_sites,    describe_few_threads,
+                           scope::program,       unjudged};
 
 } // namespace nodewise::advise

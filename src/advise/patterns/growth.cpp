@@ -14,13 +14,13 @@ constexpr double nearly_full = 0.8;
 
 /// Whether the site's objects grew: each was freed once a larger one existed.
 bool grew(const analysis_input& of, const site& which) {
-  std::size_t steps = 0;
-  for (std::size_t k = 1; k < which.items.size(); ++k) {
-    const profile::object& before = *of.items()[which.items[k - 1]].what;
-    const profile::object& after = *of.items()[which.items[k]].what;
-    steps += after.bytes > before.bytes && before.died_s >= after.born_s && !before.live_at_end;
-  }
-  return which.items.size() > 2 && steps + 1 == which.items.size();
+  const auto is_no_step = [&](std::size_t earlier, std::size_t later) {
+    const profile::object& before = *of.items()[earlier].what;
+    const profile::object& after = *of.items()[later].what;
+    return after.bytes <= before.bytes || before.died_s < after.born_s || before.live_at_end;
+  };
+  return which.items.size() > 2 &&
+         std::ranges::adjacent_find(which.items, is_no_step) == which.items.end();
 }
 
 bool is_enlarged(const profile::object& what) {
@@ -33,7 +33,7 @@ bool is_enlarged(const profile::object& what) {
   });
 }
 
-std::vector<std::size_t> growth_sites(const analysis& of, const std::vector<char>& free) {
+positions growth_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     const auto pages = static_cast<double>(what.what->pages);
     const bool spare = static_cast<double>(what.what->resident) < nearly_full * pages;
@@ -42,28 +42,21 @@ std::vector<std::size_t> growth_sites(const analysis& of, const std::vector<char
   });
 }
 
-suspicion describe_growth(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.input, sites) +
-                          ": enlarged step by step, so that its place was decided for another size",
-                 .evidence = usual_evidence(of, sites),
-                 .remarks = usual_doubts(of, sites)};
-  double pages = 0;
-  double resident = 0;
-  for (const std::size_t s : sites) {
-    const profile::object& last = *of.input.items()[of.input.sites()[s].items.back()].what;
-    pages += static_cast<double>(last.pages);
-    resident += static_cast<double>(last.resident);
-  }
-  made.evidence.push_back(percent(pages > 0 ? resident / pages : 0) +
-                          " of the pages allocated were ever used");
+suspicion describe_growth(const analysis& of, const positions& sites) {
+  suspicion made =
+      usual(of, sites, "enlarged step by step, so that it was placed for another size");
+  const auto last = [&](std::size_t s) -> const profile::object& {
+    return *of.input.items()[of.input.sites()[s].items.back()].what;
+  };
+  const double pages = sum_over(sites, [&](std::size_t s) { return last(s).pages; });
+  const double resident = sum_over(sites, [&](std::size_t s) { return last(s).resident; });
+  made.evidence.push_back(fmt::format("{} of the allocated pages were ever used",
+                                      percent(pages > 0 ? resident / pages : 0)));
   return made;
 }
 
 } // namespace
 
-const detector growth{.what = pattern::growth,
-                      .needs = needs_uses | needs_objects,
-                      .sites = growth_sites,
-                      .describe = describe_growth};
+const detector growth{pattern::growth, needs_uses | needs_objects, growth_sites, describe_growth};
 
 } // namespace nodewise::advise

@@ -2,6 +2,7 @@
 #include "advise/patterns/overflow.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace nodewise::advise {
@@ -50,7 +51,7 @@ overflow overflow_of(const analysis& of, const std::vector<char>& free) {
     }
   }
   overflow made;
-  const auto most = static_cast<std::size_t>(std::ranges::max_element(missed) - missed.begin());
+  const std::size_t most = greatest_at(missed);
   const auto moved = static_cast<double>(all.profile().seen.pages_moved);
   if (missed[most] <= some * wanted[most] || moved > missed[most] / 2) {
     return made;
@@ -58,17 +59,17 @@ overflow overflow_of(const analysis& of, const std::vector<char>& free) {
   made.memory = most;
   made.wanted_bytes = wanted[most] * page;
   made.missed_bytes = missed[most] * page;
-  for (std::size_t s = 0; s < all.sites().size(); ++s) {
-    if (sites[most][s] != 0) {
-      made.sites.push_back(s);
-    }
-  }
+  made.sites = positions_where(sites[most], std::identity());
   for (const profile::node_memory& each : all.profile().memory) {
     if (position_or_nowhere(all.costs(), each.node) == most) {
       made.state = &each;
     }
   }
   return made;
+}
+
+overflow overflow_of(const analysis& of) {
+  return overflow_of(of, std::vector<char>(of.input.sites().size(), 1));
 }
 
 course had_there_been_room(const analysis& of) {

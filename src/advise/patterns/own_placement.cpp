@@ -9,19 +9,20 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> own_placement_sites(const analysis& of, const std::vector<char>& free) {
+positions own_placement_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [&](const item& what, const shape& how) {
     return of.input.sites()[what.site].places_itself && what.units > 0 && how.using_nodes > 1 &&
            how.remote >= some_remote && !how.anyones();
   });
 }
 
-suspicion describe_own_placement(const analysis& of, const std::vector<std::size_t>& sites) {
+suspicion describe_own_placement(const analysis& of, const positions& sites) {
   const decision placed = decide(of, sites, {});
-  return {.title = names_of(of.input, sites) +
-                   ": the program places it itself, away from the threads that use it",
+  return {.title =
+              fmt::format("{}: the program places it itself, away from the threads that use it",
+                          names_of(of.input, sites)),
           .evidence = usual_evidence(of, sites),
-          .remarks = {"no plan changes what a program places itself"},
+          .remarks = {"a plan does not change what the program places itself"},
           .after = placed.after,
           .worth =
               worth_of_placing(of.input, placed.before, placed.after, samples_of(of.input, sites))};
@@ -29,10 +30,7 @@ suspicion describe_own_placement(const analysis& of, const std::vector<std::size
 
 } // namespace
 
-const detector own_placement{.what = pattern::own_placement,
-                             .needs = needs_uses | needs_objects,
-                             .placement_cures = false,
-                             .sites = own_placement_sites,
-                             .describe = describe_own_placement};
+const detector own_placement{pattern::own_placement, needs_uses | needs_objects,
+                             own_placement_sites, describe_own_placement, scope::objects};
 
 } // namespace nodewise::advise

@@ -16,54 +16,41 @@ bool is_cared_for(const item& what, const shape& how) {
          how.using_nodes > 1 && how.remote < some_remote;
 }
 
-/// Sites with such an array, of about this size.
-std::vector<std::size_t> cared_for(const analysis& of, double bytes) {
-  std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
-    const bool has = std::ranges::any_of(of.input.sites()[s].items, [&](std::size_t i) {
-      const item& one = of.input.items()[i];
-      const auto size = static_cast<double>(one.what->bytes);
-      return is_cared_for(one, of.shapes[i]) && size <= alike * bytes && bytes <= alike * size;
+/// Sites with such an array, of about the size of those of this site.
+positions cared_for(const analysis& of, std::size_t like) {
+  const auto size_of = [&](std::size_t i) {
+    return static_cast<double>(of.input.items()[i].what->bytes);
+  };
+  const double bytes = size_of(of.input.sites()[like].items.front());
+  return positions_where(of.input.sites(), [&](const site& each) {
+    return std::ranges::any_of(each.items, [&](std::size_t i) {
+      return is_cared_for(of.input.items()[i], of.shapes[i]) && size_of(i) <= alike * bytes &&
+             bytes <= alike * size_of(i);
     });
-    if (has) {
-      found.push_back(s);
-    }
-  }
-  return found;
+  });
 }
 
-double size_of(const analysis& of, std::size_t site) {
-  return static_cast<double>(of.input.items()[of.input.sites()[site].items.front()].what->bytes);
-}
-
-std::vector<std::size_t> partly_parallel_sites(const analysis& of, const std::vector<char>& free) {
-  std::vector<std::size_t> found;
+positions partly_parallel_sites(const analysis& of, const std::vector<char>& free) {
   if (of.input.assumed()) {
-    return found;
+    return {};
   }
-  for (const std::size_t s : sites_where(of, free, is_serial)) {
-    if (!cared_for(of, size_of(of, s)).empty()) {
-      found.push_back(s);
-    }
-  }
+  positions found = sites_where(of, free, is_serial);
+  std::erase_if(found, [&](std::size_t s) { return cared_for(of, s).empty(); });
   return found;
 }
 
-suspicion describe_partly_parallel(const analysis& of, const std::vector<std::size_t>& sites) {
-  const std::string others = names_of(of.input, cared_for(of, size_of(of, sites.front())));
-  suspicion made{.title = names_of(of.input, sites) + ": initialised by one thread, while " +
-                          others + " was initialised in parallel",
-                 .evidence = usual_evidence(of, sites),
-                 .remarks = usual_doubts(of, sites)};
-  made.evidence.push_back(others + ": touched in parallel, and near to its users");
+suspicion describe_partly_parallel(const analysis& of, const positions& sites) {
+  const std::string others = names_of(of.input, cared_for(of, sites.front()));
+  suspicion made =
+      usual(of, sites,
+            fmt::format("initialised by one thread, while {} was initialised in parallel", others));
+  made.evidence.push_back(fmt::format("{}: touched in parallel, and local to its users", others));
   return made;
 }
 
 } // namespace
 
-const detector partly_parallel{.what = pattern::partly_parallel,
-                               .needs = needs_faults | needs_uses | needs_objects,
-                               .sites = partly_parallel_sites,
-                               .describe = describe_partly_parallel};
+const detector partly_parallel{pattern::partly_parallel, needs_faults | needs_uses | needs_objects,
+                               partly_parallel_sites, describe_partly_parallel};
 
 } // namespace nodewise::advise

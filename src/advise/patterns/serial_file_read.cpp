@@ -7,30 +7,24 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> serial_file_read_sites(const analysis& of, const std::vector<char>& free) {
+positions serial_file_read_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item& what, const shape& how) {
     return is_serial(what, how) && how.by_kernel >= 0.5;
   });
 }
 
-suspicion describe_serial_file_read(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.input, sites) + ": read from a file by one thread, which so "
-                                                      "touched all pages first",
-                 .evidence = usual_evidence(of, sites),
-                 .remarks = usual_doubts(of, sites)};
-  made.evidence.insert(
-      made.evidence.begin(),
-      "a system call touched " +
-          percent(mean_over(of, sites, [](const shape& s) { return s.by_kernel; })) +
-          " of the pages first");
+suspicion describe_serial_file_read(const analysis& of, const positions& sites) {
+  suspicion made =
+      usual(of, sites, "read from a file by one thread, which therefore touched all pages first");
+  made.evidence.insert(made.evidence.begin(),
+                       fmt::format("a system call touched {} of the pages first",
+                                   percent(mean_over(of, sites, &shape::by_kernel))));
   return made;
 }
 
 } // namespace
 
-const detector serial_file_read{.what = pattern::serial_file_read,
-                                .needs = needs_faults | needs_objects,
-                                .sites = serial_file_read_sites,
-                                .describe = describe_serial_file_read};
+const detector serial_file_read{pattern::serial_file_read, needs_faults | needs_objects,
+                                serial_file_read_sites, describe_serial_file_read};
 
 } // namespace nodewise::advise

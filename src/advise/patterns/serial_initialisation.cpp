@@ -7,24 +7,19 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> serial_initialisation_sites(const analysis& of,
-                                                     const std::vector<char>& free) {
+positions serial_initialisation_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, is_serial);
 }
 
-suspicion describe_serial_initialisation(const analysis& of,
-                                         const std::vector<std::size_t>& sites) {
-  return {.title = names_of(of.input, sites) + ": one thread touched all pages first, " +
-                   count_of(greatest(of, sites).using_nodes, "node") + " use them",
-          .evidence = usual_evidence(of, sites),
-          .remarks = usual_doubts(of, sites)};
+suspicion describe_serial_initialisation(const analysis& of, const positions& sites) {
+  return usual(of, sites,
+               fmt::format("one thread touched all pages first, {} use them",
+                           counted(greatest(of, sites).using_nodes, "node")));
 }
 
 } // namespace
 
-const detector serial_initialisation{.what = pattern::serial_initialisation,
-                                     .needs = needs_faults | needs_objects,
-                                     .sites = serial_initialisation_sites,
-                                     .describe = describe_serial_initialisation};
+const detector serial_initialisation{pattern::serial_initialisation, needs_faults | needs_objects,
+                                     serial_initialisation_sites, describe_serial_initialisation};
 
 } // namespace nodewise::advise

@@ -14,8 +14,8 @@ constexpr double same = 0.02; // of a size
 // The arrays of a matrix are allocated one after the other, perhaps with others between.
 constexpr std::size_t in_a_row = 8;
 
-std::uint64_t bytes_of(const analysis& of, std::size_t site) {
-  return of.input.items()[of.input.sites()[site].items.front()].what->bytes;
+const profile::object& first_of(const analysis& of, std::size_t site) {
+  return *of.input.items()[of.input.sites()[site].items.front()].what;
 }
 
 bool is_ratio(double a, double b, double ratio) {
@@ -36,20 +36,18 @@ struct matrix_sites {
 };
 
 /// Finds two long arrays and a short one that were allocated close together and are used in blocks.
-std::optional<matrix_sites> find_matrix(const analysis& of, std::vector<std::size_t> blocked) {
-  std::ranges::sort(blocked, {}, [&](std::size_t s) {
-    return of.input.items()[of.input.sites()[s].items.front()].what->id;
-  });
+std::optional<matrix_sites> find_matrix(const analysis& of, positions blocked) {
+  std::ranges::sort(blocked, {}, [&](std::size_t s) { return first_of(of, s).id; });
+  const auto bytes = [&](std::size_t at) {
+    return static_cast<double>(first_of(of, blocked[at]).bytes);
+  };
   for (std::size_t a = 0; a < blocked.size(); ++a) {
     const std::size_t end = std::min(blocked.size(), a + in_a_row);
     for (std::size_t b = a; b < end; ++b) {
       for (std::size_t r = a; r < end; ++r) {
         for (std::size_t v = a; v < end; ++v) {
-          const auto values = static_cast<double>(bytes_of(of, blocked[v]));
-          const auto columns = static_cast<double>(bytes_of(of, blocked[b]));
-          const auto rows = static_cast<double>(bytes_of(of, blocked[r]));
-          if (v != b && b != r && v != r && are_values_and_columns(values, columns) &&
-              rows * 2 <= columns) {
+          if (v != b && b != r && v != r && are_values_and_columns(bytes(v), bytes(b)) &&
+              bytes(r) * 2 <= bytes(b)) {
             return matrix_sites{blocked[v], blocked[b], blocked[r]};
           }
         }
@@ -59,61 +57,54 @@ std::optional<matrix_sites> find_matrix(const analysis& of, std::vector<std::siz
   return std::nullopt;
 }
 
-std::vector<std::size_t> sparse_matrix_sites(const analysis& of, const std::vector<char>& free) {
+positions sparse_matrix_sites(const analysis& of, const std::vector<char>& free) {
   if (of.input.assumed()) {
     return {};
   }
-  const std::vector<std::size_t> blocked =
-      sites_where(of, free, [](const item& what, const shape& how) {
-        return is_serial(what, how) && !how.anyones();
-      });
-  const std::vector<std::size_t> gathered =
-      sites_where(of, free, [](const item& what, const shape& how) {
-        return how.anyones() && what.write_share < 0.5;
-      });
-  const std::optional<matrix_sites> found = find_matrix(of, blocked);
+  positions all = sites_where(of, free, [](const item& what, const shape& how) {
+    return is_serial(what, how) && !how.anyones();
+  });
+  const positions gathered = sites_where(of, free, [](const item& what, const shape& how) {
+    return how.anyones() && what.write_share < 0.5;
+  });
+  const std::optional<matrix_sites> found = find_matrix(of, all);
   const bool has_vector = found && std::ranges::any_of(gathered, [&](std::size_t s) {
-                            return static_cast<double>(bytes_of(of, s)) <=
-                                   static_cast<double>(bytes_of(of, found->values));
+                            return first_of(of, s).bytes <= first_of(of, found->values).bytes;
                           });
   if (!has_vector) {
     return {};
   }
-  std::vector<std::size_t> all = blocked;
-  std::ranges::copy_if(gathered, std::back_inserter(all), [&](std::size_t s) {
-    return mean_over(of, {s}, [](const shape& how) { return how.on_memory; }) >= 0.8;
-  });
+  std::ranges::copy_if(gathered, std::back_inserter(all),
+                       [&](std::size_t s) { return mean_over(of, {s}, &shape::on_memory) >= 0.8; });
   std::ranges::sort(all);
   return all;
 }
 
-suspicion describe_sparse_matrix(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = "a sparse matrix and its vectors (" + names_of(of.input, sites) +
-                          ") are on one node",
+suspicion describe_sparse_matrix(const analysis& of, const positions& sites) {
+  suspicion made{.title = fmt::format("a sparse matrix and its vectors ({}) are on one node",
+                                      names_of(of.input, sites)),
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
-  std::vector<std::size_t> blocked;
-  std::ranges::copy_if(sites, std::back_inserter(blocked), [&](std::size_t s) {
-    return !of.shapes[of.input.sites()[s].items.front()].anyones();
+  positions blocked = sites;
+  std::erase_if(blocked, [&](std::size_t s) {
+    return of.shapes[of.input.sites()[s].items.front()].anyones();
   });
   if (const auto found = find_matrix(of, blocked)) {
     const auto name = [&](std::size_t s) { return of.input.sites()[s].name; };
     made.evidence.insert(made.evidence.begin(),
-                         name(found->values) + " and " + name(found->columns) +
-                             " have as many elements as one another, " + name(found->rows) +
-                             " is short: values, columns and rows by their sizes");
+                         fmt::format("{} and {} have the same number of elements, {} is short: "
+                                     "values, columns and rows by their sizes",
+                                     name(found->values), name(found->columns), name(found->rows)));
   }
   made.remarks.emplace_back(
-      "what all rows gather from is used by all nodes: it can only be spread, "
+      "all nodes use the vector that rows gather from: it can only be spread, "
       "unless nonzeros cluster at the diagonal");
   return made;
 }
 
 } // namespace
 
-const detector sparse_matrix{.what = pattern::sparse_matrix,
-                             .needs = needs_faults | needs_uses | needs_objects,
-                             .sites = sparse_matrix_sites,
-                             .describe = describe_sparse_matrix};
+const detector sparse_matrix{pattern::sparse_matrix, needs_faults | needs_uses | needs_objects,
+                             sparse_matrix_sites, describe_sparse_matrix};
 
 } // namespace nodewise::advise

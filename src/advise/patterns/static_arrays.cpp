@@ -7,28 +7,27 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> static_arrays_sites(const analysis& of, const std::vector<char>& free) {
-  std::vector<std::size_t> found = sites_where(of, free, [](const item& what, const shape& how) {
+positions static_arrays_sites(const analysis& of, const std::vector<char>& free) {
+  const positions found = sites_where(of, free, [](const item& what, const shape& how) {
     return what.what->kind == profile::object_kind::static_array && is_serial(what, how);
   });
-  return found.size() > 1 ? found : std::vector<std::size_t>();
+  return found.size() > 1 ? found : positions();
 }
 
-suspicion describe_static_arrays(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = "the static arrays " + names_of(of.input, sites) +
-                          " are used together, and one thread touched all of them first",
+suspicion describe_static_arrays(const analysis& of, const positions& sites) {
+  suspicion made{.title = fmt::format("the static arrays {} are used together, and one thread "
+                                      "touched all of them first",
+                                      names_of(of.input, sites)),
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
-  made.remarks.emplace_back("what has an initialiser comes from the program's file: the loader's "
-                            "memory is touched before main, too");
+  made.remarks.emplace_back("arrays with an initialiser come from the program's file: their pages "
+                            "may be touched before main");
   return made;
 }
 
 } // namespace
 
-const detector static_arrays{.what = pattern::static_arrays,
-                             .needs = needs_faults | needs_objects,
-                             .sites = static_arrays_sites,
-                             .describe = describe_static_arrays};
+const detector static_arrays{pattern::static_arrays, needs_faults | needs_objects,
+                             static_arrays_sites, describe_static_arrays};
 
 } // namespace nodewise::advise

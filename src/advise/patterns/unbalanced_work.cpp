@@ -11,8 +11,8 @@ constexpr double unlike = 1.25; // times the mean
 constexpr double works = 0.1;   // of the greatest
 
 struct balance {
-  std::vector<std::size_t> workers; ///< that work
-  std::vector<double> bytes;        ///< by all workers
+  positions workers;         ///< that work
+  std::vector<double> bytes; ///< by all workers
   double mean = 0;
   std::size_t greatest = 0;
 };
@@ -24,31 +24,26 @@ balance balance_of(const analysis_input& of) {
   for (std::size_t w = 0; w < of.workers().size(); ++w) {
     double bytes = 0;
     for (std::size_t n = 0; n < all.columns; ++n) {
-      bytes += all.read[w * all.columns + n] + all.written[w * all.columns + n];
+      bytes += all.at(w, n);
     }
     made.bytes.push_back(bytes);
   }
   if (made.bytes.empty()) {
     return made;
   }
-  made.greatest =
-      static_cast<std::size_t>(std::ranges::max_element(made.bytes) - made.bytes.begin());
-  double sum = 0;
-  for (std::size_t w = 0; w < made.bytes.size(); ++w) {
-    if (made.bytes[w] > 0 && made.bytes[w] >= works * made.bytes[made.greatest]) {
-      made.workers.push_back(w);
-      sum += made.bytes[w];
-    }
-  }
+  made.greatest = greatest_at(made.bytes);
+  const double least = works * made.bytes[made.greatest];
+  made.workers =
+      positions_where(made.bytes, [&](double bytes) { return bytes > 0 && bytes >= least; });
+  const double sum = sum_over(made.workers, [&](std::size_t w) { return made.bytes[w]; });
   made.mean = made.workers.empty() ? 0 : sum / static_cast<double>(made.workers.size());
   return made;
 }
 
 /// Whether threads replaced others: the bytes that each moved are then not its share of the work.
-bool take_turns(const analysis_input& of, const std::vector<std::size_t>& workers) {
+bool take_turns(const analysis_input& of, const positions& workers) {
   const auto thread = [&](std::size_t w) -> const profile::thread& {
-    const worker& each = of.workers()[w];
-    return of.program(each.program).threads[each.thread];
+    return of.thread(of.workers()[w]);
   };
   return std::ranges::any_of(workers, [&](std::size_t earlier) {
     const std::optional<double> end = thread(earlier).ended_s;
@@ -76,9 +71,7 @@ bool computes_alike(const analysis_input& of, const balance& found) {
   double most = 0;
   double sum = 0;
   for (const std::size_t w : found.workers) {
-    const worker& each = of.workers()[w];
-    const auto instructions =
-        static_cast<double>(of.program(each.program).threads[each.thread].instructions);
+    const auto instructions = static_cast<double>(of.thread(of.workers()[w]).instructions);
     if (instructions == 0) {
       return false; // unknown
     }
@@ -88,21 +81,17 @@ bool computes_alike(const analysis_input& of, const balance& found) {
   return most * static_cast<double>(found.workers.size()) < unlike * sum;
 }
 
-std::vector<std::size_t> unbalanced_work_sites(const analysis& of, const std::vector<char>&) {
+positions unbalanced_work_sites(const analysis& of, const std::vector<char>&) {
   const balance found = balance_of(of.input);
   constexpr double enough = 1000; // samples
-  double samples = 0;
-  for (const item& each : of.input.items()) {
-    samples += each.units;
-  }
+  const double samples = sum_over(of.input.items(), &item::units);
   if (of.input.assumed() || found.workers.size() < 2 || (of.input.sampled() && samples < enough) ||
       found.bytes[found.greatest] < unlike * found.mean || computes_alike(of.input, found) ||
       take_turns(of.input, found.workers) ||
       (of.input.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
     return {};
   }
-  return sites_where(of, std::vector<char>(of.input.sites().size(), 1),
-                     [](const item& what, const shape&) { return what.units > 0; });
+  return sites_where(of, [](const item& what, const shape&) { return what.units > 0; });
 }
 
 /// The traffic if every working thread moves the mean amount, from the same memories as now.
@@ -119,7 +108,7 @@ course balanced(const analysis& of, const balance& now) {
   return made;
 }
 
-suspicion describe_unbalanced_work(const analysis& of, const std::vector<std::size_t>& sites) {
+suspicion describe_unbalanced_work(const analysis& of, const positions& sites) {
   const balance now = balance_of(of.input);
   const double most = now.bytes[now.greatest];
   double least = most;
@@ -127,26 +116,21 @@ suspicion describe_unbalanced_work(const analysis& of, const std::vector<std::si
     least = std::min(least, now.bytes[w]);
   }
   suspicion made{
-      .title = "work is unbalanced: thread " +
-               std::to_string(of.input.workers()[now.greatest].ordinal) + " moves " +
-               number(most / now.mean) + " times the mean",
-      .evidence = {"of " + count_of(now.workers.size(), "thread") + " the busiest moves " +
-                       number(most / least) + " times what the idlest moves",
-                   percent(mean_over(of, sites, [](const shape& s) { return s.remote; })) +
-                       " of the traffic is remote"},
+      .title = fmt::format("work is unbalanced: thread {} moves {} times the mean",
+                           of.input.workers()[now.greatest].ordinal, number(most / now.mean)),
+      .evidence = {fmt::format("of {} the busiest moves {} times what the idlest moves",
+                               counted(now.workers.size(), "thread"), number(most / least)),
+                   fmt::format("{} of the traffic is remote",
+                               percent(mean_over(of, sites, &shape::remote)))},
       .remarks = usual_doubts(of, sites),
       .after = balanced(of, now)};
-  made.remarks.emplace_back("amounts are of memory traffic; work in caches is not in them");
+  made.remarks.emplace_back("only memory traffic is compared, not work in caches");
   return made;
 }
 
 } // namespace
 
-const detector unbalanced_work{.what = pattern::unbalanced_work,
-                               .needs = needs_uses,
-                               .explains_objects = false,
-                               .placement_cures = false,
-                               .sites = unbalanced_work_sites,
-                               .describe = describe_unbalanced_work};
+const detector unbalanced_work{pattern::unbalanced_work, needs_uses, unbalanced_work_sites,
+                               describe_unbalanced_work, scope::program};
 
 } // namespace nodewise::advise

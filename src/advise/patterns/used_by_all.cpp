@@ -7,25 +7,20 @@ namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::size_t> used_by_all_sites(const analysis& of, const std::vector<char>& free) {
+positions used_by_all_sites(const analysis& of, const std::vector<char>& free) {
   return sites_where(of, free, [](const item&, const shape& how) { return how.anyones(); });
 }
 
-suspicion describe_used_by_all(const analysis& of, const std::vector<std::size_t>& sites) {
-  suspicion made{.title = names_of(of.input, sites) + ": all nodes use every page, and one memory "
-                                                      "serves most of them",
-                 .evidence = usual_evidence(of, sites),
-                 .remarks = usual_doubts(of, sites)};
-  made.remarks.emplace_back("the same is seen where phases use it along different axes: then "
-                            "pages in turn are the compromise");
+suspicion describe_used_by_all(const analysis& of, const positions& sites) {
+  suspicion made = usual(of, sites, "all nodes use every page, and one memory serves most of them");
+  made.remarks.emplace_back("phases that use it along different axes look the same: pages in turn "
+                            "are then the compromise");
   return made;
 }
 
 } // namespace
 
-const detector used_by_all{.what = pattern::used_by_all,
-                           .needs = needs_uses | needs_objects,
-                           .sites = used_by_all_sites,
-                           .describe = describe_used_by_all};
+const detector used_by_all{pattern::used_by_all, needs_uses | needs_objects, used_by_all_sites,
+                           describe_used_by_all};
 
 } // namespace nodewise::advise

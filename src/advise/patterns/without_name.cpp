@@ -11,66 +11,50 @@ namespace nodewise::advise {
 
 namespace {
 
-double remote_of_sites(const analysis& of, const std::vector<std::size_t>& sites) {
-  double sum = 0;
-  for (const std::size_t s : sites) {
-    sum += remote_bytes(of, of.input.sites()[s].items);
-  }
-  return sum;
+double remote_of_sites(const analysis& of, const positions& sites) {
+  return remote_bytes(of, of.input.items_of(sites));
 }
 
 double all_remote_bytes(const analysis& of) {
-  double sum = 0;
-  for (const site& each : of.input.sites()) {
-    sum += remote_bytes(of, each.items);
-  }
-  return sum;
+  return sum_over(of.input.sites(), [&](const site& each) { return remote_bytes(of, each.items); });
 }
 
-std::vector<std::size_t> sites_of(const analysis& of, profile::object_kind kind) {
-  std::vector<std::size_t> found;
-  for (std::size_t s = 0; s < of.input.sites().size(); ++s) {
-    const site& each = of.input.sites()[s];
-    if (of.input.items()[each.items.front()].what->kind == kind &&
-        remote_bytes(of, each.items) > 0) {
-      found.push_back(s);
-    }
-  }
-  return found;
+positions sites_of(const analysis& of, profile::object_kind kind) {
+  return positions_where(of.input.sites(), [&](const site& each) {
+    return of.input.items()[each.items.front()].what->kind == kind &&
+           remote_bytes(of, each.items) > 0;
+  });
 }
 
 /// Every program has less than this, from its start and the C library.
-bool is_much(const analysis& of, const std::vector<std::size_t>& sites) {
+bool is_much(const analysis& of, const positions& sites) {
   constexpr double of_the_traffic = 0.05;
   constexpr double least_lines = 1U << 14U; // 1 MiB of 64-byte lines
   constexpr double least_samples = 100;
-  double units = 0;
-  for (const std::size_t s : sites) {
-    for (const std::size_t i : of.input.sites()[s].items) {
-      units += of.shapes[i].remote * of.input.items()[i].units;
-    }
-  }
+  const double units = sum_over(of.input.items_of(sites), [&](std::size_t i) {
+    return of.shapes[i].remote * of.input.items()[i].units;
+  });
   return remote_of_sites(of, sites) >= of_the_traffic * of.input.bytes() &&
          units >= (of.input.sampled() ? least_samples : least_lines);
 }
 
-std::vector<std::size_t> nameless_sites(const analysis& of, const std::vector<char>&) {
+positions nameless_sites(const analysis& of, const std::vector<char>&) {
   constexpr double of_the_remote = 0.2;
-  std::vector<std::size_t> found = sites_of(of, profile::object_kind::other);
-  const bool told = remote_of_sites(of, found) > of_the_remote * all_remote_bytes(of);
-  return told && is_much(of, found) ? found : std::vector<std::size_t>();
+  const positions found = sites_of(of, profile::object_kind::other);
+  const bool is_part = remote_of_sites(of, found) > of_the_remote * all_remote_bytes(of);
+  return is_part && is_much(of, found) ? found : positions();
 }
 
-std::vector<std::size_t> thread_stacks_sites(const analysis& of, const std::vector<char>&) {
-  std::vector<std::size_t> found = sites_of(of, profile::object_kind::stack);
+positions thread_stacks_sites(const analysis& of, const std::vector<char>&) {
+  positions found = sites_of(of, profile::object_kind::stack);
   std::erase_if(found, [&](std::size_t s) {
     return remote_bytes(of, of.input.sites()[s].items) < some_remote * of.input.sites()[s].bytes;
   });
-  return is_much(of, found) ? found : std::vector<std::size_t>();
+  return is_much(of, found) ? found : positions();
 }
 
 /// The gain if all of these sites' traffic were near.
-gain worth_if_near(const analysis& of, const std::vector<std::size_t>& sites) {
+gain worth_if_near(const analysis& of, const positions& sites) {
   const analysis_input& all = of.input;
   flow_of_time now = empty_flow(all, of.swept);
   flow_of_time these = empty_flow(all, of.swept);
@@ -88,36 +72,35 @@ gain worth_if_near(const analysis& of, const std::vector<std::size_t>& sites) {
   gain made = worth_of_placing(all, {std::move(now)}, {std::move(after)}, samples_of(all, sites));
   if (made.how == gain::kind::predicted) {
     made.how = gain::kind::at_most;
-    made.note = "this is if all of it were near";
+    made.note = "if all of it were local";
   }
   return made;
 }
 
-std::vector<std::string> evidence_of(const analysis& of, const std::vector<std::size_t>& sites) {
+std::vector<std::string> evidence_of(const analysis& of, const positions& sites) {
   std::vector<std::string> lines = usual_evidence(of, sites);
   const double all = all_remote_bytes(of);
   constexpr std::size_t most = 4;
   for (std::size_t k = 0; k < std::min(most, sites.size()); ++k) {
-    lines.push_back(names_of(of.input, {sites[k]}) + ": " +
-                    percent(remote_bytes(of, of.input.sites()[sites[k]].items) / all) +
-                    " of the remote traffic");
+    lines.push_back(fmt::format("{}: {} of the remote traffic", names_of(of.input, {sites[k]}),
+                                percent(remote_of_sites(of, {sites[k]}) / all)));
   }
   return lines;
 }
 
-suspicion describe_nameless(const analysis& of, const std::vector<std::size_t>& sites) {
+suspicion describe_nameless(const analysis& of, const positions& sites) {
   const double share = remote_of_sites(of, sites) / all_remote_bytes(of);
-  return {.title = percent(share) + " of the remote traffic goes to memory without a name: no "
-                                    "array of the program is known to be there",
+  return {.title = fmt::format("{} of the remote traffic goes to memory without a name: it belongs "
+                               "to no known array of the program",
+                               percent(share)),
           .evidence = evidence_of(of, sites),
-          .remarks = {"what has a name: blocks of malloc and new, of 16 KiB or more, or several "
-                      "that one thread takes from one line; static arrays; stacks"},
+          .remarks = {"these have a name: blocks of malloc and new, of 16 KiB or more, or several "
+                      "that one line allocates; static arrays; stacks"},
           .worth = worth_if_near(of, sites)};
 }
 
-suspicion describe_thread_stacks(const analysis& of, const std::vector<std::size_t>& sites) {
-  return {.title = "threads on other nodes use what is on a thread's stack, or in its "
-                   "thread-local data",
+suspicion describe_thread_stacks(const analysis& of, const positions& sites) {
+  return {.title = "threads on other nodes use data on a thread's stack, or its thread-local data",
           .evidence = evidence_of(of, sites),
           .remarks = {"a stack is in its thread's memory; no plan places it elsewhere"},
           .worth = worth_if_near(of, sites)};
@@ -125,18 +108,10 @@ suspicion describe_thread_stacks(const analysis& of, const std::vector<std::size
 
 } // namespace
 
-const detector nameless{.what = pattern::nameless,
-                        .needs = needs_uses | needs_objects,
-                        .explains_objects = false,
-                        .placement_cures = false,
-                        .sites = nameless_sites,
-                        .describe = describe_nameless};
+const detector nameless{pattern::nameless, needs_uses | needs_objects, nameless_sites,
+                        describe_nameless, scope::program};
 
-const detector thread_stacks{.what = pattern::thread_stacks,
-                             .needs = needs_uses | needs_objects,
-                             .explains_objects = false,
-                             .placement_cures = false,
-                             .sites = thread_stacks_sites,
-                             .describe = describe_thread_stacks};
+const detector thread_stacks{pattern::thread_stacks, needs_uses | needs_objects,
+                             thread_stacks_sites, describe_thread_stacks, scope::program};
 
 } // namespace nodewise::advise

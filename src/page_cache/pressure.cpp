@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "sweep/pressure.hpp"
+#include "page_cache/pressure.hpp"
 
 #include <algorithm>
 
-namespace nodewise::sweep {
+namespace nodewise::page_cache {
 
 namespace {
 
@@ -91,4 +91,4 @@ pressure press(const surroundings& on) {
   }
 }
 
-} // namespace nodewise::sweep
+} // namespace nodewise::page_cache

@@ -7,20 +7,20 @@
 #include <cstddef>
 #include <vector>
 
-#include "plan/plan.hpp"
+#include "placement/placement.hpp"
 
-namespace nodewise::plans {
+namespace nodewise::placements {
 
 /// The thread of `to` at the position where the `thread`-th of `from` begins.
 [[nodiscard]] std::size_t scaled_thread(std::size_t thread, std::size_t from, std::size_t to);
 
 /// The map for `to` threads: the new threads that overlap an old one share its parts in proportion,
 /// in order. At most 8192 threads each; every thread is below `from`.
-[[nodiscard]] std::vector<part_run> scaled_parts(const std::vector<part_run>& parts,
-                                                 std::size_t from, std::size_t to);
+[[nodiscard]] std::vector<owner_run> scaled_parts(const std::vector<owner_run>& parts,
+                                                  std::size_t from, std::size_t to);
 
 /// The same map with neighbours of one thread joined, in as few parts as can express it and at most
 /// `most`. If that needs rounding, edges move by less than one part.
-[[nodiscard]] std::vector<part_run> simplified(std::vector<part_run> parts, std::uint64_t most);
+[[nodiscard]] std::vector<owner_run> simplified(std::vector<owner_run> parts, std::uint64_t most);
 
-} // namespace nodewise::plans
+} // namespace nodewise::placements

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""`nodewise sweep` of a file of this test's own. Whole nodes are swept in the lab, not here."""
+"""`nodewise drop-cache` with a file of this test. The lab's test does it with whole nodes."""
 
 import ctypes
 import mmap
@@ -25,7 +25,7 @@ def cached_pages(path: Path) -> int:
         return sum(page & 1 for page in pages)
 
 
-class Sweep(CommandTest):
+class DropCache(CommandTest):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(dir=os.getcwd())))
         self.file = self.folder / "input"
@@ -34,51 +34,56 @@ class Sweep(CommandTest):
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         if cached_pages(self.file) != 0:
-            self.skipTest(f"{os.getcwd()} is in a file system whose pages nobody can drop")
+            self.skipTest(f"{os.getcwd()} is in a file system whose pages cannot be dropped")
 
     def test_a_named_file_leaves_memory(self):
         self.file.read_bytes()
         self.assertEqual(cached_pages(self.file), 64)
-        result = self.expect_json(0, "sweep", "--json", str(self.file))
+        result = self.expect_json(0, "drop-cache", "--json", str(self.file))
         self.assertEqual(cached_pages(self.file), 0)
-        self.assertIsNone(conforms(result, "sweep-1"))
+        self.assertIsNone(conforms(result, "drop-cache-1"))
         self.assertEqual((result["way"], result["files"]), ("files", [{"path": str(self.file), "stayed_bytes": 0}]))
 
-    def test_a_file_that_is_not_there_is_told_and_the_others_are_dropped(self):
+    def test_the_older_name_of_the_verb_works(self):
+        self.file.read_bytes()
+        result = self.expect_json(0, "sweep", "--json", str(self.file))
+        self.assertEqual((result["schema"], cached_pages(self.file)), ("nodewise/drop-cache/1", 0))
+
+    def test_a_missing_file_is_reported_and_the_others_are_dropped(self):
         self.file.read_bytes()
         missing = self.folder / "missing"
-        done = self.expect(3, "sweep", str(missing), str(self.file))
+        done = self.expect(3, "drop-cache", str(missing), str(self.file))
         self.assertRegex(done.stdout, re.escape(f"{missing}: ENOENT"))
         self.assertEqual(cached_pages(self.file), 0)
 
-    def test_pages_that_somebody_has_mapped_stay_and_that_is_told(self):
+    def test_mapped_pages_stay_and_are_reported(self):
         with self.file.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
             for at in range(0, 16 * PAGE, PAGE):
                 mapped[at]
-            result = self.expect_json(3, "sweep", "--json", str(self.file))
-            text = self.expect(3, "sweep", str(self.file)).stdout
-        self.assertIsNone(conforms(result, "sweep-1"))
+            result = self.expect_json(3, "drop-cache", "--json", str(self.file))
+            text = self.expect(3, "drop-cache", str(self.file)).stdout
+        self.assertIsNone(conforms(result, "drop-cache-1"))
         stayed = result["files"][0]["stayed_bytes"]
         self.assertGreaterEqual(stayed, 16 * PAGE)
         self.assertRegex(text, re.escape(f"{self.file}: ") + r"[\d.]+ KiB stayed in memory: .*mapped")
-        self.expect_json(0, "sweep", "--json", str(self.file))
+        self.expect_json(0, "drop-cache", "--json", str(self.file))
 
-    def test_a_directory_is_refused_in_words(self):
-        done = self.expect(3, "sweep", str(self.folder))
+    def test_a_directory_is_refused(self):
+        done = self.expect(3, "drop-cache", str(self.folder))
         self.assertIn(f"{self.folder}: EISDIR (Is a directory), name the files in it", done.stdout)
 
-    def test_a_file_in_memory_alone_stays(self):
+    def test_a_file_in_a_memory_file_system_stays(self):
         with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
             file.write(bytes(2 * PAGE))
             file.flush()
-            done = self.expect(3, "sweep", file.name)
+            done = self.expect(3, "drop-cache", file.name)
             self.assertRegex(done.stdout, re.escape(file.name) + r": [\d.]+ KiB stayed in memory: .*tmpfs")
 
     def test_contradictions_are_refused_before_anything_is_done(self):
         self.file.read_bytes()
-        self.assertIn("no file is named", self.expect(2, "sweep", "--by", "files").stderr)
-        self.assertIn("files are named", self.expect(2, "sweep", "--by", "pressure", str(self.file)).stderr)
-        self.assertIn("--nodes", self.expect(2, "sweep", "--nodes", "4711", str(self.file)).stderr)
+        self.assertIn("no file is named", self.expect(2, "drop-cache", "--by", "files").stderr)
+        self.assertIn("files are named", self.expect(2, "drop-cache", "--by", "pressure", str(self.file)).stderr)
+        self.assertIn("--nodes", self.expect(2, "drop-cache", "--nodes", "4711", str(self.file)).stderr)
         self.assertEqual(cached_pages(self.file), 64)
 
 

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pressing on a node that is made up: its kernel gives up cache when nothing is free. Dropping
-// files that are there.
+// Emptying the page cache of a simulated node, whose kernel evicts cache when nothing is free, and
+// of real files.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,12 +13,12 @@
 
 #include <gtest/gtest.h>
 
-#include "sweep/page_cache.hpp"
-#include "sweep/pressure.hpp"
+#include "page_cache/page_cache.hpp"
+#include "page_cache/pressure.hpp"
 #include "sys/node_memory.hpp"
 #include "unit/fake_kernel.hpp"
 
-namespace nodewise::sweep {
+namespace nodewise::page_cache {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
@@ -26,12 +26,12 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 /// A node of 1 GiB.
 struct node {
   std::uint64_t free = 200 * mebibyte;
-  std::uint64_t clean = 600 * mebibyte;  ///< files that the kernel can give up
+  std::uint64_t clean = 600 * mebibyte;  ///< files that the kernel can evict
   std::uint64_t dirty = 0;               ///< files that it cannot
-  std::uint64_t others = 224 * mebibyte; ///< programs' own
+  std::uint64_t others = 224 * mebibyte; ///< anonymous memory of programs
   std::uint64_t swap = 512 * mebibyte;   ///< free
   std::optional<std::uint64_t> limit;    ///< of this process
-  bool tells = true;
+  bool reports = true;
 
   static constexpr std::uint64_t kept_free = 10 * mebibyte; ///< by the kernel
 
@@ -46,7 +46,7 @@ struct node {
       }
       const std::uint64_t to_swap = std::min({wanted - from_cache, others, swap});
       if (to_swap == 0) {
-        ADD_FAILURE() << "the kernel would end somebody";
+        ADD_FAILURE() << "the kernel would kill a process";
         return ENOMEM;
       }
       others -= to_swap;
@@ -58,10 +58,10 @@ struct node {
   }
 
   pressure press() {
-    return sweep::press(
+    return page_cache::press(
         {.look = [this]() -> std::optional<sys::node_memory> {
            return sys::node_memory{1024 * mebibyte, free, clean + dirty,
-                                   tells ? std::optional(clean + dirty) : std::nullopt};
+                                   reports ? std::optional(clean + dirty) : std::nullopt};
          },
          .free_swap = [this] { return std::optional(swap); },
          .room = [this] { return limit; },
@@ -128,7 +128,7 @@ TEST(Pressure, EndsAtTheLimitOfThisProcess) {
   EXPECT_LE(done.taken_bytes, 300 * mebibyte);
 }
 
-TEST(Pressure, SaysWhatTheKernelRefused) {
+TEST(Pressure, ReportsWhatTheKernelRefused) {
   const pressure done = press({.look =
                                    [] {
                                      return std::optional(sys::node_memory{
@@ -142,9 +142,9 @@ TEST(Pressure, SaysWhatTheKernelRefused) {
   EXPECT_EQ(done.errno_value, EPERM);
 }
 
-TEST(Pressure, DoesNothingWhereTheKernelDoesNotTell) {
+TEST(Pressure, DoesNothingIfTheKernelDoesNotReport) {
   node on;
-  on.tells = false;
+  on.reports = false;
   const pressure done = on.press();
   EXPECT_EQ(done.why, ending::unknown);
   EXPECT_EQ(done.taken_bytes, 0U);
@@ -212,8 +212,8 @@ TEST(DroppedFile, WhatHasNoPagesIsRefused) {
   ::close(ends[1]);
 }
 
-TEST(DroppedFile, NothingIsMadeUpOfAnotherUsersFile) {
-  const char* const file = "/etc/passwd"; // root's, and everybody may read it
+TEST(DroppedFile, ReportsNothingOfAnotherUsersFile) {
+  const char* const file = "/etc/passwd"; // root's, and all users may read it
   constexpr unsigned nobody = 65534;
   const int before = ::setfsuid(nobody); // of this thread; its capabilities over files go, too
   const dropped what = drop_file(file);
@@ -226,4 +226,4 @@ TEST(DroppedFile, NothingIsMadeUpOfAnotherUsersFile) {
 }
 
 } // namespace
-} // namespace nodewise::sweep
+} // namespace nodewise::page_cache

@@ -10,7 +10,7 @@
 
 #include "sys/node_memory.hpp"
 
-namespace nodewise::sweep {
+namespace nodewise::page_cache {
 
 /// The system calls that `press` needs; a test replaces them.
 struct surroundings {
@@ -45,4 +45,4 @@ struct pressure {
 /// `ending` holds: before the kernel has to swap or kill a process.
 [[nodiscard]] pressure press(const surroundings& on);
 
-} // namespace nodewise::sweep
+} // namespace nodewise::page_cache

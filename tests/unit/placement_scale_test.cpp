@@ -1,12 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "plan/scale.hpp"
+#include "placement/scale.hpp"
 
-namespace nodewise::plans {
+namespace nodewise::placements {
 namespace {
 
-using parts = std::vector<part_run>;
+using parts = std::vector<owner_run>;
 
 constexpr std::uint64_t plenty = 1U << 20;
 
@@ -55,11 +55,11 @@ TEST(Scale, SimplifiedIsTheSameMap) {
 TEST(Scale, TooManyPartsAreRounded) {
   EXPECT_EQ(simplified({{501, 0}, {1, 2}, {499, 1}}, 10), (parts{{1, 0}, {1, 1}}));
   std::uint64_t sum = 0;
-  for (const part_run& run : simplified({{1000003, 0}, {499999, 1}}, 1000)) {
+  for (const owner_run& run : simplified({{1000003, 0}, {499999, 1}}, 1000)) {
     sum += run.parts;
   }
   EXPECT_LE(sum, 1000U);
 }
 
 } // namespace
-} // namespace nodewise::plans
+} // namespace nodewise::placements

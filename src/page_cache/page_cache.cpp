@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "sweep/page_cache.hpp"
+#include "page_cache/page_cache.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 #include "sys/cached_file.hpp"
 
-namespace nodewise::sweep {
+namespace nodewise::page_cache {
 
 namespace {
 
@@ -64,4 +64,4 @@ void be_first_to_be_ended() noexcept {
   (void)write_to("/proc/self/oom_score_adj", "1000\n");
 }
 
-} // namespace nodewise::sweep
+} // namespace nodewise::page_cache

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Page cache on one of four nodes pushes memory away, until it is swept: by each of the ways."""
+"""Page cache on one of four nodes makes memory remote, until it is dropped, in each of the ways."""
 
 import json
 import re
@@ -36,9 +36,9 @@ fill() {{
   done
 }}
 look() {{ echo "$1 $({BUILD}/examples/buffer-cache/buffer-cache 1 64 1 . | grep data)"; }}
-sweep() {{
+drop() {{
   echo "== $1"
-  {BUILD}/bin/nodewise sweep --json "$@" || echo "status $?"
+  {BUILD}/bin/nodewise drop-cache --json "$@" || echo "status $?"
   echo "=="
   look "$1"
   kill $holder
@@ -46,13 +46,13 @@ sweep() {{
 head -c 200M /dev/zero > file
 fill
 look full
-{BUILD}/bin/nodewise sweep --by=drop --nodes 0 2>&1
+{BUILD}/bin/nodewise drop-cache --by=drop --nodes 0 2>&1
 echo "dropping node 0 alone: $?"
-sweep --nodes=0
+drop --nodes=0
 fill
-sweep --by=drop
+drop --by=drop
 fill
-sweep file
+drop file
 """
 
 # A job whose files were staged inside it: they are charged to it, up to its limit.
@@ -75,12 +75,12 @@ while [ ! -e filled ]; do
 done
 echo "used $(cat $job/memory.current)"
 echo "limit $({BUILD}/bin/nodewise doctor | grep memory_limit)"
-{BUILD}/bin/nodewise sweep --json --by pressure --nodes 0
+{BUILD}/bin/nodewise drop-cache --json --by pressure --nodes 0
 kill $holder
 """
 
 
-class Sweep(LabTest):
+class DropCache(LabTest):
     def test_first_touch_is_local_again(self):
         done = shell(SCRIPT, machine=FOUR_NODES, cwd=self.directory, timeout=900)
         said = done.stdout.decode()
@@ -105,10 +105,10 @@ class Sweep(LabTest):
                 before, after = node["before"], node["after"]
                 self.assertGreater(before["evictable_bytes"], 100 << 20)
                 self.assertLess(after["evictable_bytes"], 16 << 20)
-                swept = before["evictable_bytes"] - after["evictable_bytes"]
-                self.assertGreater(after["free_bytes"] - before["free_bytes"], 0.75 * swept)
+                dropped = before["evictable_bytes"] - after["evictable_bytes"]
+                self.assertGreater(after["free_bytes"] - before["free_bytes"], 0.75 * dropped)
         self.assertIn("dropping node 0 alone: 2", said)
-        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*those of 1-3.*hint: --by pressure")
+        self.assertRegex(said, r"(?s)--by drop with --nodes 0:.*also of 1-3.*hint: --by pressure")
 
     def test_files_that_are_charged_to_a_job_leave_room_in_it(self):
         command = [PYTHON, "-B", PRIVILEGED_LAB, "run", "--machine", FOUR_NODES, "--", "sh", "-c", JOB]

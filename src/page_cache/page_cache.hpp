@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace nodewise::sweep {
+namespace nodewise::page_cache {
 
 /// Whether `drop_everything` would be permitted.
 [[nodiscard]] bool may_drop_everything() noexcept;
@@ -30,4 +30,4 @@ struct dropped {
 /// Makes this process the first that the kernel kills if it runs out of memory.
 void be_first_to_be_ended() noexcept;
 
-} // namespace nodewise::sweep
+} // namespace nodewise::page_cache

@@ -1,0 +1,52 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Shows the result of `nodewise drop-cache` as text and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <nodewise/machine.hpp>
+
+#include "page_cache/page_cache.hpp"
+#include "page_cache/pressure.hpp"
+#include "report/style.hpp"
+#include "sys/node_memory.hpp"
+
+namespace nodewise::cli {
+
+enum class drop_way {
+  drop,     ///< /proc/sys/vm/drop_caches, for root
+  files,    ///< the files named by the user
+  pressure, ///< memory allocated on each node
+};
+
+struct dropped_node {
+  node_id node = unknown_node;
+  std::optional<sys::node_memory> before;
+  std::optional<sys::node_memory> after;
+  std::optional<page_cache::pressure> pressed;
+};
+
+struct dropped_file {
+  std::string path;
+  page_cache::dropped outcome;
+};
+
+struct dropped_cache {
+  drop_way way = drop_way::drop;
+  std::vector<dropped_node> nodes;
+  std::vector<dropped_file> files;
+};
+
+/// A table of each node's free memory and page cache, before and after, with remarks.
+[[nodiscard]] std::string drop_cache_text(const dropped_cache& what, const report::style& how);
+
+/// nodewise/drop-cache/1.
+[[nodiscard]] nlohmann::ordered_json drop_cache_json(const dropped_cache& what, const machine& on,
+                                                     nlohmann::ordered_json settings);
+
+} // namespace nodewise::cli

@@ -1,0 +1,169 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The fields of a profile's parts in a file, in the order in which they are written.
+#pragma once
+
+#include <tuple>
+
+#include "profile/profile.hpp"
+
+namespace nodewise::profile {
+
+/// The form of a value in a file, where its type does not determine it.
+enum class form {
+  usual,
+  address,      ///< hexadecimal text
+  from_one,     ///< a number of at least 1
+  processors,   ///< a list of processors
+  pages,        ///< the number of the object's pages: runs after it must fit
+  thread,       ///< a position in `program::threads`
+  number,       ///< of a thread of the program
+  team,         ///< the number of a team's threads
+  inner_number, ///< of a thread of inner teams
+  newer,        ///< missing in files of older versions
+};
+
+/// A field with the value of a member.
+template <class Of, class Value>
+struct json_member {
+  const char* name;
+  Value Of::* value;
+  form as;
+  bool (*is_present)(const Of&); ///< nullptr: always
+};
+
+template <class Of, class Value>
+constexpr json_member<Of, Value> always(const char* name, Value Of::* value,
+                                        form as = form::usual) {
+  return {name, value, as, nullptr};
+}
+
+template <auto Member, class Of>
+bool is_set(const Of& of) {
+  if constexpr (requires { (of.*Member).empty(); }) {
+    return !(of.*Member).empty();
+  } else {
+    return static_cast<bool>(of.*Member);
+  }
+}
+
+/// A field that is left out if `Member` is empty or 0.
+template <auto Member, class Of, class Value>
+constexpr json_member<Of, Value> if_set(const char* name, Value Of::* value,
+                                        form as = form::usual) {
+  return {name, value, as, is_set<Member, Of>};
+}
+template <auto Member>
+constexpr auto if_set(const char* name, form as = form::usual) {
+  return if_set<Member>(name, Member, as);
+}
+
+constexpr auto fields_of(const frame&) {
+  return std::tuple(
+      if_set<&frame::module>("module"), always("offset", &frame::offset, form::address),
+      if_set<&frame::function>("function"), if_set<&frame::file>("file"),
+      if_set<&frame::line>("line", form::from_one), if_set<&frame::inlined>("inlined"));
+}
+
+constexpr auto fields_of(const thread::stay&) {
+  return std::tuple(always("node", &thread::stay::node), always("samples", &thread::stay::samples));
+}
+
+constexpr auto fields_of(const thread::inner&) {
+  return std::tuple(always("teams", &thread::inner::teams, form::team),
+                    always("number", &thread::inner::number, form::inner_number));
+}
+
+constexpr auto fields_of(const thread&) {
+  return std::tuple(
+      always("tid", &thread::tid), always("name", &thread::name), always("main", &thread::main),
+      always("migrations", &thread::migrations), always("stays", &thread::stays),
+      if_set<&thread::number>("number", form::number), if_set<&thread::nested>("nested"),
+      if_set<&thread::instructions>("instructions"), if_set<&thread::began_s>("began_s"),
+      if_set<&thread::ended_s>("ended_s"));
+}
+
+constexpr auto fields_of(const first_touch&) {
+  return std::tuple(always("pages", &first_touch::pages), always("how", &first_touch::how),
+                    always("from", &first_touch::from),
+                    if_set<&first_touch::by>("by", form::thread),
+                    always("where", &first_touch::where));
+}
+
+constexpr auto fields_of(const contested_line&) {
+  return std::tuple(always("offset", &contested_line::offset),
+                    always("transfers", &contested_line::transfers),
+                    always("writers", &contested_line::writers),
+                    always("same_bytes", &contested_line::same_bytes),
+                    if_set<&contested_line::rewrites>("rewrites"),
+                    if_set<&contested_line::written_at>("written_at"));
+}
+
+constexpr auto fields_of(const using_code&) {
+  return std::tuple(always("amount", &using_code::amount), always("where", &using_code::where));
+}
+
+constexpr auto fields_of(const object&) {
+  return std::tuple(
+      always("id", &object::id), always("kind", &object::kind), if_set<&object::name>("name"),
+      always("made_at", &object::made_at), if_set<&object::made_by>("made_by", form::thread),
+      always("start", &object::start, form::address), always("bytes", &object::bytes),
+      always("blocks", &object::blocks), always("born_s", &object::born_s),
+      always("died_s", &object::died_s), always("live_at_end", &object::live_at_end),
+      always("pages", &object::pages, form::pages), always("resident", &object::resident),
+      always("unwitnessed", &object::unseen_touches), always("page_bytes", &object::page_bytes),
+      always("where", &object::where), always("touches", &object::touches),
+      always("touched", &object::touched), always("uses", &object::uses),
+      always("write_share", &object::write_share), always("used_at", &object::used_at),
+      always("contested", &object::contested), if_set<&object::initialised>("initialised"),
+      if_set<&object::initialised>("initialised_write_share", &object::initialised_write_share));
+}
+
+constexpr auto fields_of(const library&) {
+  return std::tuple(always("name", &library::name), always("build_id", &library::build_id));
+}
+
+constexpr auto fields_of(const program&) {
+  return std::tuple(
+      always("pid", &program::pid), always("parent", &program::parent),
+      if_set<&program::rank>("rank"), if_set<&program::processors>("processors", form::processors),
+      always("name", &program::name), if_set<&program::file>("file"),
+      if_set<&program::build_id>("build_id"), if_set<&program::libraries>("libraries"),
+      always("end", &program::end), if_set<&program::ended_s>("began_s", &program::began_s),
+      if_set<&program::ended_s>("ended_s"), always("openmp", &program::openmp),
+      always("tbb", &program::tbb), always("use_from", &program::use_from),
+      always("use_unit_bytes", &program::use_unit_bytes), always("threads", &program::threads),
+      always("objects", &program::objects));
+}
+
+constexpr auto fields_of(const evidence&) {
+  return std::tuple(always("faults", &evidence::faults), always("chains", &evidence::chains),
+                    always("kernel", &evidence::kernel), always("hinting", &evidence::hinting),
+                    always("counts", &evidence::counts), always("agent", &evidence::agent),
+                    always("fault_samples", &evidence::fault_samples),
+                    always("hinting_samples", &evidence::hinting_samples),
+                    always("lost_samples", &evidence::lost_samples),
+                    always("thinned_samples", &evidence::thinned_samples),
+                    always("pages_moved", &evidence::pages_moved),
+                    always("pages_held", &evidence::pages_held, form::newer),
+                    always("missing", &evidence::missing));
+}
+
+constexpr auto fields_of(const overhead&) {
+  return std::tuple(always("wall_s", &overhead::wall_s),
+                    always("observer_s", &overhead::observer_s));
+}
+
+constexpr auto fields_of(const node_memory::low&) {
+  return std::tuple(always("free_bytes", &node_memory::low::free_bytes),
+                    always("cache_bytes", &node_memory::low::cache_bytes));
+}
+
+constexpr auto fields_of(const node_memory&) {
+  return std::tuple(
+      always("node", &node_memory::node), always("total_bytes", &node_memory::total_bytes),
+      always("free_bytes", &node_memory::free_bytes),
+      always("cache_bytes", &node_memory::cache_bytes), if_set<&node_memory::fullest>("fullest"));
+}
+
+} // namespace nodewise::profile
