@@ -125,8 +125,8 @@ std::string sharer(const machine& all, const std::vector<cache>& alike) {
                                                                 {"package", sets_of(all.packages)},
                                                                 {"node", sets_of(all.nodes)}};
   for (const auto& [name, parts] : kinds) {
-    if (std::ranges::all_of(sets_of(alike), [&parts = parts](const cpu_set& each) {
-          return std::ranges::find(parts, each) != parts.end();
+    if (std::ranges::all_of(sets_of(alike), [&known = parts](const cpu_set& each) {
+          return std::ranges::find(known, each) != known.end();
         })) {
       return name;
     }
