@@ -35,12 +35,13 @@ inline constexpr std::array exit_codes = {
     exit_code_row{exit_code::usage, "2", "invalid command line"},
     exit_code_row{exit_code::bad_input, "3",
                   "an input file cannot be read, or its content is invalid"},
-    exit_code_row{exit_code::refused, "4", "the operating system refused"},
+    exit_code_row{exit_code::refused, "4", "the operating system refused a request"},
     exit_code_row{exit_code::time_limit, "124", "the time limit of a virtual machine was reached"},
-    exit_code_row{exit_code::not_started, "125", "nodewise failed before the program started"},
+    exit_code_row{exit_code::not_started, "125",
+                  "nodewise or the lab failed before the program started"},
     exit_code_row{exit_code::not_executable, "126", "the program cannot be executed"},
     exit_code_row{exit_code::not_found, "127", "the program was not found"},
-    exit_code_row{exit_code::signal_base, "128+N", "signal N ended the program"},
+    exit_code_row{exit_code::signal_base, "128+N", "signal N ended nodewise or the program"},
 };
 
 [[nodiscard]] constexpr int exit_code_of(error_kind kind) noexcept {

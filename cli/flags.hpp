@@ -50,14 +50,17 @@ inline constexpr std::string_view plan = "Plan";
 namespace flags {
 
 // Common options: they mean the same in every verb.
-inline constexpr flag json{
-    .name = "json", .group = group::common, .help = "print the result as JSON"};
-inline constexpr flag quiet{
-    .name = "quiet", .letter = 'q', .group = group::common, .help = "print only errors"};
+inline constexpr flag json{.name = "json",
+                           .group = group::common,
+                           .help = "print the result as JSON; with -o, write it to FILE"};
+inline constexpr flag quiet{.name = "quiet",
+                            .letter = 'q',
+                            .group = group::common,
+                            .help = "print no text, only errors; JSON and files are still written"};
 inline constexpr flag verbose{
     .name = "verbose", .letter = 'v', .group = group::common, .help = "print more details"};
 inline constexpr flag strict{
-    .name = "strict", .group = group::common, .help = "treat warnings as errors"};
+    .name = "strict", .group = group::common, .help = "fail instead of only printing a warning"};
 inline constexpr flag dry_run{.name = "dry-run",
                               .group = group::common,
                               .help = "print equivalent shell commands and start nothing"};
@@ -67,7 +70,7 @@ inline constexpr flag output{
     .value = "FILE",
     .group = group::common,
     .help = "write the result to FILE, as JSON unless another format is selected; in the name, %r "
-            "is the local MPI rank, %h the host, %p the process ID"};
+            "is the local MPI rank, %h the host, %p the process ID, %% a percent sign"};
 inline constexpr flag color{.name = "color",
                             .value = "WHEN",
                             .choices = "auto|always|never",
@@ -80,38 +83,38 @@ inline constexpr flag version{
     .name = "version", .group = group::common, .help = "print the version"};
 
 // `--on` and the options that describe the virtual machine.
-inline constexpr flag on{
-    .name = "on",
-    .value = "lab:MACHINE",
-    .group = group::virtual_machine,
-    .help = "run in a virtual machine: a name from `nodewise lab list`, or NODESxCORES such as "
-            "lab:4x2"};
+inline constexpr flag on{.name = "on",
+                         .value = "lab:MACHINE",
+                         .group = group::virtual_machine,
+                         .help = "run in a virtual machine: lab:NAME from `nodewise lab list`, "
+                                 "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"};
 inline constexpr flag on_timeout{
     .name = "on-timeout",
     .value = "SECONDS",
     .standard = "600",
     .group = group::virtual_machine,
     .help = "stop the virtual machine after SECONDS, with exit code 124; 0: no limit"};
-inline constexpr flag on_thp{.name = "on-thp",
-                             .value = "MODE",
-                             .choices = "never|madvise|always",
-                             .standard = "madvise",
-                             .group = group::virtual_machine,
-                             .help = "set transparent huge pages to never, madvise or always"};
+inline constexpr flag on_thp{
+    .name = "on-thp",
+    .value = "MODE",
+    .choices = "never|madvise|always",
+    .standard = "madvise",
+    .group = group::virtual_machine,
+    .help = "in the virtual machine, set transparent huge pages to never, madvise or always"};
 inline constexpr flag on_numa_balancing{
     .name = "on-numa-balancing",
     .value = "MODE",
     .choices = "0|1|2",
     .standard = "0",
     .group = group::virtual_machine,
-    .help = "set NUMA balancing to 0 (off), 1 (on) or 2 (memory tiering)"};
-inline constexpr flag on_overlay{
-    .name = "on-overlay",
-    .group = group::virtual_machine,
-    .help = "run in a copy of the working directory; copy changes back at the end"};
+    .help = "in the virtual machine, set NUMA balancing to 0 (off), 1 (on) or 2 (memory tiering)"};
+inline constexpr flag on_overlay{.name = "on-overlay",
+                                 .group = group::virtual_machine,
+                                 .help = "run in a copy of the working directory, and copy changes "
+                                         "back at the end (default: run in the directory itself)"};
 inline constexpr flag on_no_count{.name = "on-no-count",
                                   .group = group::virtual_machine,
-                                  .help = "do not count memory traffic; several times faster"};
+                                  .help = "do not count memory traffic; 2 to 3 times faster"};
 inline constexpr flag on_counts{
     .name = "on-counts",
     .value = "FILE",
@@ -119,29 +122,31 @@ inline constexpr flag on_counts{
     .help = "write the counted traffic as JSON to FILE; - is standard output"};
 
 // topo
-inline constexpr flag xml{
-    .name = "xml", .group = group::results, .help = "print hwloc's XML, as lstopo writes it"};
+inline constexpr flag xml{.name = "xml",
+                          .group = group::results,
+                          .help = "print the machine as hwloc's XML, the format of lstopo"};
 inline constexpr flag input{
     .name = "input",
     .letter = 'i',
     .value = "MACHINE",
     .standard = "this machine",
     .group = group::input,
-    .help = "use another machine: FILE.xml from lstopo, FILE.json, sysfs:DIR, lab:NAME, 4x2, or "
-            "hwloc's \"numa:2 core:4 pu:1\""};
-inline constexpr flag costs{.name = "costs",
-                            .value = "FILE.json",
-                            .standard = "what `nodewise measure` saved for this machine",
-                            .group = group::input,
-                            .help = "read the machine's bandwidths and latencies from FILE.json"};
+    .help = "use another machine: FILE.xml from lstopo, FILE.json, sysfs:DIR, lab:NAME, "
+            "NODESxCORES such as 4x2, or a synthetic description of hwloc: \"numa:2 core:4 pu:1\""};
+inline constexpr flag costs{
+    .name = "costs",
+    .value = "FILE.json",
+    .standard = "what `nodewise measure` saved for this machine; with --input, none",
+    .group = group::input,
+    .help = "read the machine's bandwidths and latencies from FILE.json"};
 
 // run: with numactl's option names where numactl has the option.
 inline constexpr flag cpunodebind{.name = "cpunodebind",
                                   .letter = 'N',
                                   .value = "NODES",
                                   .group = group::binding,
-                                  .help =
-                                      "use only processors of these nodes: 0-3, 0,2, +0, !0, all",
+                                  .help = "use only processors of these nodes: 0-3, 0,2, +0 (the "
+                                          "first allowed node), !0 (all but node 0), all",
                                   .alias = "cpubind"};
 inline constexpr flag physcpubind{.name = "physcpubind",
                                   .letter = 'C',
@@ -153,7 +158,7 @@ inline constexpr flag all_processors{
     .name = "all",
     .letter = 'a',
     .group = group::binding,
-    .help = "ignore the inherited affinity: allow all processors of the cpuset"};
+    .help = "ignore the inherited affinity: allow all processors of the control group (cpuset)"};
 inline constexpr flag pin{.name = "pin",
                           .letter = 'c',
                           .value = "LIST",
@@ -166,25 +171,26 @@ inline constexpr flag places{
     .choices = "threads|cores|nodes|packages",
     .standard = "threads",
     .group = group::binding,
-    .help = "where a bound thread may run: threads (one hardware thread), cores (its core), nodes "
-            "(its node), packages (its package)"};
-inline constexpr flag smt{
-    .name = "smt",
-    .value = "WHICH",
-    .choices = "on|off",
-    .group = group::binding,
-    .help = "hardware threads: off (use only the first of each core), on (with --bind, start one "
-            "thread for each)"};
-inline constexpr flag ranks_per{
-    .name = "ranks-per",
-    .value = "PART",
-    .choices = "node|socket|core",
-    .group = group::binding,
-    .help = "under an MPI launcher, assign each rank and its threads to a node, socket or core"};
+    .help = "with --bind or --pin, let a bound thread run on: threads (one hardware thread), cores "
+            "(its core), nodes (its node), packages (its package)"};
+inline constexpr flag smt{.name = "smt",
+                          .value = "WHICH",
+                          .choices = "on|off",
+                          .standard = "the second ones only if all cores have a thread",
+                          .group = group::binding,
+                          .help = "use hardware threads: off (only the first of each core), on "
+                                  "(with --bind: all, one thread on each)"};
+inline constexpr flag ranks_per{.name = "ranks-per",
+                                .value = "PART",
+                                .choices = "node|socket|core",
+                                .group = group::binding,
+                                .help = "under an MPI launcher, assign each rank and its threads "
+                                        "to a node, socket (package) or core"};
 inline constexpr flag bind{
     .name = "bind",
     .value = "HOW",
     .choices = "close|spread|none",
+    .standard = "none",
     .group = group::binding,
     .help = "bind threads: close (fill one node after the other), spread (evenly over all nodes), "
             "none"};
@@ -194,12 +200,14 @@ inline constexpr flag main_thread{
     .choices = "waits|works",
     .standard = "waits",
     .group = group::binding,
-    .help = "what the main thread does while threads run that it started without OpenMP or TBB: "
-            "waits (is not bound), works (is bound as the first thread)"};
-inline constexpr flag threads{.name = "threads",
-                              .value = "N",
-                              .group = group::binding,
-                              .help = "number of threads in a parallel region"};
+    .help = "in a program without OpenMP or TBB, while its threads run, the main thread: waits (do "
+            "not bind it), works (bind it as thread 0)"};
+inline constexpr flag threads{
+    .name = "threads",
+    .value = "N",
+    .standard = "OMP_NUM_THREADS, else one per core; with --pin, one per entry",
+    .group = group::binding,
+    .help = "number of threads to bind, and to start in a parallel region"};
 inline constexpr flag membind{.name = "membind",
                               .letter = 'm',
                               .value = "NODES",
@@ -228,17 +236,17 @@ inline constexpr flag preferred_many{
     .value = "NODES",
     .group = group::memory,
     .help = "allocate memory on these nodes, falling back to others when full"};
-inline constexpr flag balancing{.name = "balancing",
-                                .letter = 'b',
-                                .group = group::memory,
-                                .help =
-                                    "with -m, let the kernel migrate pages between these nodes"};
-inline constexpr flag show{
-    .name = "show",
-    .letter = 's',
-    .group = group::results,
-    .help = "print the policy and processors that a program would get, as numactl -s does",
-    .stands_alone = true};
+inline constexpr flag balancing{
+    .name = "balancing",
+    .letter = 'b',
+    .group = group::memory,
+    .help = "with -m, let the kernel migrate pages between these nodes; without -m, no effect"};
+inline constexpr flag show{.name = "show",
+                           .letter = 's',
+                           .group = group::results,
+                           .help = "print the policy and processors that a program would get, as "
+                                   "numactl -s does; start nothing",
+                           .stands_alone = true};
 inline constexpr flag hardware{
     .name = "hardware",
     .letter = 'H',
@@ -254,26 +262,27 @@ inline constexpr flag memory{
     .name = "memory",
     .value = "PLACEMENT",
     .group = group::memory,
-    .help = "local, bind:NODES, prefer:NODES, interleave[:NODES]; or for each large array: blocked "
-            "(one part per thread), cyclic:SIZE, weighted:NODE=WEIGHT,..., weighted:auto[:NODES] "
-            "(by measured bandwidth)"};
-inline constexpr flag rule{
-    .name = "rule",
-    .value = "WHICH:PLACEMENT",
-    .kind = flag_kind::list,
-    .group = group::memory,
-    .help = "place arrays that match site=FILE:LINE, site=FUNCTION, symbol=NAME, size>=SIZE, "
-            "size<SIZE, or several of these joined by commas; the first matching rule applies"};
-inline constexpr flag plan{
-    .name = "plan",
-    .value = "FILE",
-    .group = group::memory,
-    .help = "bind threads and place arrays by the plan in FILE; command-line options override it"};
+    .help =
+        "place memory: local, bind:NODES, prefer:NODES, interleave[:NODES]; or, for each large "
+        "array (see --threshold): blocked (one part per thread), cyclic:SIZE[:NODES] (pieces of "
+        "SIZE in turn), weighted:NODE=WEIGHT,..., weighted:auto[:NODES] (by measured bandwidth)"};
+inline constexpr flag rule{.name = "rule",
+                           .value = "WHICH:PLACEMENT",
+                           .kind = flag_kind::list,
+                           .group = group::memory,
+                           .help = "place arrays that match site=FILE:LINE, site=FUNCTION, "
+                                   "symbol=NAME, size>=SIZE, size<SIZE, or several of these joined "
+                                   "by commas (all must match); the first matching rule applies"};
+inline constexpr flag plan{.name = "plan",
+                           .value = "FILE",
+                           .group = group::memory,
+                           .help = "bind threads and place arrays as the plan in FILE describes; "
+                                   "command-line options override it"};
 inline constexpr flag plan_optional{
     .name = "plan-optional",
     .value = "FILE",
     .group = group::memory,
-    .help = "the same, but if FILE is missing or broken, print a warning and run without a plan"};
+    .help = "as --plan, but if FILE is missing or invalid, print a warning and run without a plan"};
 inline constexpr flag threshold{.name = "threshold",
                                 .value = "SIZE",
                                 .standard = "1MiB",
@@ -302,10 +311,10 @@ inline constexpr std::array run_placement = {&cpunodebind,
                                              &plan,
                                              &plan_optional,
                                              &threshold};
-inline constexpr flag verify{
-    .name = "verify",
-    .group = group::results,
-    .help = "print which node each page is on when the program ends, as the kernel reports it"};
+inline constexpr flag verify{.name = "verify",
+                             .group = group::results,
+                             .help = "when the program ends, print on which nodes the pages of "
+                                     "each array are, as the kernel reports it"};
 
 // profile and measure
 inline constexpr flag compare{.name = "compare",
@@ -318,25 +327,26 @@ inline constexpr flag process{.name = "process",
                               .value = "PID",
                               .kind = flag_kind::list,
                               .group = group::selection,
-                              .help = "examine the process with this number"};
+                              .help = "examine the process with this process ID"};
 inline constexpr flag at{.name = "at",
                          .value = "SECONDS",
                          .standard = "just before the program ends",
                          .group = group::sampling,
-                         .help = "examine the program SECONDS after its start"};
+                         .help = "with -- PROGRAM, examine it SECONDS after its start"};
 inline constexpr flag watch{.name = "watch",
                             .value = "SECONDS",
                             .kind = flag_kind::optional_value,
                             .standard = "1",
                             .group = group::sampling,
-                            .help = "redraw every SECONDS; press q to quit"};
-inline constexpr flag interval{.name = "interval",
-                               .value = "SECONDS",
-                               .group = group::sampling,
-                               .help = "sample every SECONDS"};
+                            .help = "redraw the screen every SECONDS; press q to quit"};
+inline constexpr flag interval{
+    .name = "interval",
+    .value = "SECONDS",
+    .group = group::sampling,
+    .help = "take a sample every SECONDS and print it below the earlier ones"};
 inline constexpr flag count{.name = "count",
                             .value = "N",
-                            .standard = "until the process ends",
+                            .standard = "1; with --interval or --watch, until the process ends",
                             .group = group::sampling,
                             .help = "take N samples"};
 inline constexpr flag method{
@@ -345,8 +355,9 @@ inline constexpr flag method{
     .choices = "auto|pagemap|move_pages|numa_maps",
     .standard = "auto",
     .group = group::sampling,
-    .help = "query the kernel by pagemap (needs root), move_pages or numa_maps, falling back to "
-            "the next if refused; auto queries single pages only in mappings on several nodes"};
+    .help = "query the kernel by pagemap (needs root), move_pages or numa_maps (totals only), "
+            "falling back to the next if refused; auto: the same, but single pages only for "
+            "mappings on several nodes"};
 inline constexpr flag all_mappings{.name = "all",
                                    .letter = 'a',
                                    .group = group::selection,
@@ -354,15 +365,15 @@ inline constexpr flag all_mappings{.name = "all",
 inline constexpr flag totals{.name = "totals",
                              .group = group::results,
                              .help = "print totals by node in MB, as numastat -p does"};
-inline constexpr flag csv{.name = "csv",
-                          .group = group::results,
-                          .help =
-                              "print CSV: the bytes in memory, one row per process, time and node"};
+inline constexpr flag csv{
+    .name = "csv",
+    .group = group::results,
+    .help = "print CSV: bytes in memory, with one row per process, time and node"};
 inline constexpr flag migrate{.name = "migrate",
                               .value = "FROM:TO",
                               .group = group::memory,
-                              .help =
-                                  "move pages from nodes FROM to nodes TO, as migratepages does"};
+                              .help = "move the pages of one process from nodes FROM to nodes TO, "
+                                      "as migratepages does; draw nothing"};
 
 // drop-cache
 inline constexpr flag cache_nodes{.name = "nodes",
@@ -376,28 +387,30 @@ inline constexpr flag drop_by{
     .choices = "auto|drop|files|pressure",
     .standard = "auto",
     .group = group::selection,
-    .help = "drop (/proc/sys/vm/drop_caches: all nodes, needs root), files (only the named files), "
-            "pressure (allocate memory on each node until the kernel has evicted the cache)"};
+    .help = "empty it by: auto (files if files are named, drop for root and all nodes, otherwise "
+            "pressure), drop (/proc/sys/vm/drop_caches: all nodes, needs root), files (only the "
+            "named files), pressure (allocate memory on each node until the kernel has evicted its "
+            "page cache)"};
 
 // lab
-inline constexpr flag min_local{
-    .name = "min-local",
-    .value = "SHARE",
-    .group = group::checks,
-    .help = "with `check`, fail if the local share of cache lines is below SHARE: 0.95 or 95%"};
+inline constexpr flag min_local{.name = "min-local",
+                                .value = "SHARE",
+                                .group = group::checks,
+                                .help = "with `check`, fail if less than SHARE of the fetched "
+                                        "cache lines came from the local node: 0.95 or 95%"};
 inline constexpr flag max_imbalance{
     .name = "max-imbalance",
     .value = "RATIO",
     .group = group::checks,
-    .help = "with `check`, fail if the busiest memory moves more than RATIO times the mean; 1 is "
-            "even"};
+    .help = "with `check`, fail if the traffic of the busiest memory is more than RATIO times the "
+            "mean of all memories (1: all equal)"};
 inline constexpr flag phase{.name = "phase",
                             .value = "WHEN",
                             .choices = "use|init|all",
                             .standard = "use",
                             .group = group::selection,
-                            .help = "select traffic of this phase: use (after initialisation), "
-                                    "init (initialisation), all"};
+                            .help = "select traffic: use (after each page was initialised), init "
+                                    "(while it was initialised), all"};
 inline constexpr flag object{
     .name = "object",
     .value = "NAME",

@@ -2,7 +2,6 @@
 #include "cli/help.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/core.h>
 
@@ -79,17 +78,31 @@ std::string flag_heading(const flag& of) {
   return fmt::format("{}--{}{}{}", letter, of.name, of.value.empty() ? "" : " ", of.value);
 }
 
-std::string flag_text(const flag& of) {
-  return of.standard.empty() ? std::string(of.help)
-                             : fmt::format("{} (default: {})", of.help, of.standard);
+std::string flag_text(const flag& of, const verb* in) {
+  verb_flag_text text{&of, of.help};
+  if (in != nullptr) {
+    const auto own = std::ranges::find(in->flag_texts, &of, &verb_flag_text::of);
+    text = own == in->flag_texts.end() ? text : *own;
+  }
+  return text.standard.empty() ? std::string(text.help)
+                               : fmt::format("{} (default: {})", text.help, text.standard);
 }
 
 std::vector<exit_code_row> exit_codes_of(const verb* of) {
+  if (of == nullptr) {
+    return {exit_codes.begin(), exit_codes.end()};
+  }
   std::vector<exit_code_row> rows;
-  std::ranges::copy_if(exit_codes, std::back_inserter(rows), [&](const exit_code_row& row) {
-    return of == nullptr || row.code == exit_code::ok || row.code == exit_code::usage ||
-           std::ranges::find(of->exit_codes, row.code) != of->exit_codes.end();
-  });
+  for (exit_code_row row : exit_codes) {
+    const auto named = std::ranges::find(of->exit_codes, row.code, &verb_exit::code);
+    const bool is_named = named != of->exit_codes.end();
+    if (is_named && !named->meaning.empty()) {
+      row.meaning = named->meaning;
+    }
+    if (is_named || row.code == exit_code::ok || row.code == exit_code::usage) {
+      rows.push_back(row);
+    }
+  }
   return rows;
 }
 
@@ -119,7 +132,7 @@ std::string command_help(const report::style& how) {
   write_verbs(to);
   to.title("Options");
   for (const flag* const f : command_flags()) {
-    to.entry(flag_heading(*f), flag_text(*f), widest_heading);
+    to.entry(flag_heading(*f), flag_text(*f, nullptr), widest_heading);
   }
   to.title("Examples");
   for (const char* const name : {"topo", "run", "doctor"}) {
@@ -128,6 +141,7 @@ std::string command_help(const report::style& how) {
   write_exit_codes(to, nullptr);
   to.line();
   to.line("`nodewise VERB --help` describes a verb.");
+  to.line("`run` has numactl's letters: there, -i, -p and -w have other meanings.");
   return to.take();
 }
 
@@ -153,7 +167,7 @@ std::string verb_help(const verb& of, const report::style& how) {
   for (const flag_group& g : groups_of(of)) {
     to.title(g.name);
     for (const flag* const f : g.members) {
-      to.entry(flag_heading(*f), flag_text(*f), widest_heading);
+      to.entry(flag_heading(*f), flag_text(*f, &of), widest_heading);
     }
   }
   to.title("Examples");

@@ -33,7 +33,8 @@ struct flag_group {
 
 /// "-N, --cpunodebind NODES".
 [[nodiscard]] std::string flag_heading(const flag& of);
-/// The help of a flag with its default: "... (auto)".
-[[nodiscard]] std::string flag_text(const flag& of);
+/// The help of a flag with its default, "... (default: auto)": the text of the verb, or the general
+/// one if it has none or is null.
+[[nodiscard]] std::string flag_text(const flag& of, const verb* in);
 
 } // namespace nodewise::cli

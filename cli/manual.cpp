@@ -82,7 +82,7 @@ class manual {
       entry(bold(row.shown), row.meaning);
     }
   }
-  void flag_entry(const flag& of) {
+  void flag_entry(const flag& of, const verb* in) {
     std::string term = of.letter != '\0' ? bold(fmt::format("-{}", of.letter)) + ", " : "";
     term += bold(fmt::format("--{}", of.name));
     if (of.kind == flag_kind::optional_value) {
@@ -90,7 +90,7 @@ class manual {
     } else if (!of.value.empty()) {
       term += " " + italic(of.value);
     }
-    entry(term, flag_text(of));
+    entry(term, flag_text(of, in));
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
@@ -110,7 +110,7 @@ std::string command_manual() {
   }
   page.section("OPTIONS");
   for (const flag* const f : command_flags()) {
-    page.flag_entry(*f);
+    page.flag_entry(*f, nullptr);
   }
   page.exit_status(nullptr);
   page.section("ENVIRONMENT");
@@ -144,7 +144,7 @@ std::string verb_manual(const verb& of) {
   for (const flag_group& g : groups_of(of)) {
     page.subsection(g.name);
     for (const flag* const f : g.members) {
-      page.flag_entry(*f);
+      page.flag_entry(*f, &of);
     }
   }
   page.section("EXAMPLES");

@@ -9,14 +9,15 @@ namespace nodewise::cli::flags {
 
 inline constexpr flag full{.name = "full",
                            .group = group::selection,
-                           .help = "run all experiments, up to 3 s for each figure"};
+                           .help =
+                               "run all experiments, up to 3 s for each figure (measured value)"};
 inline constexpr flag only{
     .name = "only",
     .value = "EXPERIMENT,...",
     .kind = flag_kind::list,
     .group = group::selection,
-    .help = "run only these: bandwidth, latency, contention (all cores, one memory), kernels, "
-            "interleave, scaling, mixes, loaded-latency, transfer, touch, migration"};
+    .help = "run only these experiments: bandwidth, latency, contention, kernels, touch, "
+            "interleave, scaling, mixes, loaded-latency, transfer, migration"};
 inline constexpr flag measured_kernel{
     .name = "test",
     .letter = 't',
@@ -24,27 +25,29 @@ inline constexpr flag measured_kernel{
     .kind = flag_kind::list,
     .standard = "copy,scale,add,triad",
     .group = group::selection,
-    .help = "run these kernels: load, sum, store, copy, update, scale, add, triad (a=b+s*c), "
-            "schoenauer (a=b+c*d), strided_load, random_load, or all; with the suffix _nt, stores "
-            "bypass the caches"};
+    .help = "run only these kernels (with --only kernels or --full: in place of STREAM's): load, "
+            "sum, store, copy, update, scale, add, triad (a=b+s*c), schoenauer (a=b+c*d), "
+            "strided_load, random_load, or all; with the suffix _nt, stores bypass the caches"};
 inline constexpr flag workgroup{
     .name = "workgroup",
     .letter = 'w',
     .value = "DOMAIN:SIZE[:THREADS...]",
     .kind = flag_kind::list,
     .group = group::selection,
-    .help = "run only this workgroup, in likwid-bench's syntax: S0:1GB:2:1:2-0:S1,1:S1 is two "
-            "threads on socket 0, with arrays 0 and 1 in socket 1 (repeatable: all run at the "
-            "same time)"};
+    .help = "run only this workgroup, in likwid-bench's syntax: "
+            "DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]], then -ARRAY:DOMAIN,... for arrays elsewhere; "
+            "S0:1GB:2:1:2-0:S1,1:S1 is two threads on socket 0, with arrays 0 and 1 in the memory "
+            "of socket 1 (repeatable: all run at the same time)"};
 inline constexpr flag point_time{.name = "time",
                                  .value = "SECONDS",
-                                 .standard = "26 for the quick set together, otherwise 3",
+                                 .standard = "3; for the default set, 26 for all figures together",
                                  .group = group::sampling,
-                                 .help = "time for each figure; less if the interval is within 1 % "
-                                         "of the median earlier"};
+                                 .help = "measure each figure for about SECONDS, or less once its "
+                                         "95 % interval is within 1 % of its median"};
 inline constexpr flag buffer_size{.name = "size",
                                   .value = "SIZE",
-                                  .standard = "four times the last-level caches",
+                                  .standard =
+                                      "four times all last-level caches together, within limits",
                                   .group = group::memory,
                                   .help = "total size of the buffers of all threads: 1G, 512MiB"};
 inline constexpr flag buffer_pages{
@@ -53,18 +56,19 @@ inline constexpr flag buffer_pages{
     .choices = "auto|base|huge|2M|1G",
     .standard = "auto",
     .group = group::memory,
-    .help = "pages of the buffers: auto (as the system provides them), base, huge (transparent "
-            "huge pages), 2M or 1G (reserved huge pages)"};
+    .help = "pages of the buffers: auto (transparent huge pages where the kernel gives them), "
+            "base, huge (transparent huge pages), 2M or 1G (reserved huge pages)"};
 inline constexpr flag weights{
     .name = "weights",
     .value = "apply",
     .kind = flag_kind::optional_value,
     .choices = "print|apply",
     .group = group::results,
-    .help = "print the kernel's interleaving weights for these bandwidths as shell commands; "
-            "=apply sets them"};
-inline constexpr flag no_keep{.name = "no-keep",
-                              .group = group::results,
-                              .help = "do not save the result for other commands"};
+    .help = "print shell commands that set the kernel's interleaving weights by the measured "
+            "bandwidths; =apply sets them (needs root, Linux 6.9)"};
+inline constexpr flag no_keep{
+    .name = "no-keep",
+    .group = group::results,
+    .help = "do not save the result for `topo` and `run --memory weighted:auto`"};
 
 } // namespace nodewise::cli::flags

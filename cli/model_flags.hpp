@@ -12,24 +12,23 @@ inline constexpr flag set{
     .value = "NAME[:FROM[:TO]]=VALUE",
     .kind = flag_kind::list,
     .group = group::input,
-    .help = "replace a figure of the machine: bandwidth, shared_bandwidth, core_bandwidth, "
+    .help = "set or replace a figure of the machine: bandwidth, shared_bandwidth, core_bandwidth, "
             "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
             "and TO are nodes (default: each node and its own memory)"};
-inline constexpr flag limit{
-    .name = "limit",
-    .value = "WHAT",
-    .choices = "memory|processors",
-    .standard = "memory",
-    .group = group::input,
-    .help = "what limits the machine's bandwidths: memory (memories and links), processors (cache "
-            "lines in flight)"};
+inline constexpr flag limit{.name = "limit",
+                            .value = "WHAT",
+                            .choices = "memory|processors",
+                            .standard = "memory",
+                            .group = group::input,
+                            .help = "assume that the machine's bandwidths are limits of: memory "
+                                    "(memories and links), processors (cache lines in flight)"};
 inline constexpr flag kernel{
     .name = "kernel",
     .value = "NAME",
     .group = group::loop,
-    .help = "load, store, update, copy, scale, add, triad, daxpy, multiply-add, schoenauer; or one "
-            "word for each array, as in w,r,r: r (read), w (written), rw (both), n (written by "
-            "streaming stores)"};
+    .help = "predict this loop: load, store, update, copy, scale, add, triad, daxpy, multiply-add, "
+            "schoenauer; or one word for each array, as in w,r,r: r (read), w (written), rw "
+            "(both), n (written by streaming stores)"};
 inline constexpr flag elements{.name = "elements",
                                .value = "N",
                                .standard = "2^26",
@@ -45,14 +44,15 @@ inline constexpr flag schedule{
     .value = "HOW[,CHUNK]",
     .standard = "static",
     .group = group::loop,
-    .help = "static, dynamic, guided, tasks (in random order), even (blocks of equal work)"};
+    .help = "schedule the loop: static, dynamic, guided, tasks (chunks in random order), even (one "
+            "block of equal work per thread); CHUNK is a number of iterations"};
 inline constexpr flag loop_shape{
     .name = "shape",
     .value = "SHAPE",
     .choices = "flat|triangular",
     .standard = "flat",
     .group = group::loop,
-    .help = "elements of an iteration: flat (one), triangular (r + 1 in iteration r)"};
+    .help = "elements per iteration: flat (1), triangular (r + 1 in iteration r)"};
 inline constexpr flag random_access{.name = "random",
                                     .group = group::loop,
                                     .help = "access elements in random order, each in a cache line "
@@ -61,28 +61,28 @@ inline constexpr flag chunk_start{.name = "chunk-start",
                                   .value = "NS",
                                   .standard = "the machine's latency",
                                   .group = group::loop,
-                                  .help = "time that a thread waits at the start of each chunk"};
-inline constexpr flag stagger{
-    .name = "stagger",
-    .group = group::memory,
-    .help = "with interleave, cyclic or weighted, start each array one page (or granule) further "
-            "than the one before"};
+                                  .help =
+                                      "time in ns that a thread waits at the start of each chunk"};
+inline constexpr flag stagger{.name = "stagger",
+                              .group = group::memory,
+                              .help = "with interleave, cyclic or weighted, start each array on "
+                                      "the next node, one page (or piece) after the array before"};
 inline constexpr flag model_page_size{.name = "page-size",
                                       .value = "SIZE",
                                       .standard = "4KiB",
                                       .group = group::memory,
                                       .help = "size of a page"};
-inline constexpr flag free_memory{
-    .name = "free",
-    .value = "NODE=SIZE,...",
-    .standard = "all memory of every node",
-    .group = group::memory,
-    .help = "free memory of nodes; the rest of an array goes to the nearest node with free memory"};
-inline constexpr flag sweep{
-    .name = "sweep",
-    .value = "WHAT=VALUE,...",
-    .group = group::loop,
-    .help = "predict for each value: threads=1,2,4, chunk=4,16,64, memory=serial,local,interleave"};
+inline constexpr flag free_memory{.name = "free",
+                                  .value = "NODE=SIZE,...",
+                                  .standard = "all memory of every node",
+                                  .group = group::memory,
+                                  .help = "memory that is free on each node; what does not fit "
+                                          "goes to the nearest node with free memory"};
+inline constexpr flag sweep{.name = "sweep",
+                            .value = "WHAT=VALUE,...",
+                            .group = group::loop,
+                            .help = "predict for each of several values: threads=1,2,4 or "
+                                    "chunk=4,16,64 or memory=serial,local,interleave"};
 inline constexpr flag region{.name = "region",
                              .value = "NAME",
                              .group = group::selection,

@@ -34,9 +34,23 @@ struct action {
   std::string_view summary;
 };
 
+/// An exit code of a verb.
+struct verb_exit {
+  int code;
+  std::string_view meaning = no_text; ///< replaces the general text if not empty
+};
+
+/// What a flag does in a verb where its general text is not exact.
+struct verb_flag_text {
+  const flag* of;
+  std::string_view help;
+  std::string_view standard = of->standard;
+};
+
 // Named defaults, so that a verb may omit these fields.
 inline constexpr std::span<const std::string_view> no_aliases;
 inline constexpr std::span<const action> no_actions;
+inline constexpr std::span<const verb_flag_text> no_flag_texts;
 
 struct verb {
   std::string_view name;
@@ -45,11 +59,12 @@ struct verb {
   std::string_view usage;   ///< what follows "nodewise NAME"
   std::string_view description;
   std::span<const flag* const> flags;
+  std::span<const verb_flag_text> flag_texts = no_flag_texts;
   cli::operands takes = operands::none;
   std::span<const action> actions = no_actions;
   std::span<const example> examples;
-  std::span<const int> exit_codes; ///< those worth naming besides 0 and 2
-  bool hidden = false;             ///< for the build, not for people
+  std::span<const verb_exit> exit_codes; ///< those worth naming besides 0 and 2
+  bool hidden = false;                   ///< for the build, not for people
 };
 
 [[nodiscard]] std::span<const verb> all_verbs() noexcept;

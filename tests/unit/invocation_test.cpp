@@ -87,6 +87,9 @@ TEST(Parse, RefusesWithTheNearestName) {
   EXPECT_THAT(refusal({"run", "--memroy", "x"}),
               HasSubstr("--memroy|run has no such option|did you mean --memory? `nodewise run"));
   EXPECT_THAT(refusal({"run", "-Z", "a"}), HasSubstr("-Z|run has no such option|`nodewise run"));
+  for (const char* const counting : {"--on-counts", "--on-no-count"}) {
+    EXPECT_THAT(refusal({"measure", counting}), HasSubstr("|measure has no such option|"));
+  }
   EXPECT_THAT(refusal({"lab", "lst"}), HasSubstr("did you mean list?"));
   EXPECT_THAT(refusal({"run", "--bind", "clos", "a"}), HasSubstr("did you mean close?"));
 }

@@ -57,9 +57,13 @@ TEST(Registry, EveryVerbIsDocumented) {
     EXPECT_FALSE(v.usage.empty());
     EXPECT_FALSE(v.description.empty());
     EXPECT_FALSE(v.examples.empty());
-    for (const int code : v.exit_codes) {
-      EXPECT_TRUE(std::ranges::any_of(exit_codes, [&](auto& row) { return row.code == code; }))
-          << code;
+    for (const verb_exit& each : v.exit_codes) {
+      EXPECT_TRUE(std::ranges::any_of(exit_codes, [&](auto& row) { return row.code == each.code; }))
+          << each.code;
+    }
+    for (const verb_flag_text& each : v.flag_texts) {
+      EXPECT_TRUE(std::ranges::find(v.flags, each.of) != v.flags.end()) << each.of->name;
+      EXPECT_FALSE(each.help.empty()) << each.of->name;
     }
   }
 }
@@ -139,6 +143,32 @@ TEST(Help, FitsEightyColumnsAndNamesEverything) {
   }
   for (const exit_code_row& row : exit_codes) {
     EXPECT_THAT(command_help(plain), HasSubstr(row.meaning));
+  }
+}
+
+TEST(Help, AVerbMayReplaceGeneralTexts) {
+  const report::style plain{};
+  const verb& drops = *find_verb("drop-cache");
+  EXPECT_THAT(verb_help(drops, plain), HasSubstr("3      a named file was not dropped"));
+  EXPECT_THAT(verb_manual(drops), HasSubstr("a named file was not dropped"));
+  EXPECT_THAT(verb_help(*find_verb("doctor"), plain),
+              HasSubstr("exit with code 1 if there is a warning"));
+  EXPECT_THAT(verb_manual(*find_verb("doctor")),
+              HasSubstr("exit with code 1 if there is a warning"));
+  EXPECT_EQ(flag_text(flags::bind, find_verb("run")), flag_text(flags::bind, nullptr));
+  EXPECT_TRUE(flag_text(flags::bind, find_verb("model")).ends_with("(default: spread)"));
+}
+
+TEST(Help, AVerbThatRunsInAMachineListsItsExitCodes) {
+  for (const verb& v : all_verbs()) {
+    if (std::ranges::find(v.flags, &flags::on) == v.flags.end()) {
+      continue;
+    }
+    for (const int code : {exit_code::refused, exit_code::time_limit, exit_code::not_started,
+                           exit_code::signal_base}) {
+      EXPECT_TRUE(std::ranges::any_of(v.exit_codes, [&](auto& each) { return each.code == code; }))
+          << v.name << code;
+    }
   }
 }
 
