@@ -250,7 +250,8 @@ class plan_rules {
       where.owners = runs_of(into_.owners);
       break;
     case kind::thread:
-      return {kind::prefer, runs_of({node_of(where.owners.front().owner)}), 0};
+      where.owners = runs_of({node_of(where.owners.front().owner)});
+      break;
     case kind::map:
       where.owners = owners_of_parts(where.owners);
       break;

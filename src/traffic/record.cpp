@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/in_quotes.hpp"
 #include "base/parse_number.hpp"
 
 namespace nodewise::traffic {
@@ -13,11 +14,6 @@ namespace nodewise::traffic {
 namespace {
 
 constexpr std::uint64_t largest_count = std::uint64_t{1} << 48;
-
-std::string quoted(std::string_view word) {
-  constexpr std::size_t longest = 60;
-  return fmt::format("'{}{}'", word.substr(0, longest), word.size() > longest ? "..." : "");
-}
 
 } // namespace
 
@@ -37,7 +33,7 @@ error record::wrong(const std::string& what) const {
 
 std::string_view record::word() {
   if (!more_) {
-    throw wrong(quoted(kind_) + " has too few words");
+    throw wrong(in_quotes(kind_) + " has too few words");
   }
   const std::size_t blank = rest_.find(' ');
   const std::string_view taken = rest_.substr(0, blank);
@@ -51,14 +47,15 @@ std::string_view record::word() {
 
 void record::end() const {
   if (more_) {
-    throw wrong(fmt::format("{} has too many words: {}", quoted(kind_), quoted(rest_)));
+    throw wrong(fmt::format("{} has too many words: {}", in_quotes(kind_), in_quotes(rest_)));
   }
 }
 
 std::uint64_t record::in_base(std::string_view digits, int base, std::string_view shown) const {
   const auto value = parse_number<std::uint64_t>(digits, base);
   if (!value) {
-    throw wrong(fmt::format("{} is not {}", quoted(shown), base == 16 ? "an address" : "a number"));
+    throw wrong(
+        fmt::format("{} is not {}", in_quotes(shown), base == 16 ? "an address" : "a number"));
   }
   return *value;
 }
@@ -80,7 +77,7 @@ node_id record::node() {
   const std::string_view taken = word();
   const std::uint64_t value = taken == "-1" ? 0 : in_base(taken, 10, taken);
   if (value > static_cast<std::uint64_t>(max_id)) {
-    throw wrong(quoted(taken) + " is not a node");
+    throw wrong(in_quotes(taken) + " is not a node");
   }
   return taken == "-1" ? unknown_node : node_id{static_cast<int>(value)};
 }
@@ -95,7 +92,7 @@ std::uint64_t record::address() {
     return 0;
   }
   if (!taken.starts_with("0x")) {
-    throw wrong(quoted(taken) + " is not an address");
+    throw wrong(in_quotes(taken) + " is not an address");
   }
   return in_base(taken.substr(2), 16, taken);
 }
@@ -129,7 +126,7 @@ cpu_set record::cpus() {
   try {
     return cpu_set::parse(taken);
   } catch (const error&) {
-    throw wrong(quoted(taken) + " is not a list of processors");
+    throw wrong(in_quotes(taken) + " is not a list of processors");
   }
 }
 
@@ -137,7 +134,7 @@ int record::tid() {
   const std::string_view taken = word();
   const std::uint64_t value = taken == "-" ? 0 : in_base(taken, 10, taken);
   if (value >= program_generation || (value == 0 && taken != "-")) {
-    throw wrong(quoted(taken) + " is not a thread");
+    throw wrong(in_quotes(taken) + " is not a thread");
   }
   return static_cast<int>(value);
 }
@@ -148,12 +145,12 @@ std::vector<thread_lines> record::users() {
     const std::string_view taken = word();
     const std::size_t colon = taken.find(':');
     if (colon == std::string_view::npos) {
-      throw wrong(quoted(taken) + " is not THREAD:LINES");
+      throw wrong(in_quotes(taken) + " is not THREAD:LINES");
     }
     const thread_lines one{in_base(taken.substr(0, colon), 10, taken),
                            in_base(taken.substr(colon + 1), 10, taken)};
     if (one.lines == 0 || one.lines > largest_count) {
-      throw wrong(quoted(taken) + " has an invalid number of lines");
+      throw wrong(in_quotes(taken) + " has an invalid number of lines");
     }
     if (!all.empty() && all.back().thread >= one.thread) {
       throw wrong("threads are not in ascending order");
@@ -166,7 +163,7 @@ std::vector<thread_lines> record::users() {
 std::string_view record::one_of(std::initializer_list<std::string_view> words) {
   const std::string_view taken = word();
   if (std::ranges::find(words, taken) == words.end()) {
-    throw wrong(fmt::format("{} is invalid in {}", quoted(taken), quoted(kind_)));
+    throw wrong(fmt::format("{} is invalid in {}", in_quotes(taken), in_quotes(kind_)));
   }
   return taken;
 }
@@ -179,7 +176,7 @@ std::string record::decoded(std::string_view encoded) const {
       continue;
     }
     if (encoded.size() - i < 3) {
-      throw wrong(quoted(encoded) + " ends within a %XX");
+      throw wrong(in_quotes(encoded) + " ends within a %XX");
     }
     text += static_cast<char>(in_base(encoded.substr(i + 1, 2), 16, encoded));
     i += 2;
@@ -194,7 +191,7 @@ std::string record::name() {
 
 std::string record::sentence() {
   if (!more_ || rest_.empty()) {
-    throw wrong(quoted(kind_) + " has no text");
+    throw wrong(in_quotes(kind_) + " has no text");
   }
   more_ = false;
   return decoded(rest_);
