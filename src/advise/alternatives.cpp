@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/alternatives.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "advise/jobs.hpp"
@@ -47,34 +49,44 @@ alternative all_arrays(const analysis& of, std::size_t program, const binding& t
   return one;
 }
 
+double bytes_of(const analysis_input& all, std::size_t site) {
+  return sum_over(all.sites()[site].items, [&](std::size_t i) { return all.items()[i].bytes(); });
+}
+
+std::size_t runs_of(const std::vector<assignment>& all) {
+  std::size_t sum = 0;
+  for (const assignment& each : all) {
+    sum += each.how.where.owners.size();
+  }
+  return sum;
+}
+
 /// For arrays whose pages any thread seems to use: each page goes to its main user. Owners may be
 /// random and still stay the same. One run looks the same by chance; a second run shows the
-/// difference.
+/// difference. The arrays with most traffic come first, as far as a plan has room.
 decision page_by_page(const analysis& of, const binding& threads) {
-  // The agent's settings have room for this many runs, and each is a separate mapping.
-  constexpr std::size_t most_runs = 4000;
+  // A plan has room for this many changes of node, and each becomes a separate mapping.
+  constexpr std::size_t most_runs = 10000;
   const analysis_input& all = of.input;
-  const positions sites = placeable_sites(of);
+  positions sites = placeable_sites(of);
   decision made = decide(of, sites, threads);
-  std::size_t runs = 0;
+  std::ranges::sort(sites, std::greater(), [&](std::size_t s) { return bytes_of(all, s); });
+  bool any = false;
   for (const std::size_t s : sites) {
     const positions& items = all.sites()[s].items;
     if (!all.sites()[s].placeable || items.size() != 1 || !of.shapes[items.front()].anyones()) {
       continue;
     }
     auto parts = use_map(all, all.items()[items.front()], made.threads.homes).page_by_page();
-    if (parts.size() < 2) {
-      continue;
+    std::vector<assignment> others = made.objects;
+    std::erase_if(others, [&](const assignment& each) { return each.site == s; });
+    if (parts.size() >= 2 && runs_of(others) + parts.size() <= most_runs) {
+      others.push_back({s, items, {{placements::kind::map, std::move(parts)}}});
+      made.objects = std::move(others);
+      any = true;
     }
-    runs += parts.size();
-    std::erase_if(made.objects, [&](const assignment& each) { return each.site == s; });
-    made.objects.push_back({s, items, {{placements::kind::map, std::move(parts)}}});
   }
-  std::size_t together = 0;
-  for (const assignment& each : made.objects) {
-    together += each.how.where.owners.size();
-  }
-  return runs > 0 && together <= most_runs ? made : decision{};
+  return any ? made : decision{};
 }
 
 } // namespace

@@ -31,9 +31,9 @@ enum class binary {
 /// The most parts of a map: in an object of 4 GiB an edge moves by at most a page.
 constexpr std::uint64_t most_parts = std::uint64_t{1} << 20;
 
-/// Limits for all rules together. Linux accepts variables of 128 KiB: a run takes up to 13
-/// characters of one, a piece of code usually less than 60.
-constexpr std::size_t most_runs = std::min(NODEWISE_AGENT_MAX_RUNS, 4096);
+/// Limits for all rules together. Linux accepts variables of 128 KiB. A piece of code usually takes
+/// less than 60 characters of one.
+constexpr std::size_t most_run_text = 56 << 10; ///< characters
 constexpr std::size_t most_code = std::min(NODEWISE_AGENT_MAX_CODE, 1024);
 
 /// Smaller sizes would turn every small block into a separate object.
@@ -52,9 +52,10 @@ class plan_rules {
  public:
   plan_rules(const planning& now, std::string program, agent_orders& into)
       : now_(now), choice_(*now.options.plan), file_(choice_.file), program_(std::move(program)),
-        module_(last_part(program_)), into_(into), runs_(runs_of(into.owners).size()) {
+        module_(last_part(program_)), into_(into),
+        run_text_(placements::wire_text(runs_of(into.owners)).size()) {
     for (const agent_rule& typed : into.rules) {
-      runs_ += typed.where.what.owners.size();
+      run_text_ += placements::wire_text(typed.where.what.owners).size();
       code_ += typed.code.size();
     }
   }
@@ -305,17 +306,17 @@ class plan_rules {
       leave_out(fmt::format("the agent takes at most {} rules", NODEWISE_AGENT_MAX_RULES),
                 "give several objects one entry: a range of sizes, a function's name");
     }
-    const std::size_t runs = runs_ + rule.where.what.owners.size();
+    const std::size_t run_text = run_text_ + placements::wire_text(rule.where.what.owners).size();
     const std::size_t code = code_ + rule.code.size() + rule.above.size();
-    if (runs > most_runs || code > most_code) {
-      leave_out(runs > most_runs
-                    ? fmt::format("with it, all maps together change the node more than {} times",
-                                  most_runs)
+    if (run_text > most_run_text || code > most_code) {
+      leave_out(run_text > most_run_text
+                    ? fmt::format("with it, all maps together take more than {} bytes of text",
+                                  most_run_text)
                     : fmt::format("with it, all entries together name more than {} pieces of code",
                                   most_code),
                 "make maps of larger parts, or name fewer sites");
     }
-    runs_ = runs;
+    run_text_ = run_text;
     code_ = code;
   }
 
@@ -328,7 +329,7 @@ class plan_rules {
   binary binary_ = binary::unknown;
   std::map<std::string, std::string> loaded_; ///< libraries: path by last part
   std::set<std::string> other_builds_;        ///< of these
-  std::size_t runs_;
+  std::size_t run_text_;
   std::size_t code_ = 0;
 };
 

@@ -13,6 +13,8 @@ namespace {
 using test::lab_machine;
 using test::program_maker;
 using test::two_by_four;
+using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::IsEmpty;
 
 constexpr std::size_t pages = 1024;
@@ -123,10 +125,25 @@ TEST(AdviseWhole, PagesThatAnyoneSeemsToUseAreTriedOneByOne) {
   const plans::entry& array = all[3].plan.objects.front();
   EXPECT_EQ(array.where.how, placements::kind::map);
   EXPECT_GT(array.where.owners.size(), 256U);
+}
+
+TEST(AdviseWhole, ArraysByPageShareTheRoomOfAPlan) {
+  program_maker make(two_by_four);
+  for (const std::size_t each : {6000U, 6000U, 1U << 15}) { // half of the pages change the node
+    make.array(each, program_maker::all_by(0)).used_by_chance();
+  }
+  const auto all = advise::alternatives(make.made(), lab_machine("nehalem-2x4"), 0);
+  ASSERT_EQ(all.size(), 4U);
+  std::vector<std::size_t> changes; // of each map
+  for (const plans::entry& each : all[3].plan.objects) {
+    if (each.where.how == placements::kind::map) {
+      changes.push_back(each.where.owners.size());
+    }
+  }
+  EXPECT_THAT(changes, ElementsAre(Gt(2500U), Gt(2500U))) << "the third alone is more than a plan";
   program_maker large(two_by_four);
   large.array(std::size_t{1} << 15, program_maker::all_by(0)).used_by_chance();
-  EXPECT_EQ(advise::alternatives(large.made(), lab_machine("nehalem-2x4"), 0).size(), 3U)
-      << "a plan has room for 4000 runs";
+  EXPECT_EQ(advise::alternatives(large.made(), lab_machine("nehalem-2x4"), 0).size(), 3U);
 }
 
 } // namespace

@@ -322,12 +322,12 @@ TEST_F(Planned, WhatTheAgentHasNoRoomForIsLeftOut) {
 
 TEST_F(Planned, AMapThatChangesTheNodeTooOftenIsLeftOut) {
   plans::entry& map = add(kind::map);
-  for (std::size_t i = 0; i < 5000; ++i) {
+  for (std::size_t i = 0; i < 15000; ++i) {
     map.where.owners.push_back({1, i % 2 == 0 ? 0U : 3U});
   }
   add();
   const plan what = make();
-  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("all maps together change the node more than")));
+  EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("all maps together take more than 57344")));
   EXPECT_EQ(what.agent->rules.size(), 1U);
 }
 
