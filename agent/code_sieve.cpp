@@ -11,7 +11,7 @@
 #include <link.h>
 
 #include "agent/modules.hpp"
-#include "agent/placement.hpp"
+#include "agent/page.hpp"
 
 namespace nodewise::agent {
 

@@ -39,9 +39,8 @@ template <class Function>
 class next_function {
  public:
   /// `missing` is called where no library has the function.
-  explicit constexpr next_function(
-      const char* name,
-      Function* missing = default_refusal(static_cast<Function*>(nullptr))) noexcept
+  explicit constexpr next_function(const char* name, Function* missing = default_refusal(
+                                                         static_cast<Function*>(nullptr))) noexcept
       : name_(name), missing_(missing) {}
 
   /// nullptr if there is none.

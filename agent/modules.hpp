@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-
 namespace nodewise::agent {
 
 /// The executable or shared object that contains an address. The search takes no lock, so that a

@@ -12,8 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "agent/announce.hpp"
-#include "agent/process.hpp"
 #include "sys/raw.hpp"
 
 extern "C" [[gnu::weak]] char __libc_single_threaded; // NOLINT: the C library's name
@@ -25,7 +23,7 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{128} << 10;
 constexpr std::size_t kernel_set_bytes = 8; ///< of a signal set
 
-constinit std::atomic<bool> begun{false};
+constinit std::atomic<void (*)() noexcept> first_act{nullptr};
 
 struct job {
   void (*work)(void*);
@@ -33,8 +31,7 @@ struct job {
 };
 
 int run(void* what) {
-  announce_helper();
-  tell_helper();
+  first_act.load(std::memory_order_relaxed)();
   const job& mine = *static_cast<job*>(what);
   mine.work(mine.with);
   return 0;
@@ -61,7 +58,7 @@ bool is_single_threaded() noexcept {
 void with_own_descriptors(void (*work)(void*), void* with) noexcept {
   const int kept = errno;
   // If no other thread runs, no thread can open a file meanwhile.
-  void* const stack = begun.load(std::memory_order_relaxed) && !is_single_threaded()
+  void* const stack = first_act.load(std::memory_order_relaxed) != nullptr && !is_single_threaded()
                           ? sys::raw::map(stack_bytes, PROT_READ | PROT_WRITE, MAP_STACK)
                           : nullptr;
   bool done = false;
@@ -81,8 +78,8 @@ void with_own_descriptors(void (*work)(void*), void* with) noexcept {
   errno = kept;
 }
 
-void begin_own_descriptors() noexcept {
-  begun.store(true, std::memory_order_relaxed);
+void begin_own_descriptors(void (*first)() noexcept) noexcept {
+  first_act.store(first, std::memory_order_relaxed);
 }
 
 // The table is empty, since a copy would keep the program's pipes open for good.

@@ -10,7 +10,7 @@
 //   residency       pagemap, if move_pages is refused  with_own_descriptors
 //   threads_report  /proc/PID/task, at the end         with_own_descriptors
 //   announce        /proc/self/maps, at the end        with_own_descriptors
-//   placement       facts of the system, in trace mode with_own_descriptors (process)
+//   system_facts    /proc and /sys, in trace mode      with_own_descriptors (process)
 //   pieces          /proc/self/maps, before mremap     with_own_descriptors
 //   preloadable     programs about to be started       with_own_descriptors
 //   numa_pin        pagemap and stat, from time to time: its thread has a table of its own
@@ -35,8 +35,8 @@ void with_own_descriptors(Work& work) noexcept {
 }
 
 /// The constructor is over. Before that no other thread runs, and a program starts faster without
-/// the extra process.
-void begin_own_descriptors() noexcept;
+/// the extra process. Each process calls `first` before its work.
+void begin_own_descriptors(void (*first)() noexcept) noexcept;
 
 /// True if the C library knows of no other thread. glibc before 2.32 does not report this.
 [[nodiscard]] bool is_single_threaded() noexcept;

@@ -189,6 +189,19 @@ bool follow(bool answer, char (&start)[256], const char* interpreter) noexcept {
   return answer || interpreter != nullptr;
 }
 
+template <class Open>
+bool can_have(const Open& open) noexcept {
+  bool can = true;
+  auto look = [&] {
+    char start[256];
+    const char* interpreter = nullptr;
+    const bool answer = decide(open(), start, interpreter);
+    can = follow(answer, start, interpreter);
+  };
+  with_own_descriptors(look);
+  return can;
+}
+
 } // namespace
 
 void note_own_loader() noexcept {
@@ -201,27 +214,11 @@ void note_own_loader() noexcept {
 }
 
 bool can_have_agent(int folder, const char* path) noexcept {
-  bool can = true;
-  auto look = [&] {
-    char start[256];
-    const char* interpreter = nullptr;
-    const bool answer = decide(file(folder, path), start, interpreter);
-    can = follow(answer, start, interpreter);
-  };
-  with_own_descriptors(look);
-  return can;
+  return can_have([&] { return file(folder, path); });
 }
 
 bool can_have_agent(int open) noexcept {
-  bool can = true;
-  auto look = [&] {
-    char start[256];
-    const char* interpreter = nullptr;
-    const bool answer = decide(file(open), start, interpreter);
-    can = follow(answer, start, interpreter);
-  };
-  with_own_descriptors(look);
-  return can;
+  return can_have([&] { return file(open); });
 }
 
 } // namespace nodewise::agent

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "agent/process.hpp"
-
+//
+// The start and the end of the agent in a process.
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <csignal>
@@ -14,140 +15,41 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/allocate.hpp"
-#include "agent/allocation_log.hpp"
-#include "agent/announce.hpp"
+#include "agent/alloc/groups.hpp"
+#include "agent/alloc/large.hpp"
+#include "agent/alloc/next.hpp"
+#include "agent/alloc/next_operator.hpp"
+#include "agent/alloc/objects.hpp"
+#include "agent/alloc/rules.hpp"
+#include "agent/alloc/statics.hpp"
+#include "agent/alloc/system_facts.hpp"
+#include "agent/asked.hpp"
 #include "agent/call_on_stack.hpp"
 #include "agent/clock.hpp"
-#include "agent/groups.hpp"
-#include "agent/large.hpp"
+#include "agent/interposed.hpp"
 #include "agent/messages.hpp"
 #include "agent/modules.hpp"
-#include "agent/next.hpp"
-#include "agent/next_operator.hpp"
-#include "agent/numa_pin.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/own_stack.hpp"
-#include "agent/placement.hpp"
-#include "agent/report.hpp"
-#include "agent/rules.hpp"
-#include "agent/stacks.hpp"
-#include "agent/statics.hpp"
-#include "agent/threads.hpp"
-#include "agent/writes.hpp"
+#include "agent/page.hpp"
+#include "agent/report/objects_report.hpp"
+#include "agent/report/records.hpp"
+#include "agent/report/report.hpp"
+#include "agent/threads/threads.hpp"
+#include "agent/trace/allocation_log.hpp"
+#include "agent/trace/announce.hpp"
+#include "agent/trace/numa_pin.hpp"
+#include "agent/trace/stacks.hpp"
+#include "agent/trace/writes.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
 namespace {
 
-/// Limits the report of a process that makes large objects in a loop: this many objects are
-/// described when they are freed, and as many more of those that live to the end. An allocation is
-/// a small record, and the only record of an object that never ends.
-constexpr std::uint64_t max_records = 4096;
-
-using counter = std::atomic<std::uint64_t>;
-
-struct process_state {
-  std::atomic<int> pid{0};
-  std::atomic<int> finisher{0};      ///< the thread that writes the end of the report
-  std::atomic<int> ended{0};         ///< 1 after that; threads that exit meanwhile wait for it
-  std::atomic<bool> finished{false}; ///< the report is complete
-  std::atomic<bool> foreign_malloc{false};
-  alignas(64) counter objects{0}; ///< all threads write to it, and read the members before it
-  alignas(64) counter not_placed{0};
-  counter refused{0};
-  counter map_limited{0};
-  counter coarser{0}; ///< larger granules than requested, or interleaved: the map limit
-  counter records{0};
-  counter left_out{0};
-  counter lost{0};
-  counter no_memory{0};         ///< to make a record
-  counter numa_pinned_pages{0}; ///< of objects that have ended
-  counter begin_ns{0};
-  counter spent_ns{0}; ///< on objects that were freed
-  std::atomic<int> refused_errno{0};
-  struct {
-    counter objects{0};
-    counter placed{0};
-  } of_rule[NODEWISE_AGENT_MAX_RULES];
-};
-
-constinit process_state state;
-
-/// The last record of a process.
-struct end_record {
-  nodewise_agent_end fixed;
-  nodewise_agent_matched matched[NODEWISE_AGENT_MAX_RULES];
-};
-
-void count(outcome of_record) noexcept {
-  state.lost += of_record == outcome::no_room ? 1 : 0;
-  state.no_memory += of_record == outcome::no_memory ? 1 : 0;
-}
-
-std::uint32_t clamped(std::uint64_t value) noexcept {
-  return value < UINT32_MAX ? static_cast<std::uint32_t>(value) : UINT32_MAX;
-}
-
-/// To look up the pages of a freed object takes a tenth of the time of their first touch. So trace
-/// mode does it for the first objects, and then as long as it stays below 1 % of the program's
-/// time.
-bool may_ask(std::uint64_t time_ns) noexcept {
-  constexpr std::uint64_t always = 64;
-  return !asked.trace || state.records <= always || state.spent_ns * 100 < time_ns - state.begin_ns;
-}
-
-void report_live(bool wait) noexcept {
-  std::uint64_t records = 0;
-  const auto report_one = [&records](object& what) {
-    if (what.pid != state.pid) { // a copy in a forked child, or never counted
-      return;
-    }
-    state.numa_pinned_pages += what.numa_pinned.pages;
-    if (++records > max_records) {
-      ++state.left_out;
-      return;
-    }
-    what.flags |= NODEWISE_AGENT_LIVE_AT_END;
-    count(write_object(asked, what, state.pid, true));
-  };
-  const auto all = objects.snapshot(wait);
-  for (std::size_t i = 0; i < all.count; ++i) {
-    report_one(all.objects[i]);
-  }
-  object_table::release(all);
-  kept_memory.for_each_lent(report_one);
-}
-
-void say_what_is_not_placed() noexcept {
-  const auto number = [](const counter& count) {
-    return static_cast<unsigned long long>(count.load());
-  };
-  const int refusal = state.refused_errno;
-  if (state.refused != 0) {
-    const char* const name = ::strerrorname_np(refusal);
-    const char* const text = ::strerrordesc_np(refusal);
-    say("nodewise: %s[%d]: %llu of %llu large objects not placed: mbind failed: %s (%s); their "
-        "pages are where the program's own policy puts them\n",
-        program_invocation_short_name, state.pid.load(), number(state.refused),
-        number(state.objects), name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
-  }
-  if (state.map_limited != 0) {
-    say("nodewise: %s[%d]: %llu of %llu large objects not placed: their policies would take more "
-        "than a quarter of vm.max_map_count; a larger --threshold makes fewer\n",
-        program_invocation_short_name, state.pid.load(), number(state.map_limited),
-        number(state.objects));
-  }
-  if (state.coarser != 0) {
-    say("nodewise: %s[%d]: %llu of %llu large objects in larger granules or parts than requested, "
-        "or "
-        "interleaved: each takes a mapping, and all of them stay under a quarter of "
-        "vm.max_map_count\n",
-        program_invocation_short_name, state.pid.load(), number(state.coarser),
-        number(state.objects));
-  }
-}
+constinit bool foreign_malloc = false;
+constinit std::atomic<int> finisher{0}; ///< the thread that writes the end of the report
+constinit std::atomic<int> ended{0};    ///< 1 after that; threads that exit meanwhile wait for it
 
 /// Copies the settings, because the program may overwrite its environment (servers do so to show a
 /// title in ps).
@@ -162,7 +64,7 @@ const char* keep(const char* text) noexcept {
 bool malloc_is_ours() noexcept {
   void* const first = ::dlsym(RTLD_DEFAULT, "malloc");
   void* const first_free = ::dlsym(RTLD_DEFAULT, "free");
-  if (first == nullptr || first_free == nullptr || module_base(first) == module_base(&state)) {
+  if (first == nullptr || first_free == nullptr || module_base(first) == module_base(&ended)) {
     return true;
   }
   void* const probe = reinterpret_cast<void* (*)(std::size_t)>(first)(asked.threshold_bytes);
@@ -171,27 +73,24 @@ bool malloc_is_ours() noexcept {
   return ours;
 }
 
-void count_afresh() noexcept {
-  for (counter* each : {&state.objects, &state.not_placed, &state.refused, &state.map_limited,
-                        &state.coarser, &state.records, &state.left_out, &state.lost,
-                        &state.no_memory, &state.numa_pinned_pages, &state.spent_ns}) {
-    *each = 0;
-  }
-  state.refused_errno = 0;
-  for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    state.of_rule[i].objects = state.of_rule[i].placed = 0;
-  }
-  number_afresh();
-  forget_allocations();
-}
-
 /// From here on objects are counted and reported as this process's.
 void begin_process() noexcept {
-  count_afresh();
-  state.pid = ::getpid();
-  state.begin_ns = now_ns();
+  count_objects_afresh();
+  number_afresh();
+  forget_allocations();
+  reporting.lost = reporting.no_memory = 0;
+  reporting.pid = ::getpid();
   if (asked.report != nullptr) {
-    count(write_start(state.foreign_malloc, state.pid));
+    write_start(foreign_malloc);
+  }
+}
+
+/// Records that the calling task is one of the agent's own processes (agent/own_descriptors.hpp).
+void tell_helper() noexcept {
+  announce_helper();
+  if (is_tracing()) {
+    nodewise_agent_header record = {};
+    tell(NODEWISE_AGENT_HELPER, record, sizeof record);
   }
 }
 
@@ -217,7 +116,7 @@ void after_fork_in_parent() noexcept {
 
 /// The parent reports its objects, and the child does not report its copies of them.
 void after_fork_in_child() noexcept {
-  announce_fork(::getpid(), state.pid);
+  announce_fork(::getpid(), reporting.pid);
   objects.unlock_after_fork();
   unlock_groups();
   forget_threads();
@@ -228,7 +127,7 @@ void after_fork_in_child() noexcept {
   }
   begin_process();
   begin_numa_pinning(false);
-  state.ended = state.finisher.load(); // the finishing thread is the parent's
+  ended = finisher.load(); // the finishing thread is the parent's
 }
 
 /// Removes the policy that the launcher set for the program's first pages.
@@ -268,9 +167,8 @@ void end_policy_of_start() noexcept {
   behind.free(behind.malloc(1));
   gate_bytes = small_bytes = least_bytes(asked);
   // A leak checker knows only the blocks of its own malloc.
-  state.foreign_malloc =
-      !malloc_is_ours() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr;
-  if (state.foreign_malloc) {
+  foreign_malloc = !malloc_is_ours() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr;
+  if (foreign_malloc) {
     // The program's malloc would have to free our blocks, and mappings may be its own.
     gate_bytes = small_bytes = SIZE_MAX;
     if (!asked.quiet) {
@@ -288,108 +186,15 @@ void end_policy_of_start() noexcept {
     read_system_facts();
   }
   announce_program(::getpid());
-  if (asked.report != nullptr && !open_report(asked.report)) {
+  if (asked.report != nullptr && !reporting.file.map(asked.report)) {
     asked.report = nullptr;
   }
   begin_process();
   start_threads(asked);
   place_statics();
-  begin_own_descriptors();
-  begin_numa_pinning(state.objects != 0);
+  begin_own_descriptors(tell_helper);
+  begin_numa_pinning(has_objects());
 }
-
-[[gnu::destructor]] void end() noexcept {
-  finish(true);
-}
-
-} // namespace
-
-bool is_tracing() noexcept {
-  return asked.trace && asked.report != nullptr && state.pid != 0 && !state.finished;
-}
-
-void count_unmade() noexcept {
-  count(outcome::no_memory);
-}
-
-void tell(nodewise_agent_kind kind, nodewise_agent_header& record, std::size_t bytes) noexcept {
-  count(append(kind, state.pid, record, bytes));
-}
-
-void tell_moved(const object& what) noexcept {
-  announce_object(what);
-  if (is_tracing() && what.pid == state.pid) {
-    log_allocation(what, now_ns());
-  }
-}
-
-void count_made(object& what) noexcept {
-  what.sequence = state.objects++;
-  what.pid = state.pid;
-  announce_object(what);
-  numa_pin_also();
-  if (is_tracing()) {
-    what.made_by = what.made_by.ns == 0 ? note_allocation(what.caller) : what.made_by;
-    log_allocation(what, what.made_by.ns);
-  }
-  // Recorded in advance: a program that becomes another one by exec cannot report its objects.
-  if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
-    count(write_made(what.pid));
-  }
-  if ((what.flags & (NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED)) != 0) {
-    ++state.coarser;
-  }
-  const bool placed = (what.flags & NODEWISE_AGENT_PLACED) != 0;
-  if (what.rule >= 0) {
-    auto& of_rule = state.of_rule[what.rule];
-    ++of_rule.objects;
-    of_rule.placed += placed ? 1 : 0;
-  }
-  if (placed) {
-    return;
-  }
-  ++state.not_placed;
-  if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
-    ++state.map_limited;
-  } else if (what.refused_errno != 0) {
-    ++state.refused;
-    int none = 0;
-    state.refused_errno.compare_exchange_strong(none, what.refused_errno);
-  }
-}
-
-void report_freed(const object& what) noexcept {
-  announce_freed(what);
-  if (asked.report == nullptr || state.finished || what.pid == 0 || what.pid != state.pid) {
-    return;
-  }
-  state.numa_pinned_pages += what.numa_pinned.pages;
-  if (state.records++ >= max_records) {
-    ++state.left_out;
-    return;
-  }
-  const std::uint64_t begin = now_ns();
-  count(write_object(asked, what, state.pid, may_ask(begin)));
-  state.spent_ns += now_ns() - begin;
-}
-
-void report_numa_pinner() noexcept {
-  const numa_pinner_facts facts = numa_pinner();
-  nodewise_agent_numa_pinned record = {};
-  record.tid = facts.tid;
-  record.refused_errno = static_cast<std::uint32_t>(facts.refused_errno);
-  record.pages = state.numa_pinned_pages;
-  tell(NODEWISE_AGENT_NUMA_PINNED, record.header, sizeof record);
-}
-
-void tell_helper() noexcept {
-  if (is_tracing()) {
-    nodewise_agent_header record = {};
-    tell(NODEWISE_AGENT_HELPER, record, sizeof record);
-  }
-}
-
-namespace {
 
 /// The program's stack may be a signal stack of a few kilobytes. Only one thread at a time, the
 /// finisher, uses this one.
@@ -399,7 +204,7 @@ alignas(16) constinit char exit_stack[std::size_t{128} << 10] = {};
 void write_end(void* wait) noexcept {
   announce_end();
   if (asked.report != nullptr) {
-    write_threads(asked, state.pid);
+    write_threads(asked, reporting.pid);
     const bool may_wait = *static_cast<const bool*>(wait);
     report_groups(may_wait);
     report_live(may_wait);
@@ -410,33 +215,25 @@ void write_end(void* wait) noexcept {
     end_record record = {};
     nodewise_agent_end& totals = record.fixed;
     totals.time_ns = now_ns();
-    totals.objects = state.objects;
-    totals.placed = totals.objects - state.not_placed;
-    totals.refused = state.refused;
-    totals.map_limited = state.map_limited;
-    totals.left_out = state.left_out;
-    totals.lost = state.lost;
-    totals.no_memory = clamped(state.no_memory);
-    totals.refused_errno = static_cast<std::uint32_t>(state.refused_errno.load());
+    count_objects(record);
+    totals.lost = reporting.lost;
+    totals.no_memory =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(reporting.no_memory, UINT32_MAX));
     count_threads(totals);
     totals.stripped = stripped_modules();
     totals.groups = count_groups();
     totals.allocations_left_out = allocations_left_out();
     totals.stacks_left_out = stacks_left_out();
     totals.writes_left_out = writes_left_out();
-    state.finished = true;
-    totals.rules = static_cast<std::uint32_t>(asked.rule_count);
-    for (std::size_t i = 0; i < asked.rule_count; ++i) {
-      record.matched[i] = {state.of_rule[i].objects, state.of_rule[i].placed};
-    }
-    (void)append(NODEWISE_AGENT_END, state.pid, totals.header,
-                 sizeof totals + totals.rules * sizeof record.matched[0]);
+    reporting.finished = true;
+    tell(NODEWISE_AGENT_END, totals.header,
+         sizeof totals + totals.rules * sizeof record.matched[0]);
   }
   if (!asked.quiet) {
     say_what_is_not_placed();
   }
-  state.ended = 1;
-  sys::raw::call(SYS_futex, &state.ended, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  ended = 1;
+  sys::raw::call(SYS_futex, &ended, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 /// For a thread that exits while another one writes the end of the report. The wait is limited: the
@@ -444,22 +241,21 @@ void write_end(void* wait) noexcept {
 void wait_for_end() noexcept {
   constexpr std::uint64_t longest_ns = 5'000'000'000;
   const std::uint64_t begin = now_ns();
-  while (state.ended == 0 && now_ns() - begin < longest_ns) {
+  while (ended == 0 && now_ns() - begin < longest_ns) {
     const timespec rest{0, 100'000'000};
-    sys::raw::call(SYS_futex, &state.ended, FUTEX_WAIT_PRIVATE, 0, &rest, nullptr, 0);
+    sys::raw::call(SYS_futex, &ended, FUTEX_WAIT_PRIVATE, 0, &rest, nullptr, 0);
   }
 }
 
-} // namespace
-
+/// The process ends. `wait` is false if a signal handler may have ended it.
 void finish(bool wait) noexcept {
   // A child of vfork() is another process, though it shares the memory.
-  if (state.pid == 0 || state.pid != ::getpid()) {
+  if (reporting.pid == 0 || reporting.pid != ::getpid()) {
     return;
   }
   const int self = static_cast<int>(sys::raw::call(SYS_gettid));
   int nobody = 0;
-  if (!state.finisher.compare_exchange_strong(nobody, self)) {
+  if (!finisher.compare_exchange_strong(nobody, self)) {
     if (nobody != self) {
       wait_for_end();
     }
@@ -474,4 +270,27 @@ void finish(bool wait) noexcept {
   sys::raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
 }
 
+[[gnu::destructor]] void end() noexcept {
+  finish(true);
+}
+
+[[noreturn]] void leave(int status) noexcept {
+  finish(false);
+  for (;;) {
+    sys::raw::call(SYS_exit_group, status);
+  }
+}
+
+} // namespace
+
 } // namespace nodewise::agent
+
+using namespace nodewise::agent;
+
+// On exit() the agent's destructor runs. These functions end a process without it.
+NODEWISE_INTERPOSED void _exit(int status) {
+  leave(status);
+}
+NODEWISE_INTERPOSED void _Exit(int status) noexcept {
+  leave(status);
+}

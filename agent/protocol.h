@@ -14,7 +14,7 @@
  *     threshold=BYTES    objects of at least this size are large; required
  *     group=BYTES        blocks of at least this size are grouped by their site; without it no
  *                        blocks are
- *     owners=RUNS        the node of each thread in order: NODE*COUNT,...
+ *     owners=RUNS        the node of each thread in order: NODE*COUNT,..., or NODE for NODE*1
  *     default=PLACEMENT  of large objects that no rule fits; without it they have none
  *     rule=CONDITION[,CONDITION...]:PLACEMENT
  *                        the first rule that fits decides

@@ -7,46 +7,17 @@ namespace nodewise::agent {
 
 namespace {
 
-/// A name ends before the version, which begins with a '.', a '-' or a digit. After a '*' anything
-/// may follow.
+/// OpenMP and tasks; MPI and its base libraries; accelerators; numerical libraries that start
+/// workers of their own. A name ends before the version, which begins with a '.', a '-' or a digit.
+/// After a '*' anything may follow.
 constexpr const char* runtimes[] = {
-    // OpenMP and tasks
-    "libgomp",
-    "libomp",
-    "libiomp",
-    "libnvomp",
-    "libcraymp",
-    "libtbb*",
-    // MPI and its base libraries
-    "libmpi*",
-
-    "libpmi*",
-    "libprrte",
-    "libopen-pal",
-    "libopen-rte",
-    "libevent*",
-    "libucs",
-    "libucp",
-    "libuct",
-    "libucm",
-    "libfabric",
-    "libpsm*",
-    "libibverbs",
-    "librdmacm",
-    "libhwloc",
-    // accelerators
-    "libcuda*",
-    "libnccl",
-    "librccl",
-    "libamdhip*",
-    "libhsa-runtime*",
-    "libze_*",
-    "libOpenCL",
-    // numerical libraries that start workers of their own
-    "libopenblas*",
-    "libscipy_openblas*",
-    "libblis*",
-};
+    "libgomp",         "libomp",    "libiomp",   "libnvomp",     "libcraymp",
+    "libtbb*",         "libmpi*",   "libpmi*",   "libprrte",     "libopen-pal",
+    "libopen-rte",     "libevent*", "libucs",    "libucp",       "libuct",
+    "libucm",          "libfabric", "libpsm*",   "libibverbs",   "librdmacm",
+    "libhwloc",        "libcuda*",  "libnccl",   "librccl",      "libamdhip*",
+    "libhsa-runtime*", "libze_*",   "libOpenCL", "libopenblas*", "libscipy_openblas*",
+    "libblis*"};
 
 /// The C library and those of languages: their static data is not the program's.
 constexpr const char* language_libraries[] = {

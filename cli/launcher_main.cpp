@@ -9,9 +9,10 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/guard.hpp"
-#include "cli/paths.hpp"
-#include "cli/start_run.hpp"
+#include "cli/frame/guard.hpp"
+#include "cli/frame/paths.hpp"
+#include "cli/start/flags.hpp"
+#include "cli/start/start_run.hpp"
 #include "launch/counted.hpp"
 #include "sys/execute.hpp"
 

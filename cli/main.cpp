@@ -12,11 +12,11 @@
 
 #include <nodewise/version.hpp>
 
-#include "cli/exit_codes.hpp"
-#include "cli/guard.hpp"
-#include "cli/help.hpp"
-#include "cli/terminal.hpp"
-#include "cli/verbs.hpp"
+#include "cli/frame/exit_codes.hpp"
+#include "cli/frame/guard.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/frame/terminal.hpp"
+#include "cli/frame/verbs.hpp"
 #include "sys/signals.hpp"
 
 namespace nodewise::cli {

@@ -3,6 +3,18 @@
  * Nodewise for C, and with the module nodewise.f90 for Fortran: binds threads to nodes, places
  * memory by a distribution, and reports where its pages are.
  *
+ *     nodewise_layout* team; nodewise_distribution* by; nodewise_region* memory;
+ *     if (nodewise_layout_make(&team, NODEWISE_CLOSE, 0) || // a thread for each core
+ *         nodewise_blocked_by_threads(&by, team) ||         // a block for each thread
+ *         nodewise_region_make(&memory, 1 << 24, by, NODEWISE_PREFER)) {
+ *       fprintf(stderr, "%s\n", nodewise_error());
+ *       return 1;
+ *     }
+ *     memset(nodewise_region_data(memory), 1, nodewise_region_bytes(memory));
+ *     nodewise_region_free(memory);
+ *     nodewise_distribution_free(by);
+ *     nodewise_layout_free(team);
+ *
  * Functions that can fail return 0 on success. On failure they return 1 and write no result;
  * nodewise_error() then describes the error and what to do. Only functions of this header make and
  * free handles; freeing NULL is allowed. Node numbers are the operating system's; -1 is unknown.

@@ -4,11 +4,12 @@
 
 #include <fmt/core.h>
 
-#include "cli/exit_codes.hpp"
-#include "cli/lab_count.hpp"
-#include "cli/lab_runner.hpp"
-#include "cli/profile_result.hpp"
-#include "cli/verbs.hpp"
+#include "cli/frame/exit_codes.hpp"
+#include "cli/frame/verbs.hpp"
+#include "cli/lab/count.hpp"
+#include "cli/lab/runner.hpp"
+#include "cli/start/flags.hpp"
+#include "cli/verbs/profile/result.hpp"
 
 namespace nodewise::cli::verbs {
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import declarations
 import fortran
 from declarations import place_of, plain, text_of
-from interface import DocsError, Entity, Header, opening_comment, public_headers
+from interface import DocsError, Entity, Header, opening, public_headers
 
 # Inline namespaces are for the linker; macros that mark exports mean nothing to readers.
 INLINE_NAMESPACE = "::inline v0"
@@ -122,7 +122,7 @@ def headers(root: Path, scratch: Path) -> list[Header]:
     made = {}
     for name, path in public.items():
         text = path.read_text()
-        made[name] = Header(name, path.relative_to(root).as_posix(), opening_comment(text))
+        made[name] = Header(name, path.relative_to(root).as_posix(), *opening(text))
         made[name].includes = re.findall(r"^#include <(nodewise/.*?)>", text, re.MULTILINE)
     in_fortran = {name: path for name, path in public.items() if path.suffix == ".f90"}
     others = {name: path for name, path in public.items() if name not in in_fortran}

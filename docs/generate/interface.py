@@ -32,7 +32,9 @@ class Entity:
 class Header:
     name: str  # relative to include/
     source: str  # relative to the root
-    purpose: str  # Markdown: the comment that the file begins with
+    purpose: str  # Markdown, as `details`: what the comment that the file begins with says first
+    example: str = ""  # code
+    details: str = ""  # what the comment says below
     includes: list[str] = field(default_factory=list)  # headers of ours, relative to include/
     entities: list[Entity] = field(default_factory=list)  # in the header's order
 
@@ -72,3 +74,15 @@ def opening_comment(text: str) -> str:
                 break
             lines.append(line.removeprefix(mark).removeprefix(" "))
     return "\n".join(line.rstrip() for line in lines if "Copyright" not in line).strip()
+
+
+def opening(text: str) -> tuple[str, str, str]:
+    """The comment that a file begins with: its first paragraph, the example below that, and the rest. An example
+    is the second paragraph and those after it, as long as their lines are indented by four blanks. It is the body of
+    a main() in C or C++, below #include lines of the other headers of ours that it needs; Fortran's have none."""
+    purpose, _, rest = opening_comment(text).partition("\n\n")
+    indented = None if text.startswith("!") else re.match(r"(?:(?: {4}[^\n]*)?(?:\n|$))+", rest)
+    if not rest.startswith("    ") or indented is None:
+        return purpose, "", rest
+    code = "\n".join(line.removeprefix("    ") for line in indented[0].rstrip().split("\n"))
+    return purpose, code, rest[indented.end() :]

@@ -154,6 +154,8 @@ class Page:
             f"# {header.name}",
             f"<!-- Made by `make reference` from {header.source}: change that one. -->",
             linked(header.purpose),
+            f"```{header.language}\n{header.example}\n```" if header.example else "",
+            linked(header.details),
             f"[The header]({source}), [all headers](README.md)",
         ]
         parts += self._contents()

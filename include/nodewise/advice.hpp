@@ -2,6 +2,13 @@
 //
 // Predicts which distribution suits a loop, by the model of memory costs (docs/model.md). Results
 // are predictions, not measurements.
+//
+//     const auto machine = nodewise::topology::synthetic("4x2"); // or system()
+//     const std::vector<nodewise::cpu_id> threads{nodewise::cpu_id{0}, nodewise::cpu_id{1}};
+//     const auto advice = nodewise::advise_arrangement(machine, threads);
+//     const bool blocked = advice.best == nodewise::arrangement::blocked;
+//     std::printf("%s, %.1fx faster (predicted): %s\n", blocked ? "blocked" : "interleaved",
+//                 advice.gain, advice.reason.c_str());
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Reads and sets the processors that the calling thread may run on.
+//
+//     const nodewise::affinity_guard before; // restores the processors at the end of the scope
+//     nodewise::set_thread_affinity({nodewise::current_cpu()});
+//     std::printf("bound to processor %s\n", nodewise::thread_affinity().to_string().c_str());
 #pragma once
 
 #include <nodewise/export.hpp>

@@ -1,6 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // An allocator that gives standard containers placed memory.
+//
+//     #include <nodewise/openmp.hpp>
+//     #include <nodewise/owned_span.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     const nodewise::allocator<double> in_blocks(teams.blocked());
+//     std::vector<double, nodewise::allocator<double>> v(1 << 20, in_blocks); // touches no page
+//     nodewise::owned_span parts(v, teams.blocked());
+//     teams.fill(parts, 1.0); // each part by a thread of its node
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,11 @@
 // numbers, without memory, library or system calls. The distributions of distribution.hpp and the
 // preloaded agent both use them.
 //
+//     namespace arithmetic = nodewise::arithmetic;
+//     static_assert(arithmetic::blocked(1, 1000, 4) == arithmetic::page_range{250, 500});
+//     static_assert(arithmetic::blocked_slot(499, 1000, 4) == 1); // the inverse
+//     static_assert(arithmetic::block_cyclic_slot(5, 2, 4) == 2); // blocks of two pages
+//
 // A slot is a position among the owners, 0..slots-1; the caller maps it to a node.
 // A page is a unit of placement: a base page, or 512 of them if huge pages are used.
 #pragma once

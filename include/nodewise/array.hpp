@@ -1,6 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A contiguous array whose pages are placed by a distribution.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::array<double> a(1 << 20, teams.blocked()); // a block for each thread
+//     teams.fill(a, 1.0);
+//     a[0] = 2.0;
+//     std::puts(a.strip().c_str()); // where its pages are
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Puts the values of different threads on separate cache lines.
+//
+//     std::vector<nodewise::cache_aligned<long>> counts(2);
+//     std::jthread other([&] { ++counts[1].value; });
+//     ++counts[0].value; // takes no cache line from the other thread
+//     other.join();
+//     std::printf("%ld\n", counts[0].value + counts[1].value);
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,13 @@
 //
 // Distributions: which node owns which page of a range. They hold no memory and no threads, so an
 // allocator, a loop and a check can use the same one.
+//
+//     const std::vector<nodewise::node_id> owners{nodewise::node_id{0}, nodewise::node_id{1}};
+//     const nodewise::blocked halves(owners);
+//     std::printf("node %d owns page 700 of 1000\n", nodewise::to_int(halves.owner(700, 1000)));
+//     for (const nodewise::extent& e : nodewise::block_cyclic(owners, 400).extents(1000)) {
+//       std::printf("%zu pages on node %d\n", e.pages(), nodewise::to_int(e.owner));
+//     }
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The exception that Nodewise throws. It reports what was attempted, the reason, and what to do.
+//
+//     #include <nodewise/topology.hpp>
+//
+//     try {
+//       const auto machine = nodewise::topology::from_xml("no-such-file.xml");
+//     } catch (const nodewise::error& failed) {
+//       std::printf("%s: %s\n", failed.asked().c_str(), failed.answered().c_str());
+//       std::printf("hint: %s\n", failed.hint().c_str());
+//     }
 #pragma once
 
 #include <stdexcept>

@@ -1,6 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Types for the numbers of nodes and of processors, as the operating system assigns them.
+//
+//     const nodewise::node_id node{1};
+//     if (node != nodewise::unknown_node) {
+//       std::printf("node %d\n", nodewise::to_int(node));
+//     }
 #pragma once
 
 namespace nodewise::inline v0 {

@@ -1,6 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Sets of nodes and of processors, with the kernel's mask and list formats.
+//
+//     const auto all = nodewise::cpu_set::parse("0-3,8");
+//     const auto rest = all - nodewise::cpu_set{nodewise::cpu_id{2}};
+//     for (const nodewise::cpu_id cpu : rest) {
+//       std::printf("processor %d\n", nodewise::to_int(cpu));
+//     }
+//     std::printf("%zu processors: %s\n", rest.size(), rest.to_string().c_str()); // 0-1,3,8
 #pragma once
 
 #include <bit>

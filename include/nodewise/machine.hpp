@@ -2,6 +2,14 @@
 //
 // The description of a machine. Topology readers fill it, the lab boots it, `measure` completes it,
 // and the model computes with it. Its JSON form is `nodewise/machine/1` (docs/formats.md).
+//
+//     #include <nodewise/topology.hpp>
+//
+//     const nodewise::machine machine = nodewise::topology::system().machine();
+//     for (const nodewise::memory_node& node : machine.nodes) {
+//       std::printf("node %d: processors %s, %llu MiB\n", nodewise::to_int(node.id),
+//                   node.cpus.to_string().c_str(), node.memory_bytes / 1048576ULL);
+//     }
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,18 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * Marks for the lab's traffic counter, for any C or C++ program; no library is needed:
+ * Marks for the lab's traffic counter, for any C or C++ program; no library is needed.
  *
- *     NODEWISE_MARKER_START("sweep");   from here on, the traffic of all threads of the process is
- *     ...                               also attributed to the region "sweep",
- *     NODEWISE_MARKER_STOP("sweep");    up to here
- *     NODEWISE_MARKER_USE();            initialisation is over: all that follows is use
+ *     double a[1000], sum = 0;
+ *     for (int i = 0; i < 1000; ++i) {
+ *       a[i] = i;
+ *     }
+ *     NODEWISE_MARKER_USE();        // initialisation is over: all that follows is use
+ *     NODEWISE_MARKER_START("sum"); // from here on, traffic of all threads also counts for "sum",
+ *     for (int i = 0; i < 1000; ++i) {
+ *       sum += a[i];
+ *     }
+ *     NODEWISE_MARKER_STOP("sum"); // up to here
+ *     printf("%g\n", sum);
  *
  * A region is open from the first START of its name to the last STOP. If several regions are open,
  * traffic is attributed to the one opened last. Place marks in one thread, outside parallel loops.

@@ -2,6 +2,13 @@
 //
 // Memory resources that give std::pmr containers placed memory: maps, lists, strings, and the
 // objects that own them.
+//
+//     #include <nodewise/topology.hpp>
+//
+//     const nodewise::node_id node = nodewise::topology::system().domains().front().node;
+//     std::pmr::map<int, std::pmr::string> names(&nodewise::resource_on(node));
+//     names[7] = "The map and its strings are in the memory of that node.";
+//     std::pmr::vector<double> v(1 << 20, &nodewise::resource_blocked()); // over all nodes
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,17 @@
 //
 // One bound team of threads for each node, and loops that run on the node of their data. The
 // threads come from <nodewise/openmp.hpp> or <nodewise/tbb.hpp>.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams; // a thread for each core
+//     nodewise::array<double> a(1 << 20, teams.blocked());
+//     teams.fill(a, 0.5);
+//     const double sum = teams.reduce_owned(
+//         a, 0.0,
+//         [](std::span<double> part) { return std::accumulate(part.begin(), part.end(), 0.0); },
+//         std::plus<>());
+//     std::printf("%g\n", sum);
 #pragma once
 
 #include <algorithm>

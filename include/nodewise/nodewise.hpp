@@ -2,6 +2,12 @@
 //
 // Includes everything except the threads, which are in <nodewise/openmp.hpp> and
 // <nodewise/tbb.hpp>. Each header can also be included alone.
+//
+//     const auto machine = nodewise::topology::system();
+//     const nodewise::team_layout team(machine, nodewise::bind_policy::close);
+//     nodewise::array<double> a(1 << 20, nodewise::blocked(team.owners()));
+//     std::ranges::fill(a, 1.0); // each page is allocated on its owner, whichever thread writes
+//     std::printf("%zu nodes, %s\n", machine.domains().size(), a.strip().c_str());
 #pragma once
 
 #include <nodewise/advice.hpp>        // interleave or block, weights, chunks

@@ -2,6 +2,18 @@
 //
 // An array of objects with constructors or members that allocate. The workers that own the objects
 // construct them.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     struct station {
+//       std::pmr::vector<float> samples;
+//     };
+//     const auto make = [](std::size_t, std::pmr::memory_resource* of_owner) {
+//       return station{std::pmr::vector<float>(100, of_owner)};
+//     };
+//     nodewise::openmp_teams teams;
+//     nodewise::objects<station> all(teams, 1000, teams.blocked(), make);
+//     std::printf("%zu stations, %zu samples each\n", all.size(), all[0].samples.size());
 #pragma once
 
 #include <concepts>

@@ -2,6 +2,15 @@
 //
 // Node teams of OpenMP threads. Header-only, so the threads belong to the OpenMP runtime that your
 // program uses: compile with OpenMP, and link nodewise::openmp.
+//
+//     nodewise::openmp_teams teams; // a thread for each core, a team for each node
+//     nodewise::array<double> a(1 << 20, teams.blocked());
+//     teams.fill(a, 1.0);
+//     const auto bound = teams.runtime().keep_bound(); // plain loops run on the same threads:
+//     #pragma omp parallel for schedule(static)
+//     for (std::size_t i = 0; i < a.size(); ++i) {
+//       a[i] *= 2.0;
+//     }
 #pragma once
 
 #ifndef _OPENMP

@@ -1,6 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Loops over several arrays together, divided at the pages of the first array.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::array<float> a(1 << 20, teams.blocked()), b(1 << 20, teams.blocked());
+//     teams.fill(b, 2.0F);
+//     teams.for_each_owned(nodewise::over(a, b), [](std::span<float> x, std::span<float> y) {
+//       for (std::size_t i = 0; i < x.size(); ++i) {
+//         x[i] = 3 * y[i];
+//       }
+//     });
 #pragma once
 
 #include <concepts>

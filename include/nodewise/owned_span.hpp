@@ -1,6 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Loops over existing memory: a std::vector, a mapped file, memory that a library allocated.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     std::vector<double> v(1 << 20);
+//     nodewise::openmp_teams teams;
+//     const auto placed = nodewise::place(std::as_writable_bytes(std::span(v)), teams.blocked());
+//     nodewise::owned_span parts(v, placed);
+//     teams.for_each_owned(parts, [](std::span<double> part) { std::ranges::fill(part, 1.0); });
 #pragma once
 
 #include <cstddef>

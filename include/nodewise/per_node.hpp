@@ -1,6 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A value for each node, in memory of that node.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::per_node<std::atomic<int>> started(teams.threads());
+//     teams.on_each_worker([&](const nodewise::worker& me) { ++started[me]; });
+//     for (std::size_t k = 0; k < started.size(); ++k) {
+//       const int node = nodewise::to_int(teams.threads().teams()[k].node);
+//       std::printf("node %d: %d workers\n", node, started[k].load());
+//     }
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A value for each worker, in memory of the worker's node and with cache lines of its own.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::array<int> a(1 << 20, teams.blocked());
+//     nodewise::per_thread<std::size_t> done(teams.threads());
+//     teams.for_each_owned(a, [&](const nodewise::worker& me, std::size_t, std::span<int> part) {
+//       done[me] += part.size();
+//     });
+//     std::printf("%zu\n", done.reduce(std::size_t{0}, std::plus<>()));
 #pragma once
 
 #include <cstddef>

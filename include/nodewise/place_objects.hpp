@@ -1,6 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Placed memory for `new T[n]`.
+//
+//     struct particle : nodewise::place_objects<particle> {
+//       double position = 0, mass = 1;
+//     };
+//     const std::unique_ptr<particle[]> all(new particle[1 << 16]); // equal blocks over the nodes
+//     all[0].position = 2;
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,15 @@
 //
 // Places a range of memory by a distribution, migrates pages that are in memory, and asks the
 // kernel where pages are.
+//
+//     #include <nodewise/team_layout.hpp>
+//
+//     const nodewise::team_layout team(nodewise::topology::system(), nodewise::bind_policy::close);
+//     std::vector<double> v(1 << 20, 1.0); // all pages are on the node of this thread
+//     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(v));
+//     const auto placed = nodewise::place(bytes, nodewise::blocked(team.owners()));
+//     const auto found = nodewise::query_residency(bytes, placed.asked);
+//     std::printf("%zu of %zu pages are on their owner\n", found.on_owner, found.pages);
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Reads files into placed memory, each block by a worker of the node that owns it.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     const std::filesystem::path file = "/proc/self/exe"; // the running program, as an example
+//     nodewise::openmp_teams teams;
+//     nodewise::array<char> a(std::filesystem::file_size(file), teams.blocked());
+//     nodewise::read_into(teams, a, file);
+//     std::puts(a.strip().c_str());
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory with a distribution. Arrays and allocators are built from it.
+//
+//     #include <nodewise/team_layout.hpp>
+//
+//     const nodewise::team_layout team(nodewise::topology::system(), nodewise::bind_policy::close);
+//     nodewise::region memory(16 << 20, nodewise::blocked(team.owners()));
+//     std::memset(memory.data(), 1, memory.size_bytes());
+//     const nodewise::residency found = memory.residency();
+//     std::printf("%zu of %zu pages are on their owner\n", found.on_owner, found.pages);
 #pragma once
 
 #include <cstddef>

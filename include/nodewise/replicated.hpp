@@ -1,6 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A table with a copy on each node, for data that is read often and changed rarely.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::replicated<double> table(teams.threads(), 1000);
+//     table.update([](std::span<double> copy) { std::iota(copy.begin(), copy.end(), 0.0); });
+//     std::atomic<int> right = 0;
+//     teams.on_each_worker([&](const nodewise::worker& me) {
+//       right += table.local(me)[7] == 7.0; // reads the copy of its node
+//     });
+//     std::printf("%d workers found it in %zu copies\n", right.load(), table.copies());
 #pragma once
 
 #include <algorithm>

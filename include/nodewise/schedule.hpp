@@ -2,6 +2,15 @@
 //
 // Schedules: which worker does which pages of a loop, and the lock-free queue that hands out
 // chunks. Nothing here starts a thread, so schedules can be simulated.
+//
+//     #include <nodewise/openmp.hpp>
+//
+//     nodewise::openmp_teams teams;
+//     nodewise::array<double> a(1 << 20, teams.blocked());
+//     const nodewise::loop_statistics done = teams.for_each_owned(
+//         a, [](std::span<double> part) { std::ranges::fill(part, 1.0); },
+//         nodewise::schedule::local_first());
+//     std::puts(nodewise::to_string(done).c_str());
 #pragma once
 
 #include <algorithm>

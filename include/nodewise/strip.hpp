@@ -1,6 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A picture of memory in text: each character is the node that most of one part of a range is on.
+//
+//     #include <nodewise/team_layout.hpp>
+//
+//     const nodewise::team_layout team(nodewise::topology::system(), nodewise::bind_policy::close);
+//     const nodewise::region memory(16 << 20, nodewise::blocked(team.owners()));
+//     std::memset(memory.data(), 1, memory.size_bytes() / 2); // the other half is not in memory
+//     std::puts(nodewise::strip(memory).c_str());
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Node teams of oneTBB workers: one arena for each node. Header-only; link nodewise::tbb.
+//
+//     nodewise::tbb_teams teams; // a worker for each core, an arena for each node
+//     nodewise::array<double> a(1 << 20, teams.blocked());
+//     teams.fill(a, 1.0);
+//     const nodewise::loop_statistics done =
+//         teams.for_each_owned(a, [](std::span<double> part) { std::ranges::sort(part); });
+//     std::puts(nodewise::to_string(done).c_str());
 #pragma once
 
 #include <algorithm>

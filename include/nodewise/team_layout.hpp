@@ -2,6 +2,12 @@
 //
 // Layouts: where the threads of a team run, computed before any of them starts. The same layout
 // pins the library's own teams, sets OpenMP's variables, and lists the owners of blocked memory.
+//
+//     const auto machine = nodewise::topology::system();
+//     const nodewise::team_layout team(machine, nodewise::bind_policy::spread);
+//     std::printf("OMP_NUM_THREADS=%s OMP_PROC_BIND=%s OMP_PLACES=%s\n",
+//                 team.omp_num_threads().c_str(), team.omp_proc_bind().c_str(),
+//                 team.omp_places().c_str());
 #pragma once
 
 #include <cstddef>

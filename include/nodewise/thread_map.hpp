@@ -2,6 +2,13 @@
 //
 // Groups the threads of a layout into teams, one for each node. It starts no threads, so a loop's
 // work can be computed for any machine.
+//
+//     const auto machine = nodewise::topology::synthetic("4x2"); // four nodes of two cores
+//     const nodewise::team_layout layout(machine, nodewise::bind_policy::close);
+//     const nodewise::thread_map threads(machine, layout);
+//     for (const nodewise::node_team& team : threads.teams()) {
+//       std::printf("node %d: %zu workers\n", nodewise::to_int(team.node), team.workers.size());
+//     }
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The machine, and the processors and nodes that this process may use.
+//
+//     const auto here = nodewise::topology::system();
+//     for (const nodewise::domain& each : here.domains()) {
+//       std::printf("node %d: processors %s\n", nodewise::to_int(each.node),
+//                   each.cpus.to_string().c_str());
+//     }
+//     const auto other = nodewise::topology::synthetic("4x2"); // four nodes of two cores
+//     std::printf("%zu nodes\n", other.domains().size());
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Messages from programs in the guest to the counter: rows of NOPs, as include/nodewise/marker.h
-// describes. A message is a letter and words:
+// Messages from programs in the guest to the counter. A message is a letter and words:
 //
 //   k CPU                                init: this processor is Linux' CPU
 //   n NODE ADDRESS                       init: the next load from ADDRESS is from NODE
@@ -19,18 +18,7 @@
 
 #include "processors.h"
 
-enum {
-  MARK_BYTE = 0x10, // below: half a byte of a message
-  MARK_BEGIN = 0x10,
-  MARK_END = 0x11,
-  MARK_OBSERVE = 0x20,
-  MARK_EXCLUDE = 0x21,
-  MARK_FINISH = 0x22,
-};
-
 extern uint64_t messages_lost;
 
-// The code in a mark's instruction bytes, or -1 if they are another instruction.
-int mark_in(const unsigned char* bytes, size_t count);
-// Called when a processor executes a mark.
-void on_mark(unsigned vcpu, void* code);
+// Does what the processor's current task announces. False if the message is invalid.
+bool obey(struct processor*, const char* message);

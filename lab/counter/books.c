@@ -3,99 +3,16 @@
 
 #include <stdlib.h>
 
+#include "pages.h"
 #include "runs.h"
 #include "sharing.h"
 
-struct code* codes;
 // A program's first thread is number 0.
 enum { MAIN_THREAD = 0 };
 
 uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX];
 
-static struct table code_table;
-static uint64_t codes_counted;
-static struct table pages;    // by program and number
-static struct page** page_in; // by page of guest memory
-static unsigned acting_cpu;   // the processor whose access evicts lines
-
-void books_prepare(void) {
-  page_in = reserve(machine_memory_bytes() / PAGE_BYTES * sizeof(struct page*));
-}
-
-struct code* code_at(uint64_t address) {
-  struct code* code = table_find(&code_table, address);
-  if (!code) {
-    code = allocate(sizeof *code);
-    *code = (struct code){.address = address, .info = UINT32_MAX, .next = codes};
-    codes = code;
-    table_insert(&code_table, address, code);
-  }
-  return code;
-}
-
-static struct code_count* count_of(struct code* code, struct program* program) {
-  struct code_count** link = &code->counts;
-  while (*link && (*link)->program != program)
-    link = &(*link)->next;
-  struct code_count* count = *link;
-  if (count == code->counts && count)
-    return count;
-  if (count)
-    *link = count->next;
-  else {
-    count = allocate(sizeof *count);
-    count->program = program;
-    count->code = code;
-    count->number = ++codes_counted;
-  }
-  count->next = code->counts;
-  code->counts = count;
-  return count;
-}
-
-// User addresses have 47 bits, so page numbers 35.
-static uint64_t page_key(const struct program* program, uint64_t number) {
-  return program->index << 36 | (number + 1);
-}
-
-static bool covers_page(const struct object* object, uint64_t number) {
-  const uint64_t first = number * PAGE_BYTES;
-  return object->start <= first && first - object->start + PAGE_BYTES <= object->bytes;
-}
-
-// The object of the whole page; NULL if it holds several objects, or an object and other memory.
-static struct object* only_object(struct program* program, uint64_t number) {
-  struct object* first = object_at(program, number * PAGE_BYTES);
-  if (first->id != REST_ID)
-    return covers_page(first, number) ? first : NULL;
-  for (uint64_t line = 1; line < LINES_A_PAGE; line++)
-    if (object_at(program, number * PAGE_BYTES + line * LINE_BYTES) != first)
-      return NULL;
-  return first;
-}
-
-struct page* page_at(struct program* program, uint64_t number) {
-  const uint64_t key = page_key(program, number);
-  struct page* page = table_find(&pages, key);
-  if (!page) {
-    page = allocate(sizeof *page);
-    page->program = program;
-    page->number = number;
-    page->thread = NO_THREAD;
-    page->memory = -1;
-    page->object = only_object(program, number);
-    table_insert(&pages, key, page);
-  }
-  return page;
-}
-
-struct page* page_now(struct page* page) {
-  return page->ended ? page_at(page->program, page->number) : page;
-}
-
-void page_is_in(struct page* page, uint64_t frame) {
-  page_in[frame] = page;
-}
+static unsigned acting_cpu; // the processor whose access evicts lines
 
 static struct amount* object_amount(struct object* object, enum phase phase, unsigned from,
                                     unsigned to) {
@@ -104,29 +21,13 @@ static struct amount* object_amount(struct object* object, enum phase phase, uns
   return amount_of(object->traffic, phase, from, to);
 }
 
-enum kind { KIND_FILL, KIND_WRITE_BACK, KIND_STREAM };
-
-static void add(struct amount* sum, enum kind kind, uint32_t count) {
-  switch (kind) {
-  case KIND_FILL:
-    sum->fills += count;
-    break;
-  case KIND_WRITE_BACK:
-    sum->write_backs += count;
-    break;
-  case KIND_STREAM:
-    sum->streams += count;
-    break;
-  }
-}
-
 static void book(struct page* page, const struct account* to, enum phase phase, enum kind kind,
                  uint32_t count) {
   const unsigned from = machine.node_of[to->cpu];
-  add(cell_amount(page->program, phase, to->cpu, to->memory), kind, count);
-  add(object_amount(to->object, phase, from, to->memory), kind, count);
+  cell_amount(page->program, phase, to->cpu, to->memory)->lines[kind] += count;
+  object_amount(to->object, phase, from, to->memory)->lines[kind] += count;
   if (to->region)
-    add(amount_of(to->region->traffic, 0, from, to->memory), kind, count);
+    amount_of(to->region->traffic, 0, from, to->memory)->lines[kind] += count;
   if (kind != KIND_WRITE_BACK && phase == PHASE_USE) {
     book_page_use(&page->use, to, kind == KIND_STREAM, count);
     if (to->thread < page->program->thread_count) // a task may have changed its program
@@ -145,12 +46,9 @@ static void settle(struct page* page, enum phase phase) {
     const struct repeat* each = &page->repeats[i];
     if (phase == PHASE_USE && each->work > 0 && each->account.thread < page->program->thread_count)
       page->program->work[each->account.thread] += each->work;
-    if (each->fills > 0)
-      book(page, &each->account, phase, KIND_FILL, each->fills);
-    if (each->write_backs > 0)
-      book(page, &each->account, phase, KIND_WRITE_BACK, each->write_backs);
-    if (each->streams > 0)
-      book(page, &each->account, phase, KIND_STREAM, each->streams);
+    for (enum kind kind = 0; kind < KINDS; kind++)
+      if (each->lines[kind] > 0)
+        book(page, &each->account, phase, kind, each->lines[kind]);
   }
   free(page->repeats);
   page->repeats = NULL;
@@ -170,13 +68,6 @@ static struct repeat* repeat_of(struct page* page, const struct account* to) {
   struct repeat* repeat = &page->repeats[page->repeat_count++];
   *repeat = (struct repeat){.account = *to};
   return repeat;
-}
-
-static void hold_back(struct page* page, const struct account* to, enum kind kind) {
-  struct repeat* repeat = repeat_of(page, to);
-  repeat->fills += kind == KIND_FILL;
-  repeat->write_backs += kind == KIND_WRITE_BACK;
-  repeat->streams += kind == KIND_STREAM;
 }
 
 void book_work(const struct task* task, uint64_t* executed) {
@@ -223,7 +114,7 @@ static void book_by_phase(struct page* page, const struct account* to, enum kind
   if (page->used)
     book(page, to, PHASE_USE, kind, 1);
   else if (again)
-    hold_back(page, to, kind);
+    repeat_of(page, to)->lines[kind]++; // held back
   else
     book(page, to, PHASE_INIT, kind, 1);
 }
@@ -240,8 +131,7 @@ static void notice_thread(struct page* page, struct task* task) {
 
 static void book_from_memory(const struct access* access, enum kind kind) {
   struct page* page = access->page;
-  const struct account to = {.object = page->object ? page->object
-                                                    : object_at(page->program, access->address),
+  const struct account to = {.object = object_in(page, access->address),
                              .code = count_of(access->code, page->program),
                              .region = page->program->charged,
                              .thread = thread_of(access->task),
@@ -274,10 +164,9 @@ void books_act_for(unsigned cpu) {
 }
 
 void written_back(uint64_t line) {
-  struct page* page = page_in[line / LINES_A_PAGE]; // the line was used, so its page is known
+  struct page* page = page_of_line(line);
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
-  const struct account to = {.object =
-                                 page->object ? page->object : object_at(page->program, address),
+  const struct account to = {.object = object_in(page, address),
                              .region = page->program->charged,
                              .cpu = (uint8_t)acting_cpu,
                              .memory = (uint8_t)node_of_line(line)};
@@ -295,66 +184,13 @@ static void end_page(struct page* page) {
   page->ended = true;
 }
 
-static int by_address(const void* a, const void* b) {
-  const struct page* left = *(struct page* const*)a;
-  const struct page* right = *(struct page* const*)b;
-  return left->number < right->number ? -1 : left->number > right->number;
-}
-
-// The pages that have not ended, of a program or (NULL) of all, by address. The caller frees them.
-static struct page** all_pages(const struct program* program, size_t* count) {
-  struct page** all = allocate((pages.used + 1) * sizeof *all);
-  *count = 0;
-  for (size_t i = 0; i < pages.slots; i++) {
-    struct page* page = pages.values[i];
-    if (page && (!program || page->program == program))
-      all[(*count)++] = page;
-  }
-  qsort(all, *count, sizeof(struct page*), by_address);
-  return all;
-}
-
-// Ends pages of a range with more pages than the table has slots.
-static void end_pages_among_all(const struct program* program, uint64_t first, uint64_t last) {
-  size_t count = 0;
-  struct page** all = all_pages(program, &count);
-  for (size_t i = 0; i < count; i++)
-    if (all[i]->number >= first && all[i]->number < last) {
-      (void)table_remove(&pages, page_key(program, all[i]->number));
-      end_page(all[i]);
-    }
-  free(all);
+static void remove_and_end(struct page* page) {
+  remove_page(page);
+  end_page(page);
 }
 
 void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
-  const uint64_t first = start / PAGE_BYTES;
-  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-  if (last - first > pages.slots) {
-    end_pages_among_all(program, first, last);
-    return;
-  }
-  for (uint64_t number = first; number < last; number++) {
-    struct page* page = table_remove(&pages, page_key(program, number));
-    if (page)
-      end_page(page);
-  }
-}
-
-static void adopt_page(struct page* page) {
-  page->object = only_object(page->program, page->number);
-  for (unsigned i = 0; i < page->repeat_count; i++)
-    if (page->object)
-      page->repeats[i].account.object = page->object;
-}
-
-void adopt_pages(struct program* program, uint64_t start, uint64_t bytes) {
-  const uint64_t first = start / PAGE_BYTES;
-  const uint64_t last = (start + bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-  for (uint64_t number = first; number < last; number++) {
-    struct page* page = table_find(&pages, page_key(program, number));
-    if (page)
-      adopt_page(page);
-  }
+  each_page_in(program, start, bytes, remove_and_end);
 }
 
 static void move_to_initialisation(struct amount* of_phases, size_t count) {
@@ -362,17 +198,8 @@ static void move_to_initialisation(struct amount* of_phases, size_t count) {
     return;
   struct amount* use = of_phases + PHASE_USE * count;
   for (size_t i = 0; i < count; i++) {
-    of_phases[i].fills += use[i].fills;
-    of_phases[i].write_backs += use[i].write_backs;
-    of_phases[i].streams += use[i].streams;
+    add_amount(&of_phases[i], &use[i]);
     use[i] = (struct amount){0};
-  }
-}
-
-void move_fills_to_initialisation(uint64_t fills[PHASES][2]) {
-  for (unsigned remote = 0; remote < 2; remote++) {
-    fills[PHASE_INIT][remote] += fills[PHASE_USE][remote];
-    fills[PHASE_USE][remote] = 0;
   }
 }
 
@@ -382,22 +209,17 @@ static void begin_use_of_object(struct object* object) {
   forget_object_code(object);
 }
 
-static void begin_use_of_pages(const struct program* program) {
-  size_t count = 0;
-  struct page** all = all_pages(program, &count);
-  for (size_t i = 0; i < count; i++) {
-    begin_use(all[i]);
-    move_fills_to_initialisation(all[i]->fills);
-    forget_page_use(&all[i]->use);
-  }
-  free(all);
+static void begin_use_of_page(struct page* page) {
+  begin_use(page);
+  move_fills_to_initialisation(page->fills);
+  forget_page_use(&page->use);
 }
 
 void books_begin_use(struct program* program) {
   if (program->marked)
     return;
   program->marked = true;
-  begin_use_of_pages(program);
+  each_page(program, begin_use_of_page);
   begin_use_of_object(&program->rest);
   for (struct object* object = program->all; object; object = object->next)
     begin_use_of_object(object);
@@ -420,10 +242,6 @@ static void still_dirty(unsigned core, uint64_t line) {
 }
 
 void close_books(void) {
-  size_t count = 0;
-  struct page** all = all_pages(NULL, &count);
-  for (size_t i = 0; i < count; i++)
-    end_page(all[i]);
-  free(all);
+  each_page(NULL, end_page);
   caches_each_dirty(still_dirty);
 }

@@ -11,9 +11,12 @@
 // counter never reads registers or memory of the guest, so the oldest plug-in interface is enough.
 #include <string.h>
 
-#include "announcements.h"
+#include "accesses.h"
 #include "instructions.h"
 #include "interface.h"
+#include "marks.h"
+#include "pages.h"
+#include "processors.h"
 #include "result.h"
 
 struct instruction {
@@ -111,7 +114,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count,
   machine_read(value_of("machine", count, arguments));
   result_open(value_of("result", count, arguments));
   caches_prepare();
-  books_prepare();
+  pages_prepare();
   processors_prepare();
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
   return 0;

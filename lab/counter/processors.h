@@ -1,10 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The processors as QEMU numbers them, their current tasks, and the handling of an access.
+// The processors as QEMU numbers them, and their current tasks.
 #pragma once
 
-#include "books.h"
-#include "plugin_api.h"
+#include "caches.h"
+#include "programs.h"
 
 enum { VCPUS_MAX = 256, TRANSLATIONS = 1024, COMBINED_LINES = 8 };
 
@@ -47,8 +47,3 @@ void forget_translations(struct processor*);
 void forget_all_translations(void);
 // The processor runs another task from now on.
 void switch_task(struct processor*, uint64_t task);
-
-// A block of user code begins; `instructions` is its number of instructions.
-void on_block(unsigned vcpu, void* instructions);
-void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
-void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);

@@ -255,6 +255,11 @@ struct amount* make_amounts(size_t arrays) {
   return allocate(arrays * machine.nodes * machine.nodes * sizeof(struct amount));
 }
 
+void add_amount(struct amount* sum, const struct amount* part) {
+  for (enum kind kind = 0; kind < KINDS; kind++)
+    sum->lines[kind] += part->lines[kind];
+}
+
 struct amount* amount_of(struct amount* amounts, unsigned array, unsigned from, unsigned to) {
   return &amounts[((size_t)array * machine.nodes + from) * machine.nodes + to];
 }
@@ -273,12 +278,8 @@ struct amount* cell_amount(struct program* program, enum phase phase, unsigned c
 
 static void add_cell(struct amount* sum, const struct program* program, enum phase phase,
                      unsigned cpu, unsigned node) {
-  if (!program->cells)
-    return;
-  const struct amount* part = cell_of(program, phase, cpu, node);
-  sum->fills += part->fills;
-  sum->write_backs += part->write_backs;
-  sum->streams += part->streams;
+  if (program->cells)
+    add_amount(sum, cell_of(program, phase, cpu, node));
 }
 
 struct amount cell_sum(enum phase phase, unsigned cpu, unsigned node) {

@@ -13,11 +13,11 @@ struct user_run;
 
 enum phase { PHASE_INIT, PHASE_USE, PHASES };
 
-// Lines between caches and memory.
+// How a line goes between caches and memory. KIND_STREAM: written by a streaming store.
+enum kind { KIND_FILL, KIND_WRITE_BACK, KIND_STREAM, KINDS };
+
 struct amount {
-  uint64_t fills;
-  uint64_t write_backs;
-  uint64_t streams; // written by streaming stores
+  uint64_t lines[KINDS];
 };
 
 struct object {
@@ -142,6 +142,7 @@ void region_stops(struct program*, const char* name);
 
 // `tables` arrays of amounts, each with one for every pair of nodes.
 struct amount* make_amounts(size_t tables);
+void add_amount(struct amount* sum, const struct amount*);
 struct amount* amount_of(struct amount* amounts, unsigned table, unsigned from, unsigned to);
 
 // Traffic between a processor and a node: of one program, and the sum of all.

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "announcements.h"
+#include "books.h"
 #include "runs.h"
 #include "selftest.h"
 #include "sharing.h"
+#include "uses.h"
 
 enum { SHARED_LINES_TOLD = 1000, CODES_OF_OBJECT_TOLD = 16 };
 
@@ -68,15 +70,20 @@ static void write_machine(void) {
       fprintf(file, "memory %u\n", machine.memory_node[i]);
 }
 
+static uint64_t total_of(const struct amount* sum) {
+  return sum->lines[KIND_FILL] + sum->lines[KIND_WRITE_BACK] + sum->lines[KIND_STREAM];
+}
+
 static void write_cells(void) {
   for (unsigned cpu = 0; cpu < machine.processors; cpu++)
     for (unsigned node = 0; node < machine.nodes; node++)
       for (unsigned phase = 0; phase < PHASES; phase++) {
         const struct amount sum = cell_sum(phase, cpu, node);
         const uint64_t dirty = phase == PHASE_USE ? dirty_lines[cpu][node] : 0;
-        if (sum.fills + sum.write_backs + sum.streams + dirty > 0)
+        if (total_of(&sum) + dirty > 0)
           fprintf(file, "cell %u %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", cpu,
-                  node, phase_names[phase], sum.fills, sum.write_backs, dirty, sum.streams);
+                  node, phase_names[phase], sum.lines[KIND_FILL], sum.lines[KIND_WRITE_BACK], dirty,
+                  sum.lines[KIND_STREAM]);
       }
   for (unsigned cpu = 0; cpu < machine.processors; cpu++)
     if (transfers[cpu].near + transfers[cpu].far + transfers[cpu].invalidations > 0)
@@ -91,6 +98,12 @@ static void write_id(const struct object* object) {
     fprintf(file, " %" PRIu64, object->id);
 }
 
+// The end of a record.
+static void write_amount(unsigned from, unsigned to, const struct amount* sum) {
+  fprintf(file, " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", from, to, sum->lines[KIND_FILL],
+          sum->lines[KIND_WRITE_BACK], sum->lines[KIND_STREAM]);
+}
+
 static void write_amounts(const struct object* object) {
   if (!object->traffic)
     return;
@@ -98,12 +111,12 @@ static void write_amounts(const struct object* object) {
     for (unsigned from = 0; from < machine.nodes; from++)
       for (unsigned to = 0; to < machine.nodes; to++) {
         const struct amount* sum = amount_of(object->traffic, phase, from, to);
-        if (sum->fills + sum->write_backs + sum->streams == 0)
+        if (total_of(sum) == 0)
           continue;
         fprintf(file, "traffic %" PRIu64, object->program->key);
         write_id(object);
-        fprintf(file, " %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", phase_names[phase], from,
-                to, sum->fills, sum->write_backs, sum->streams);
+        fprintf(file, " %s", phase_names[phase]);
+        write_amount(from, to, sum);
       }
 }
 
@@ -185,12 +198,11 @@ static void write_regions(const struct program* program) {
     for (unsigned from = 0; from < machine.nodes; from++)
       for (unsigned to = 0; to < machine.nodes; to++) {
         const struct amount* sum = amount_of(region->traffic, 0, from, to);
-        if (sum->fills + sum->write_backs + sum->streams == 0)
+        if (total_of(sum) == 0)
           continue;
         fprintf(file, "region %" PRIu64 " ", program->key);
         write_encoded(region->name);
-        fprintf(file, " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", from, to, sum->fills,
-                sum->write_backs, sum->streams);
+        write_amount(from, to, sum);
       }
 }
 

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "books.h"
+#include "machine.h"
+#include "pages.h"
 
 // The page's number within the object, since the object may move later.
 static uint64_t number_in(const struct object* object, const struct page* page) {
@@ -122,9 +123,7 @@ static void add_user_runs(const struct page* page, const struct page_use* use) {
 }
 
 void tell_page(const struct page* page) {
-  struct object* object = page->object;
-  if (!object)
-    object = object_at(page->program, page->number * PAGE_BYTES);
+  struct object* object = object_in(page, page->number * PAGE_BYTES);
   add_page_run(object, page);
   add_touched_run(object, page);
   for (const struct page_use* use = &page->use; use; use = use->next)

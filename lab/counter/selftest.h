@@ -5,6 +5,7 @@
 // processor numbers and addresses agree.
 #pragma once
 
+#include "plugin_api.h"
 #include "processors.h"
 
 // The next access of this processor is by Linux' processor `cpu`.

@@ -1,18 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 #include "sharing.h"
 
+#include "pages.h"
+
 enum { SHARED_LINES_MAX = 1 << 16 };
 struct transfers transfers[PROCESSORS_MAX];
 struct table shared_lines;
 size_t shared_lines_told;
 uint64_t shared_lines_left_out;
-
-static uint64_t bytes_of(const struct access* access) {
-  const unsigned first = access->address % LINE_BYTES;
-  const uint64_t mask =
-      access->operation.bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << access->operation.bytes) - 1;
-  return mask << first;
-}
 
 static uint64_t line_address(const struct access* access) {
   return access->address & ~(uint64_t)(LINE_BYTES - 1);
@@ -49,8 +44,7 @@ static struct shared_line* shared_line_of(const struct access* access) {
   line->program = access->page->program;
   line->address = line_address(access);
   line->turn = SHARERS_TOLD;
-  line->object =
-      access->page->object ? access->page->object : object_at(line->program, access->address);
+  line->object = object_in(access->page, access->address);
   if (before) {
     (void)table_remove(&shared_lines, access->line);
     caches_watch(access->line, false);
@@ -88,7 +82,7 @@ static void note_code(struct shared_line* line, uint64_t address) {
 }
 
 static void note_store(struct shared_line* line, const struct access* access) {
-  const uint64_t bytes = bytes_of(access);
+  const uint64_t bytes = bytes_in_line(access->address, access->operation.bytes);
   const unsigned own = place_of_writer(line, access->cpu, bytes);
   if (line->turn != own)
     line->written = 0;

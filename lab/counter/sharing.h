@@ -9,7 +9,8 @@
 // single pass over a line gives no rewrites.
 #pragma once
 
-#include "books.h"
+#include "accounts.h"
+#include "caches.h"
 
 struct transfers {
   uint64_t near;

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "books.h"
+#include "accounts.h"
+#include "machine.h"
 
 enum { OBJECT_CODES_MAX = 1 << 20 };
 

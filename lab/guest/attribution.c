@@ -5,16 +5,14 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "nodewise/marker.h"
+#include "port.h"
 #include "probe.h"
-#include "support.h"
 
 enum { PAGES_A_NODE = 8 };
 

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "port.h"
 
 static const char bug[] = "run it again with --verbose, and report the console's text as a bug";
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "attribution.h"
+#include "port.h"
 #include "support.h"
 
 // The failed step of the child ("cannot ..." or "exec"), sent through a pipe that a successful exec

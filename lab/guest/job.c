@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "port.h"
 #include "support.h"
 
 static void append(struct text_list* list, char* text) {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -93,9 +95,6 @@ void port_open(void) {
          "cannot find the serial port '%s'", PORT_NAME);
 }
 
-bool port_is_open(void) {
-  return port >= 0;
-}
 int port_fd(void) {
   return port;
 }
@@ -142,7 +141,7 @@ void port_send_integers(enum frame_type type, const uint32_t* values, size_t cou
   port_send(type, payload, 4 * count);
 }
 
-void port_send_failure(int status, const char* asked, const char* answered, const char* hint) {
+static void send_failure(int status, const char* asked, const char* answered, const char* hint) {
   size_t size = 4 + strlen(asked) + 1 + strlen(answered) + 1 + strlen(hint) + 1;
   unsigned char* payload = allocate(size);
   put_integer(payload, (uint32_t)status);
@@ -152,6 +151,36 @@ void port_send_failure(int status, const char* asked, const char* answered, cons
   stpcpy(next, hint);
   port_send(FRAME_FAILURE, payload, size);
   free(payload);
+}
+
+void fail_with(int status, int error, const char* hint, const char* asked) {
+  const char* answered = strerror(error);
+  if (port >= 0) {
+    send_failure(status, asked, answered, hint);
+    port_flush();
+    for (;;)
+      pause(); // the host ends the machine when it has read the report
+  }
+  fprintf(stderr, "nodewise: lab: %s: %s\n    hint: %s\n", asked, answered, hint);
+  end_machine();
+}
+
+void fail(int error, const char* hint, const char* asked, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, asked);
+  vsnprintf(text, sizeof text, asked, arguments);
+  va_end(arguments);
+  fail_with(STATUS_LAB_FAILED, error, hint, text);
+}
+
+void note(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  port_send(FRAME_NOTE, text, strlen(text));
 }
 
 bool port_receive(void) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "port.h"
 #include "protocol.h"
 #include "support.h"
 #include "writeback.h"

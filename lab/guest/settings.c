@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "port.h"
 #include "support.h"
 
 static void set_clock(unsigned long long now_ns) {

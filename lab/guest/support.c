@@ -12,42 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "port.h"
-
 void end_machine(void) {
   reboot(RB_AUTOBOOT);
   for (;;)
     pause(); // not reached: without CAP_SYS_BOOT there would be nothing else to do
-}
-
-void fail_with(int status, int error, const char* hint, const char* asked) {
-  const char* answered = strerror(error);
-  if (port_is_open()) {
-    port_send_failure(status, asked, answered, hint);
-    port_flush();
-    for (;;)
-      pause(); // the host ends the machine when it has read the report
-  }
-  fprintf(stderr, "nodewise: lab: %s: %s\n    hint: %s\n", asked, answered, hint);
-  end_machine();
-}
-
-void fail(int error, const char* hint, const char* asked, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, asked);
-  vsnprintf(text, sizeof text, asked, arguments);
-  va_end(arguments);
-  fail_with(STATUS_LAB_FAILED, error, hint, text);
-}
-
-void note(const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  port_send(FRAME_NOTE, text, strlen(text));
 }
 
 int write_all(int fd, const void* data, size_t size) {

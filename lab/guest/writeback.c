@@ -18,6 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "port.h"
 #include "support.h"
 
 // A temporary file next to the final one, so that the host never shows half a file.

@@ -31,7 +31,7 @@ namespace {
 std::vector<positions> by_toucher(const analysis_input& of, const positions& sites) {
   std::map<std::pair<std::string, std::string>, positions> groups;
   for (const std::size_t s : sites) {
-    const profile::object& what = *of.items()[of.sites()[s].items.front()].what;
+    const profile::object& what = of.first_object(s);
     const profile::frame* const own =
         what.touches.empty() ? nullptr : profile::own_frame(what.touches.front().where);
     groups[own == nullptr ? std::pair<std::string, std::string>()
@@ -264,7 +264,7 @@ advice advise(const profile::profile& of, const topology& on) {
         made.plans.push_back(std::move(plan));
       }
     }
-    add_remarks(what, made);
+    add_remarks(what, made.remarks);
   }
   if (left_out > 0) {
     made.remarks.push_back(

@@ -3,7 +3,6 @@
 // Finds what the main thread does alone between the loops that all threads share: it builds a
 // matrix, reads a file, prints. Counts have threads but no times, so the objects must show it.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "advise/analysis_input.hpp"
@@ -25,7 +24,7 @@ std::size_t only_user(const analysis_input& in, const item& of) {
   for (const profile::use_run& run : of.uses) {
     for_each_use(in, of, run, [&](std::size_t w, double amount) { by[w] += amount; });
   }
-  const double all = std::accumulate(by.begin(), by.end(), 0.0);
+  const double all = sum_of(by);
   const std::size_t most = by.empty() ? nowhere : greatest_at(by);
   return all > 0 && by[most] >= nearly_all * all ? most : nowhere;
 }

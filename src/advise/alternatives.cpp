@@ -24,7 +24,6 @@ alternative all_arrays(const analysis& of, std::size_t program, const binding& t
   const analysis_input& all = of.input;
   decision made;
   made.threads = threads;
-  made.before = {flow_under(all, {}, of.swept), {}};
   for (std::size_t s = 0; s < all.sites().size(); ++s) {
     assignment some{s, {}, {{how}}};
     for (const std::size_t i : all.sites()[s].items) {
@@ -49,10 +48,6 @@ alternative all_arrays(const analysis& of, std::size_t program, const binding& t
   return one;
 }
 
-double bytes_of(const analysis_input& all, std::size_t site) {
-  return sum_over(all.sites()[site].items, [&](std::size_t i) { return all.items()[i].bytes(); });
-}
-
 std::size_t runs_of(const std::vector<assignment>& all) {
   std::size_t sum = 0;
   for (const assignment& each : all) {
@@ -65,12 +60,12 @@ std::size_t runs_of(const std::vector<assignment>& all) {
 /// random and still stay the same. One run looks the same by chance; a second run shows the
 /// difference. The arrays with most traffic come first, as far as a plan has room.
 decision page_by_page(const analysis& of, const binding& threads) {
-  // A plan has room for this many changes of node, and each becomes a separate mapping.
-  constexpr std::size_t most_runs = 10000;
+  // The agent has room for this many changes of node; each becomes a separate mapping.
+  constexpr std::size_t most_runs = 28000;
   const analysis_input& all = of.input;
   positions sites = placeable_sites(of);
   decision made = decide(of, sites, threads);
-  std::ranges::sort(sites, std::greater(), [&](std::size_t s) { return bytes_of(all, s); });
+  std::ranges::sort(sites, std::greater(), [&](std::size_t s) { return all.sites()[s].bytes; });
   bool any = false;
   for (const std::size_t s : sites) {
     const positions& items = all.sites()[s].items;

@@ -7,7 +7,8 @@
 
 #include <nodewise/topology.hpp>
 
-#include "advise/advise.hpp"
+#include "advise/proposal.hpp"
+#include "profile/profile.hpp"
 
 namespace nodewise::advise {
 

@@ -328,6 +328,13 @@ positions analysis_input::items_of(const positions& sites) const {
   return all;
 }
 
+std::size_t filled_pages(const analysis_input& of, const item& what) {
+  const std::uint64_t page = of.profile().page_bytes;
+  const std::uint64_t filled = (what.what->bytes + page - 1) / page;
+  return static_cast<std::size_t>(what.what->pages == filled + 1 && filled > 0 ? filled
+                                                                               : what.what->pages);
+}
+
 double bytes_moved(const analysis_input& of, const positions& sites) {
   return sum_over(sites, [&](std::size_t s) { return of.sites()[s].bytes; });
 }

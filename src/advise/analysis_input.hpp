@@ -101,6 +101,10 @@ class analysis_input {
   [[nodiscard]] const std::vector<item>& items() const noexcept { return items_; }
   /// Most bytes first.
   [[nodiscard]] const std::vector<site>& sites() const noexcept { return sites_; }
+  /// The first object of the site at this position.
+  [[nodiscard]] const profile::object& first_object(std::size_t site) const {
+    return *items_[sites_[site].items.front()].what;
+  }
   /// The items of these sites.
   [[nodiscard]] positions items_of(const positions& sites) const;
   [[nodiscard]] double bytes() const noexcept { return bytes_; } ///< moved by all items
@@ -164,20 +168,37 @@ class analysis_input {
 /// The node's position; `nowhere` if the machine does not have the node.
 [[nodiscard]] std::size_t position_or_nowhere(const model::machine_costs& on, node_id node);
 
+/// The node of each thread of a program, by its number; `nowhere` if unknown. Threads after the
+/// last one that worked are left out. If several threads had one number in turn, the node is that
+/// of the thread that moved most. `homes`: node by worker; empty: as now.
+[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const analysis_input& of,
+                                                        std::size_t program,
+                                                        const std::vector<std::size_t>& homes);
+
+/// Pages that the object's bytes fill; parts of a map divide these. An object that begins within a
+/// page covers one more, but what the agent places begins on a page boundary.
+[[nodiscard]] std::size_t filled_pages(const analysis_input& of, const item& what);
+
 /// By the objects of these sites.
 [[nodiscard]] double bytes_moved(const analysis_input& of, const positions& sites);
 
-/// Calls `then(worker, amount)` for each use of these pages. A profile may contain any values, so
+/// Calls `then(thread, amount)` for each use of these pages. A profile may contain any values, so
 /// other threads and invalid amounts are left out.
+template <class Then>
+void for_each_use(const profile::program& in, const profile::use_run& run, const Then& then) {
+  for (const profile::use& use : run.by) {
+    if (use.by < in.threads.size() && std::isfinite(use.amount) && use.amount > 0) {
+      then(use.by, use.amount);
+    }
+  }
+}
+/// The same as `then(worker, amount)`.
 template <class Then>
 void for_each_use(const analysis_input& of, const item& what, const profile::use_run& run,
                   const Then& then) {
-  const std::size_t threads = of.program(what.program).threads.size();
-  for (const profile::use& use : run.by) {
-    if (use.by < threads && std::isfinite(use.amount) && use.amount > 0) {
-      then(what.first_worker + use.by, use.amount);
-    }
-  }
+  for_each_use(of.program(what.program), run, [&](profile::thread_index thread, double amount) {
+    then(what.first_worker + thread, amount);
+  });
 }
 
 /// The sum of `value(each)`.
@@ -188,6 +209,10 @@ template <class Range, class Value>
     sum += static_cast<double>(std::invoke(value, each));
   }
   return sum;
+}
+
+[[nodiscard]] inline double sum_of(const std::vector<double>& all) {
+  return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
 /// 0, 1, ..., `end` - 1.

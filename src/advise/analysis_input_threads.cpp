@@ -2,7 +2,6 @@
 //
 // Which thread of a plan each thread is, and whether anything keeps it on its node.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -18,11 +17,7 @@ std::vector<double> uses_of(const profile::program& of) {
   std::vector<double> sums(of.threads.size(), 0);
   for (const profile::object& each : of.objects) {
     for (const profile::use_run& run : each.uses) {
-      for (const profile::use& use : run.by) {
-        if (use.by < sums.size() && std::isfinite(use.amount) && use.amount > 0) {
-          sums[use.by] += use.amount;
-        }
-      }
+      for_each_use(of, run, [&](std::size_t thread, double amount) { sums[thread] += amount; });
     }
   }
   return sums;
@@ -197,6 +192,32 @@ void analysis_input::mark_roaming(std::size_t program, std::size_t first_worker)
         each.moved() || (!alone && mate->second != each.home) ||
         (pages != touched.end() && pages->second.second >= elsewhere * pages->second.first);
   }
+}
+
+std::vector<std::size_t> nodes_of_threads(const analysis_input& of, std::size_t program,
+                                          const std::vector<std::size_t>& homes) {
+  std::vector<std::size_t> nodes;
+  std::vector<double> bytes;
+  std::size_t known = 0;
+  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+    const worker& each = of.workers()[w];
+    if (each.program != program || each.number == nowhere) {
+      continue;
+    }
+    if (each.number >= nodes.size()) {
+      nodes.resize(each.number + 1, nowhere);
+      bytes.resize(each.number + 1, -1);
+    }
+    if (each.bytes > bytes[each.number]) {
+      nodes[each.number] = homes.empty() ? each.home : homes[w];
+      bytes[each.number] = each.bytes;
+    }
+    if (each.active || each.home != nowhere) {
+      known = std::max(known, each.number + 1);
+    }
+  }
+  nodes.resize(known);
+  return nodes;
 }
 
 } // namespace nodewise::advise

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
+#include <ranges>
 #include <utility>
 
 #include "advise/use_map.hpp"
@@ -36,20 +36,15 @@ std::vector<candidate> over_idle_memories(const analysis_input& of,
   std::vector<placements::owner_run> idle;
   std::vector<placements::owner_run> all;
   std::vector<placements::owner_run> weighted;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t n = 0; n < of.nodes(); ++n) {
-    const double bandwidth = of.costs().memory[n].value;
-    least = bandwidth > 0 ? std::min(least, bandwidth) : least;
-  }
-  for (std::size_t n = 0; n < of.nodes(); ++n) {
-    const double bandwidth = of.costs().memory[n].value;
-    if (!(bandwidth > 0)) {
-      continue;
-    }
+  const auto bandwidth = [&](std::size_t n) { return of.costs().memory[n].value; };
+  const positions memories =
+      positions_below(of.nodes(), [&](std::size_t n) { return bandwidth(n) > 0; });
+  const double least = std::ranges::min(memories | std::views::transform(bandwidth));
+  for (const std::size_t n : memories) {
     const auto node = static_cast<std::size_t>(to_int(of.costs().nodes[n]));
     constexpr double finer = 2; // in halves of the slowest memory's weight
     constexpr double heaviest = 64;
-    const double weight = std::round(std::min(finer * bandwidth / least, heaviest));
+    const double weight = std::round(std::min(finer * bandwidth(n) / least, heaviest));
     all.push_back({1, node});
     weighted.push_back({static_cast<std::uint64_t>(weight), node});
     if (!std::ranges::binary_search(used, n)) {
@@ -90,10 +85,12 @@ model::page_map follow_touch(const analysis_input& of, const item& what,
                              const std::vector<std::size_t>& homes) {
   std::vector<model::page_block> blocks;
   std::size_t page = 0;
-  const auto as_now = [&](std::size_t last) {
+  // Up to the page `last`: those in `memory` go to the memory `instead`, others stay.
+  const auto add = [&](std::size_t last, std::size_t memory, std::size_t instead) {
     while (page < last) {
       const std::size_t end = std::min(last, what.now.end_of_block(page));
-      blocks.push_back({end, what.now.node_of(page)});
+      const std::size_t node = what.now.node_of(page);
+      blocks.push_back({end, node == memory ? instead : node});
       page = end;
     }
   };
@@ -105,51 +102,24 @@ model::page_map follow_touch(const analysis_input& of, const item& what,
     if (first >= last || w >= homes.size() || homes[w] == nowhere || from == nowhere) {
       continue;
     }
-    as_now(first);
-    while (page < last) {
-      const std::size_t end = std::min(last, what.now.end_of_block(page));
-      const std::size_t node = what.now.node_of(page);
-      blocks.push_back({end, node == of.memory_of(from) ? of.memory_of(homes[w]) : node});
-      page = end;
-    }
+    add(first, nowhere, nowhere);
+    add(last, of.memory_of(from), of.memory_of(homes[w]));
   }
-  as_now(what.what->pages);
+  add(what.what->pages, nowhere, nowhere);
   return blocks.empty() ? what.now : model::page_map::of_blocks(std::move(blocks));
 }
 
 } // namespace
 
-std::vector<std::size_t> nodes_of_threads(const analysis_input& of, std::size_t program,
-                                          const std::vector<std::size_t>& homes) {
-  std::vector<std::size_t> nodes;
-  std::vector<double> bytes;
-  std::size_t known = 0;
-  for (std::size_t w = 0; w < of.workers().size(); ++w) {
-    const worker& each = of.workers()[w];
-    if (each.program != program || each.number == nowhere) {
-      continue;
-    }
-    if (each.number >= nodes.size()) {
-      nodes.resize(each.number + 1, nowhere);
-      bytes.resize(each.number + 1, -1);
-    }
-    if (each.bytes > bytes[each.number]) {
-      nodes[each.number] = homes.empty() ? each.home : homes[w];
-      bytes[each.number] = each.bytes;
-    }
-    if (each.active || each.home != nowhere) {
-      known = std::max(known, each.number + 1);
+std::vector<candidate> candidates_by_item(const analysis_input& of,
+                                          const std::vector<assignment>& all) {
+  std::vector<candidate> made(of.items().size());
+  for (const assignment& each : all) {
+    for (const std::size_t i : each.items) {
+      made[i] = each.how;
     }
   }
-  nodes.resize(known);
-  return nodes;
-}
-
-std::size_t filled_pages(const analysis_input& of, const item& what) {
-  const std::uint64_t page = of.profile().page_bytes;
-  const std::uint64_t filled = (what.what->bytes + page - 1) / page;
-  return static_cast<std::size_t>(what.what->pages == filled + 1 && filled > 0 ? filled
-                                                                               : what.what->pages);
+  return made;
 }
 
 model::page_map map_under(const analysis_input& of, const item& what, const candidate& how,

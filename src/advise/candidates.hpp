@@ -21,16 +21,16 @@ struct candidate {
   double misplaced = 0;
 };
 
-/// The node of each thread of a program, by its number; `nowhere` if unknown. Threads after the
-/// last one that worked are left out. If several threads had one number in turn, the node is that
-/// of the thread that moved most. `homes`: node by worker; empty: as now.
-[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const analysis_input& of,
-                                                        std::size_t program,
-                                                        const std::vector<std::size_t>& homes);
+/// Objects that are placed alike: all or some objects of one site.
+struct assignment {
+  std::size_t site = 0;
+  positions items;
+  candidate how;
+};
 
-/// Pages that the object's bytes fill; parts of a map divide these. An object that begins within a
-/// page covers one more, but what the agent places begins on a page boundary.
-[[nodiscard]] std::size_t filled_pages(const analysis_input& of, const item& what);
+/// By item; those of no assignment stay as they are.
+[[nodiscard]] std::vector<candidate> candidates_by_item(const analysis_input& of,
+                                                        const std::vector<assignment>& all);
 
 /// Where the pages of an object would be.
 [[nodiscard]] model::page_map map_under(const analysis_input& of, const item& what,

@@ -48,9 +48,8 @@ subject subject_of(const analysis& of, const positions& sites) {
   if (sites.empty()) {
     return made;
   }
-  const site& first = of.input.sites()[sites.front()];
-  const profile::object& what = *of.input.items()[first.items.front()].what;
-  const profile::program& program = of.input.program(first.program);
+  const profile::object& what = of.input.first_object(sites.front());
+  const profile::program& program = of.input.program(of.input.sites()[sites.front()].program);
   made.tbb = program.tbb;
   const bool own_threads = std::ranges::any_of(
       program.threads, [](const auto& each) { return each.number.has_value(); });

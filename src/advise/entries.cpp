@@ -30,16 +30,14 @@ std::size_t same_front(const std::vector<code_place>& a, const std::vector<code_
 
 /// As many return addresses as distinguish the site from all others of the program.
 std::vector<code_place> stack_of(const analysis_input& of, std::size_t site) {
-  const auto first = [&](std::size_t s) -> const item& {
-    return of.items()[of.sites()[s].items.front()];
-  };
-  std::vector<code_place> stack = places_of(*first(site).what);
+  const profile::object& own = of.first_object(site);
+  std::vector<code_place> stack = places_of(own);
   std::size_t depth = 1;
   for (std::size_t other = 0; other < of.sites().size(); ++other) {
-    const bool alike = other != site && of.sites()[other].program == of.sites()[site].program &&
-                       first(other).what->kind == first(site).what->kind;
-    if (alike) {
-      depth = std::max(depth, same_front(stack, places_of(*first(other).what)) + 1);
+    const profile::object& what = of.first_object(other);
+    if (other != site && of.sites()[other].program == of.sites()[site].program &&
+        what.kind == own.kind) {
+      depth = std::max(depth, same_front(stack, places_of(what)) + 1);
     }
   }
   stack.resize(std::min(depth, stack.size()));
@@ -47,8 +45,7 @@ std::vector<code_place> stack_of(const analysis_input& of, std::size_t site) {
 }
 
 plans::condition condition_for(const analysis_input& of, std::size_t site) {
-  const std::vector<std::size_t>& items = of.sites()[site].items;
-  const profile::object& what = *of.items()[items.front()].what;
+  const profile::object& what = of.first_object(site);
   plans::condition made;
   made.kind = profile::to_string(what.kind);
   if (what.kind == profile::object_kind::static_array) {
@@ -61,17 +58,15 @@ plans::condition condition_for(const analysis_input& of, std::size_t site) {
   // The next input has other sizes. Exclude only small blocks, which the same code may also
   // allocate.
   made.least_bytes = small_block;
-  for (const std::size_t i : items) {
+  for (const std::size_t i : of.sites()[site].items) {
     made.least_bytes = std::min(made.least_bytes, of.items()[i].what->bytes / 2);
   }
   return made;
 }
 
 std::string reason(const analysis& of, const assignment& what) {
-  double bytes = 0;
-  for (const std::size_t i : what.items) {
-    bytes += of.input.items()[i].bytes();
-  }
+  const double bytes =
+      sum_over(what.items, [&](std::size_t i) { return of.input.items()[i].bytes(); });
   const std::string name = of.input.sites()[what.site].name;
   std::string text = name + ": ";
   const placements::placement& where = what.how.where;
@@ -103,9 +98,7 @@ std::string reason(const analysis& of, const assignment& what) {
   }
   text += "; " + percent(bytes > 0 ? remote_bytes(of, what.items) / bytes : 0) +
           " of its traffic was remote";
-  const bool scattered =
-      std::ranges::any_of(what.items, [&](std::size_t i) { return of.shapes[i].scattered(); });
-  if (scattered && where.how == kind::map) {
+  if (where.how == kind::map && are_scattered(of, what.items)) {
     text += "; the map follows the data of this input, and another input needs its own";
   }
   if (what.how.lost > 0.001) {
@@ -126,7 +119,7 @@ plans::entry entry_of(const analysis& of, const assignment& what) {
 
 /// The position of the object in its site, in the order of allocation.
 std::uint64_t order_in_site(const analysis_input& of, const assignment& what) {
-  const std::vector<std::size_t>& all = of.sites()[what.site].items;
+  const positions& all = of.sites()[what.site].items;
   return static_cast<std::uint64_t>(std::ranges::find(all, what.items.front()) - all.begin());
 }
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "advise/planner.hpp"
+#include "advise/candidates.hpp"
 #include "plan/plan.hpp"
 
 namespace nodewise::advise {

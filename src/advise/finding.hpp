@@ -86,6 +86,15 @@ struct gain {
   std::string note;
 };
 
+/// A smaller gain is within the variation between runs.
+inline constexpr double least_gain = 1.02;
+/// If the low end of a gain is below this, the program might become slower.
+inline constexpr double no_slower = 2 - least_gain;
+/// A bound that rests on an assumption counts like a prediction; an unavailable gain always counts.
+[[nodiscard]] inline bool is_worth_it(const gain& of) {
+  return of.how == gain::kind::unavailable || of.ratio >= least_gain;
+}
+
 struct finding {
   pattern what = pattern::serial_initialisation;
   std::string title; ///< a sentence

@@ -1,15 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-//
-// From which threads use which pages, and where pages are or could be, to traffic in time.
+#include "advise/flow.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "advise/price.hpp"
-
 namespace nodewise::advise {
 
 namespace {
+
+// Pieces of a sweep: as many as most machines have nodes, so that blocks fill node after node.
+constexpr std::size_t sweep_pieces = 8;
 
 /// Adds to `sums`, by memory, the share of the pages first..last that it has.
 void add_shares(const analysis_input& of, const item& what, const model::page_map& map,

@@ -3,8 +3,8 @@
 // One plan for several ranks of a program.
 #pragma once
 
-#include "advise/advise.hpp"
 #include "advise/analysis_input.hpp"
+#include "advise/proposal.hpp"
 
 namespace nodewise::advise {
 

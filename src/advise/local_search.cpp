@@ -2,12 +2,10 @@
 #include "advise/local_search.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "advise/advise.hpp"
 #include "advise/words.hpp"
 
 namespace nodewise::advise {
@@ -44,11 +42,10 @@ bool is_worth_being_far(const model::machine_costs& on, const speed& then, const
          now.seconds * (1 + price * now.remote);
 }
 
-local_search::local_search(const analysis& of, const positions& sites, const binding& threads,
+local_search::local_search(const analysis& of, const positions& sites, const positions& homes,
                            caution how)
-    : of_(of), threads_(threads), price_of_remote_(price_of_remote(of.input.costs())),
-      peers_(peers_in(of.input, threads.homes)), fixed_(empty_flow(of.input, of.swept)),
-      room_(of.input) {
+    : of_(of), homes_(homes), price_of_remote_(price_of_remote(of.input.costs())),
+      peers_(peers_in(of.input, homes)), fixed_(empty_flow(of.input, of.swept)), room_(of.input) {
   if (how == caution::near) {
     price_of_remote_ = unknown_price_of_remote;
     most_remote_ = predict(of_.input, {flow_under(of.input, {}, of.swept), {}}).remote;
@@ -117,8 +114,8 @@ flow_of_time local_search::flow() const {
 
 void local_search::add(const positions& items, const candidate& how, flow_of_time& into) const {
   for (const std::size_t i : items) {
-    add_in_time(of_.input, i, map_under(of_.input, of_.input.items()[i], how, threads_.homes),
-                of_.swept, into);
+    add_in_time(of_.input, i, map_under(of_.input, of_.input.items()[i], how, homes_), of_.swept,
+                into);
   }
 }
 
@@ -129,7 +126,7 @@ double local_search::cost(const score& of) const noexcept {
 local_search::score local_search::now() const {
   flow_of_time sum = flow();
   average(peers_, sum);
-  const prediction there = predict(of_.input, {std::move(sum), threads_.homes});
+  const prediction there = predict(of_.input, {std::move(sum), homes_});
   const double misplaced = sum_over(
       units_, [](const unit& each) { return each.choices[each.chosen].misplaced * each.bytes; });
   const double bytes = of_.input.bytes();
@@ -171,7 +168,7 @@ positions local_search::nearest() const {
     std::size_t best = 0;
     double least = 2;
     for (std::size_t c = 0; c < each.choices.size(); ++c) {
-      const double remote = predict(of_.input, {each.flows[c], threads_.homes}).remote;
+      const double remote = predict(of_.input, {each.flows[c], homes_}).remote;
       constexpr double really = 1e-9;
       if (remote < least - really) {
         least = remote;
@@ -246,13 +243,7 @@ void local_search::keep_near() {
 
 /// By memory, the bytes that do not fit at the worst time.
 std::vector<double> local_search::overflow() const {
-  std::vector<candidate> by_item(of_.input.items().size());
-  for (const unit& each : units_) {
-    for (const std::size_t i : each.items) {
-      by_item[i] = each.choices[each.chosen];
-    }
-  }
-  return room_.missing(by_item, threads_.homes);
+  return room_.missing(candidates_by_item(of_.input, result()), homes_);
 }
 
 /// Moves objects that the memories have no room for.
@@ -268,10 +259,7 @@ void local_search::fit() {
 
 /// Moves one placed object to where the missing room is least; false if no move reduces it.
 bool local_search::relieve(std::size_t node) {
-  const auto sum = [&] {
-    const std::vector<double> missing = overflow();
-    return std::accumulate(missing.begin(), missing.end(), 0.0);
-  };
+  const auto sum = [&] { return sum_of(overflow()); };
   const double missing = sum();
   unit* least_of = nullptr;
   std::size_t to = 0;

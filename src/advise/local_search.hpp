@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "advise/planner.hpp"
+#include "advise/candidates.hpp"
+#include "advise/price.hpp"
 #include "advise/room.hpp"
+#include "advise/shape.hpp"
 
 namespace nodewise::advise {
 
@@ -29,7 +31,8 @@ enum class caution {
 
 class local_search {
  public:
-  local_search(const analysis& of, const positions& sites, const binding& threads, caution how);
+  /// `homes`: node by worker; empty: as now.
+  local_search(const analysis& of, const positions& sites, const positions& homes, caution how);
 
   /// Keeps the best result that is not slower than `most_s`, is simple, and has room for its pages.
   void run(double most_s);
@@ -73,7 +76,7 @@ class local_search {
   bool relieve(std::size_t node);
 
   const analysis& of_;
-  const binding& threads_;
+  const positions& homes_;
   double price_of_remote_;
   double most_remote_ = 1;
   positions peers_;

@@ -20,8 +20,10 @@ constexpr std::size_t most_runs_in_all = 4000;
 constexpr std::size_t most_runs_each = 512;
 constexpr std::size_t least_runs_each = 16;
 // Objects of one site get separate entries, by order, only if that makes this share of their
-// traffic near.
+// traffic near; of a few objects, a smaller one.
 constexpr double worth_splitting = 0.02;
+constexpr double worth_splitting_few = 0.001;
+constexpr std::size_t few_parts = 4;
 
 } // namespace
 
@@ -46,7 +48,8 @@ void local_search::make_units(const positions& sites) {
         offer(*part.owner, single.back());
       }
     }
-    if (!single.empty() && least_remote(single) + worth_splitting < least_remote({whole})) {
+    const double least = single.size() <= few_parts ? worth_splitting_few : worth_splitting;
+    if (!single.empty() && least_remote(single) + least < least_remote({whole})) {
       std::ranges::move(single, std::back_inserter(units_));
     } else {
       units_.push_back(std::move(whole));
@@ -84,7 +87,7 @@ positions local_search::longest_maps(const positions& sites) const {
 local_search::unit local_search::unit_of(std::size_t site, const positions& items,
                                          std::size_t most_runs) const {
   const double bytes = sum_over(items, [&](std::size_t i) { return of_.input.items()[i].bytes(); });
-  return {site, items, candidates_for(of_, items, threads_.homes, most_runs), {}, 0, bytes};
+  return {site, items, candidates_for(of_, items, homes_, most_runs), {}, 0, bytes};
 }
 
 /// Offers the node of this thread as a candidate, unless it is one already.
@@ -103,9 +106,9 @@ double local_search::least_remote(const std::vector<unit>& units) const {
       flow_of_time flow(1, matrix(of_.input));
       for (const std::size_t i : of.items) {
         const item& one = of_.input.items()[i];
-        add_item(of_.input, one, map_under(of_.input, one, how, threads_.homes), flow.front());
+        add_item(of_.input, one, map_under(of_.input, one, how, homes_), flow.front());
       }
-      remote = std::min(remote, predict(of_.input, {flow, threads_.homes}).remote);
+      remote = std::min(remote, predict(of_.input, {flow, homes_}).remote);
     }
     return remote * of.bytes;
   };

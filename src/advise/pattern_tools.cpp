@@ -20,6 +20,11 @@ bool is_worth_a_look(const analysis_input& of, const site& which) {
          (which.bytes >= of_traffic * of.bytes() || sum_over(which.items, size) >= large);
 }
 
+positions sites_in_use(const analysis& of) {
+  const std::vector<char> all(of.input.sites().size(), 1);
+  return sites_where(of, all, [](const item& what, const shape&) { return what.units > 0; });
+}
+
 bool is_serial(const item& what, const shape& how) {
   constexpr double mostly = 0.5;
   return what.units > 0 && how.touched_by_one() && how.on_one_node() && how.followed >= mostly &&

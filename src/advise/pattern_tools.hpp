@@ -37,11 +37,8 @@ template <class Is>
     return so > 0 && so >= nearly_all * each.bytes;
   });
 }
-/// The same for all sites.
-template <class Is>
-[[nodiscard]] positions sites_where(const analysis& of, const Is& is) {
-  return sites_where(of, std::vector<char>(of.input.sites().size(), 1), is);
-}
+/// Sites of which nearly all was used, whether they are free or not.
+[[nodiscard]] positions sites_in_use(const analysis& of);
 
 /// One thread touched it, so that it is on one node, and other nodes use it.
 [[nodiscard]] bool is_serial(const item& what, const shape& how);

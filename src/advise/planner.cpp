@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "advise/advise.hpp"
 #include "advise/local_search.hpp"
 
 namespace nodewise::advise {
@@ -14,7 +13,7 @@ decision search(const analysis& of, const positions& sites, const binding& threa
   decision made;
   made.threads = threads;
   made.before = {flow_under(of.input, {}, of.swept), {}};
-  local_search best(of, sites, threads, how);
+  local_search best(of, sites, threads.homes, how);
   best.run(most_seconds(of.input.costs(), predict(of.input, made.before).seconds));
   made.objects = best.result();
   made.remarks = best.remarks();

@@ -16,13 +16,6 @@
 
 namespace nodewise::advise {
 
-/// Objects that are placed alike: all or some objects of one site.
-struct assignment {
-  std::size_t site = 0;
-  positions items;
-  candidate how;
-};
-
 /// The nodes where the program's threads are to run.
 struct binding {
   bind_policy policy = bind_policy::none;

@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include "advise/advise.hpp"
 #include "advise/words.hpp"
 #include "model/predict.hpp"
 
@@ -90,7 +89,7 @@ model::traffic traffic_of(const analysis_input& of, const matrix& what, const po
   return all;
 }
 
-double remote_bytes(const model::machine_costs& on, const model::traffic& of) {
+double far_bytes(const model::machine_costs& on, const model::traffic& of) {
   double sum = 0;
   for (const model::thread_traffic& thread : of.threads) {
     for (std::size_t n = 0; n < on.size(); ++n) {
@@ -119,7 +118,7 @@ prediction predict(const analysis_input& of, const model::machine_costs& on, con
   for (const matrix& piece : what.traffic) {
     const model::traffic traffic = traffic_of(of, piece, what.homes, limits);
     model::prediction one = model::price(on, traffic);
-    remote += remote_bytes(on, traffic);
+    remote += far_bytes(on, traffic);
     all.bytes += one.bytes;
     all.seconds += one.seconds;
     if (one.seconds > longest) {
@@ -158,6 +157,12 @@ double least_ratio(const analysis_input& of, const course& before, const course&
     least = now > 0 && then > 0 ? std::min(least, now / then) : least;
   }
   return std::isfinite(least) ? least : 1;
+}
+
+double samples_of(const analysis_input& of, const positions& sites) {
+  return !of.sampled()
+             ? 0
+             : sum_over(of.items_of(sites), [&](std::size_t i) { return of.items()[i].units; });
 }
 
 gain worth_of(const analysis_input& of, const course& before, const course& after, double samples) {

@@ -9,7 +9,6 @@
 
 #include "advise/entries.hpp"
 #include "advise/patterns.hpp"
-#include "advise/planner.hpp"
 #include "advise/whole.hpp"
 #include "advise/words.hpp"
 #include "bind/team_sizes.hpp"
@@ -61,17 +60,6 @@ std::string refusal_of(const gain& worth, const std::optional<double>& repetitio
 }
 
 } // namespace
-
-// A bound that rests on an assumption counts like a prediction; an unavailable gain always counts.
-bool is_worth_it(const gain& of) {
-  return of.how == gain::kind::unavailable || of.ratio >= least_gain;
-}
-
-double samples_of(const analysis_input& of, const positions& sites) {
-  return !of.sampled()
-             ? 0
-             : sum_over(of.items_of(sites), [&](std::size_t i) { return of.items()[i].units; });
-}
 
 positions placeable_sites(const analysis& of) {
   const std::size_t all = of.input.sites().size();

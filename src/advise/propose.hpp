@@ -6,16 +6,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "advise/advise.hpp"
 #include "advise/planner.hpp"
+#include "advise/proposal.hpp"
 #include "advise/shape.hpp"
 
 namespace nodewise::advise {
-
-[[nodiscard]] bool is_worth_it(const gain& of);
-
-/// Number of samples behind the data on these sites; 0 if it was counted.
-[[nodiscard]] double samples_of(const analysis_input& of, const positions& sites);
 
 /// Sites that a placement can help. None can help on a node that was full of cached files.
 [[nodiscard]] positions placeable_sites(const analysis& of);

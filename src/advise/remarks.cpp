@@ -2,19 +2,18 @@
 #include "advise/remarks.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include <fmt/core.h>
 
-#include "advise/price.hpp"
+#include "advise/flow.hpp"
 #include "advise/words.hpp"
 
 namespace nodewise::advise {
 
-void add_remarks(const analysis_input& of, advice& into) {
+void add_remarks(const analysis_input& of, std::vector<std::string>& into) {
   const auto add = [&](const std::string& text) {
-    if (std::ranges::find(into.remarks, text) == into.remarks.end()) {
-      into.remarks.push_back(text);
+    if (std::ranges::find(into, text) == into.end()) {
+      into.push_back(text);
     }
   };
   for (const std::string& each : of.costs().remarks) {

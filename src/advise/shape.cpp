@@ -12,8 +12,7 @@
 
 #include <nodewise/arithmetic.hpp>
 
-#include "advise/candidates.hpp"
-#include "advise/price.hpp"
+#include "advise/flow.hpp"
 
 namespace nodewise::advise {
 

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "advise/candidates.hpp"
-
 namespace nodewise::advise {
 
 namespace {
@@ -33,10 +31,6 @@ constexpr double rather_shared = 0.1;
 // With more stretches the grid is finer than any map.
 constexpr std::size_t most_stretches = std::size_t{1} << 14;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-
-double sum_of(const std::vector<double>& all) {
-  return std::accumulate(all.begin(), all.end(), 0.0);
-}
 
 /// Divides the parts by their greatest common divisor.
 std::vector<placements::owner_run> reduced(std::vector<placements::owner_run> runs) {

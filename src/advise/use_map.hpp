@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "advise/analysis_input.hpp"
-#include "plan/plan.hpp"
+#include "model/page_map.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::advise {
 

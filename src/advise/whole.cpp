@@ -25,17 +25,12 @@ run_times times_before(const analysis& of) {
 run_times times_after(const analysis& of, const decision& made) {
   const analysis_input& all = of.input;
   const positions& homes = made.threads.homes;
-  std::vector<candidate> by_item(all.items().size());
-  for (const assignment& each : made.objects) {
-    for (const std::size_t i : each.items) {
-      by_item[i] = each.how;
-    }
-  }
+  const std::vector<candidate> placed = candidates_by_item(all, made.objects);
   std::vector<model::page_map> maps;
-  maps.reserve(by_item.size());
+  maps.reserve(placed.size());
   page_maps where;
-  for (std::size_t i = 0; i < by_item.size(); ++i) {
-    maps.push_back(map_under(all, all.items()[i], by_item[i], homes));
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    maps.push_back(map_under(all, all.items()[i], placed[i], homes));
     where.push_back(&maps.back());
   }
   return times_of(all, {flow_under(all, where, of.swept, homes), homes},

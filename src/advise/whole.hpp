@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "advise/advise.hpp"
 #include "advise/planner.hpp"
+#include "advise/proposal.hpp"
 
 namespace nodewise::advise {
 

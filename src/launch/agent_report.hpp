@@ -220,12 +220,6 @@ enum class completeness {
 };
 [[nodiscard]] completeness completeness_of(const run_report& report, std::size_t index);
 
-/// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: whole records
-/// are read, the remaining bytes are counted.
-[[nodiscard]] run_report read_agent_report(std::string_view records);
-/// The same for a whole file: the file's head precedes the records.
-[[nodiscard]] run_report read_agent_file(std::string_view file);
-
 /// What the report lacks and what to do about it, one sentence each. `remedy` describes how to get
 /// fewer records.
 [[nodiscard]] std::vector<std::string> losses_of(const run_report& report, std::string_view remedy);

@@ -30,6 +30,8 @@ std::string encoded(const std::string& name) {
   });
 }
 
+} // namespace
+
 std::string text_of(const agent_rule& rule) {
   const std::string kind = rule.kind.empty() ? "" : fmt::format("kind={},", rule.kind);
   std::string text = fmt::format("{}least={}", kind, rule.least_bytes);
@@ -54,6 +56,8 @@ std::string text_of(const agent_rule& rule) {
   }
   return fmt::format("{}:{}", text, placements::wire_text(rule.where.what));
 }
+
+namespace {
 
 std::string settings_text(const agent_orders& orders, const std::string& report) {
   const bool watches_memory = orders.places_memory() || orders.observe;
@@ -82,9 +86,6 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   add("report", report);
   return text;
 }
-
-/// The kernel's limit for one variable, including its name and terminator (MAX_ARG_STRLEN).
-constexpr std::size_t longest_variable = std::size_t{128} << 10;
 
 [[noreturn]] void refuse(std::size_t wanted, const char* what, std::size_t most) {
   throw error(error_kind::usage, fmt::format("orders for the agent with {} {}", wanted, what),

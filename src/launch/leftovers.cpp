@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/leftovers.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>

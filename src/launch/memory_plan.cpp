@@ -248,10 +248,6 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
 
 } // namespace
 
-bool agent_orders::places_memory() const noexcept {
-  return standard.has_value() || !rules.empty();
-}
-
 sysfs_detail memory_detail_for(const run_options& options) noexcept {
   return needs_owners(options) ? sysfs_detail::cores : sysfs_detail::nodes;
 }

@@ -16,28 +16,19 @@ namespace nodewise::launch {
 
 namespace {
 
-/// A text that is read from the front.
-class reader {
- public:
-  reader(std::string_view text, const std::string& option) : text_(text), option_(option) {}
+[[noreturn]] void refuse_rule(const std::string& rule, const std::string& answered,
+                              const std::string& hint) {
+  throw error(error_kind::usage, rule, answered, hint);
+}
 
-  [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
-    throw error(error_kind::usage, fmt::format("{} {}", option_, text_), answered, hint);
+std::size_t size_in(const std::string& rule, std::string_view text) {
+  const auto bytes = parse_size(text);
+  if (!bytes || *bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
+    refuse_rule(rule, fmt::format("{} is not a size", in_quotes(text)),
+                "write bytes, or K, M, G: 64K, 8MiB");
   }
-
-  [[nodiscard]] std::size_t size(std::string_view text) const {
-    const auto bytes = parse_size(text);
-    if (!bytes || *bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
-      refuse(fmt::format("{} is not a size", in_quotes(text)),
-             "write bytes, or K, M, G: 64K, 8MiB");
-    }
-    return *bytes;
-  }
-
- private:
-  std::string_view text_;
-  const std::string& option_;
-};
+  return *bytes;
+}
 
 /// Checks the words; which nodes they name is known only on the machine.
 memory_choice choice_of(std::string_view words, typed_list typed) {
@@ -70,15 +61,15 @@ void at_most(std::size_t bytes, memory_rule& into) {
 
 /// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more. If there are several,
 /// all must hold.
-bool read_size(const reader& from, std::string_view condition, memory_rule& into) {
+bool read_size(const std::string& rule, std::string_view condition, memory_rule& into) {
   if (!condition.starts_with("size")) {
     return false;
   }
   condition.remove_prefix(4);
   const std::size_t length = condition.find_first_not_of("<>=");
   const std::string_view relation = condition.substr(0, length);
-  const std::size_t bytes =
-      from.size(length == std::string_view::npos ? std::string_view{} : condition.substr(length));
+  const std::size_t bytes = size_in(
+      rule, length == std::string_view::npos ? std::string_view{} : condition.substr(length));
   if (relation == ">=" || relation == "=") {
     at_least(bytes, into);
   } else if (relation == ">") {
@@ -88,28 +79,28 @@ bool read_size(const reader& from, std::string_view condition, memory_rule& into
     at_most(bytes, into);
   } else if (relation == "<") {
     if (bytes == 0) {
-      from.refuse("nothing is smaller than 0 bytes", "leave size<0 out");
+      refuse_rule(rule, "nothing is smaller than 0 bytes", "leave size<0 out");
     }
     at_most(bytes - 1, into);
   }
   if (into.most_bytes && into.least_bytes > *into.most_bytes) {
-    from.refuse("no size meets all of its conditions", "give each array its own rule");
+    refuse_rule(rule, "no size meets all of its conditions", "give each array its own rule");
   }
   return relation == ">=" || relation == ">" || relation == "<=" || relation == "<" ||
          relation == "=";
 }
 
-void read_condition(const reader& from, std::string_view condition, memory_rule& into) {
+void read_condition(const std::string& rule, std::string_view condition, memory_rule& into) {
   if (condition.starts_with("site=") && condition.size() > 5) {
     into.sites.emplace_back(condition.substr(5));
   } else if (condition.starts_with("symbol=") && condition.size() > 7) {
     if (into.symbol) {
-      from.refuse("an array has one symbol, and the rule names two",
+      refuse_rule(rule, "an array has one symbol, and the rule names two",
                   "give each symbol its own rule");
     }
     into.symbol = std::string(condition.substr(7));
-  } else if (!read_size(from, condition, into)) {
-    from.refuse(fmt::format("{} is not a condition", in_quotes(condition)),
+  } else if (!read_size(rule, condition, into)) {
+    refuse_rule(rule, fmt::format("{} is not a condition", in_quotes(condition)),
                 "write site=FILE:LINE, site=FUNCTION, symbol=NAME, size>=SIZE or size<SIZE");
   }
 }
@@ -128,10 +119,11 @@ memory_choice numactl_choice(placements::kind how, const std::string& nodes,
 }
 
 memory_rule parse_rule(std::string_view text, const std::string& option) {
-  const reader from(text, option);
+  const std::string rule = fmt::format("{} {}", option, text);
   const std::size_t start = start_of_placement(text);
   if (start == std::string_view::npos || start < 2) {
-    from.refuse(
+    refuse_rule(
+        rule,
         start == std::string_view::npos ? "it has no placement at its end"
                                         : "it has no condition at its beginning",
         "write conditions, a colon and a placement: 'site=solver.c:41,size>=8M:cyclic:64K'");
@@ -141,7 +133,7 @@ memory_rule parse_rule(std::string_view text, const std::string& option) {
   for (std::string_view rest = text.substr(0, start - 1); !rest.empty();) {
     const std::string_view condition = rest.substr(0, rest.find(','));
     rest.remove_prefix(condition.size() == rest.size() ? condition.size() : condition.size() + 1);
-    read_condition(from, condition, made);
+    read_condition(rule, condition, made);
   }
   made.where = choice_of(text.substr(start), {made.text, option});
   return made;

@@ -2,7 +2,6 @@
 #include "launch/not_started.hpp"
 
 #include <cerrno>
-#include <string_view>
 
 #include <sys/stat.h>
 #include <unistd.h>

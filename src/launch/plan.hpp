@@ -57,6 +57,11 @@ struct agent_rule {
   std::optional<std::uint64_t> last;
   agent_placement where;
 };
+/// As the agent reads it.
+[[nodiscard]] std::string text_of(const agent_rule& rule);
+
+/// The kernel's limit for one variable, including its name and terminator (MAX_ARG_STRLEN).
+inline constexpr std::size_t longest_variable = std::size_t{128} << 10;
 
 /// Owners in order as runs of the same node.
 [[nodiscard]] std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners);

@@ -31,10 +31,8 @@ enum class binary {
 /// The most parts of a map: in an object of 4 GiB an edge moves by at most a page.
 constexpr std::uint64_t most_parts = std::uint64_t{1} << 20;
 
-/// Limits for all rules together. Linux accepts variables of 128 KiB. A piece of code usually takes
-/// less than 60 characters of one.
-constexpr std::size_t most_run_text = 56 << 10; ///< characters
-constexpr std::size_t most_code = std::min(NODEWISE_AGENT_MAX_CODE, 1024);
+/// The most characters for all rules together; the rest is for the agent's other settings.
+constexpr std::size_t most_text = longest_variable - (std::size_t{12} << 10);
 
 /// Smaller sizes would turn every small block into a separate object.
 constexpr std::size_t least_page = 4096;
@@ -52,11 +50,12 @@ class plan_rules {
  public:
   plan_rules(const planning& now, std::string program, agent_orders& into)
       : now_(now), choice_(*now.options.plan), file_(choice_.file), program_(std::move(program)),
-        module_(last_part(program_)), into_(into),
-        run_text_(placements::wire_text(runs_of(into.owners)).size()) {
+        module_(last_part(program_)), into_(into), runs_(runs_of(into.owners).size()),
+        text_(placements::wire_text(runs_of(into.owners)).size()) {
     for (const agent_rule& typed : into.rules) {
-      run_text_ += placements::wire_text(typed.where.what.owners).size();
-      code_ += typed.code.size();
+      text_ += text_of(typed).size();
+      runs_ += typed.where.what.owners.size();
+      code_ += typed.code.size() + typed.above.size();
     }
   }
 
@@ -306,18 +305,25 @@ class plan_rules {
       leave_out(fmt::format("the agent takes at most {} rules", NODEWISE_AGENT_MAX_RULES),
                 "give several objects one entry: a range of sizes, a function's name");
     }
-    const std::size_t run_text = run_text_ + placements::wire_text(rule.where.what.owners).size();
+    const std::size_t runs = runs_ + rule.where.what.owners.size();
     const std::size_t code = code_ + rule.code.size() + rule.above.size();
-    if (run_text > most_run_text || code > most_code) {
-      leave_out(run_text > most_run_text
-                    ? fmt::format("with it, all maps together take more than {} bytes of text",
-                                  most_run_text)
-                    : fmt::format("with it, all entries together name more than {} pieces of code",
-                                  most_code),
+    const std::size_t text = text_ + text_of(rule).size();
+    const auto leave_out_above = [](const char* what, std::size_t most) {
+      leave_out(fmt::format("with it, all entries together have more than {} {}", most, what),
                 "make maps of larger parts, or name fewer sites");
+    };
+    if (runs > NODEWISE_AGENT_MAX_RUNS) {
+      leave_out_above("changes of node in maps", NODEWISE_AGENT_MAX_RUNS);
     }
-    run_text_ = run_text;
+    if (code > NODEWISE_AGENT_MAX_CODE) {
+      leave_out_above("pieces of code", NODEWISE_AGENT_MAX_CODE);
+    }
+    if (text > most_text) {
+      leave_out_above("bytes of text", most_text);
+    }
+    runs_ = runs;
     code_ = code;
+    text_ = text;
   }
 
   const planning& now_;
@@ -329,8 +335,9 @@ class plan_rules {
   binary binary_ = binary::unknown;
   std::map<std::string, std::string> loaded_; ///< libraries: path by last part
   std::set<std::string> other_builds_;        ///< of these
-  std::size_t run_text_;
+  std::size_t runs_;
   std::size_t code_ = 0;
+  std::size_t text_;
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/ranks.hpp"
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include <nodewise/id_set.hpp>
 #include <nodewise/topology.hpp>

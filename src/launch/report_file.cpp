@@ -22,6 +22,7 @@
 
 #include "agent/protocol.h"
 #include "launch/leftovers.hpp"
+#include "launch/read_agent_report.hpp"
 #include "sys/descriptor.hpp"
 
 namespace nodewise::launch {

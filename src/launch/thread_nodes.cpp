@@ -44,17 +44,4 @@ node_set nodes_of_threads(const planning& now) {
   return with_memory.empty() ? now.here.memory_nodes() : with_memory;
 }
 
-std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners) {
-  std::vector<placements::owner_run> runs;
-  for (const node_id node : owners) {
-    const auto owner = static_cast<std::size_t>(to_int(node));
-    if (!runs.empty() && runs.back().owner == owner) {
-      ++runs.back().parts;
-    } else {
-      runs.push_back({1, owner});
-    }
-  }
-  return runs;
-}
-
 } // namespace nodewise::launch

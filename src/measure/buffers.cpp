@@ -8,7 +8,6 @@ namespace nodewise::measure {
 
 namespace {
 
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t times_the_caches = 4;
 
 int last_level(const machine& of) {

@@ -11,6 +11,8 @@
 
 namespace nodewise::measure {
 
+inline constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
 /// The memory that may be allocated, as far as it is known.
 struct memory_to_have {
   /// By position in `machine().nodes`: free memory plus the page cache that can be evicted.

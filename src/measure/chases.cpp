@@ -23,7 +23,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 constexpr std::size_t first_steps = 10'000;
 /// Brings page tables and caches into a steady state: without it, the first samples of 20 ms were
 /// 17, 4 and 3 % slower than the last.

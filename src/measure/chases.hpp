@@ -3,7 +3,7 @@
 // The time of one access, in ns.
 #pragma once
 
-#include "measure/run.hpp"
+#include "measure/visit.hpp"
 
 namespace nodewise::measure {
 

@@ -3,17 +3,15 @@
 // The loops that move memory: one call is one sweep of one thread over its part.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace nodewise::measure {
+#include "measure/operands.hpp"
 
-/// Bytes that an access fetches.
-inline constexpr std::size_t line_bytes = 64;
+namespace nodewise::measure {
 
 /// Whether the `_nt` kernels bypass the caches here. Highway has streaming stores on x86 only;
 /// elsewhere its `Stream` is an ordinary store, and these kernels would differ from the others in
@@ -23,36 +21,6 @@ inline constexpr bool has_streaming_stores = true;
 #else
 inline constexpr bool has_streaming_stores = false;
 #endif
-
-/// A thread's part of the arrays a, b, c, d: arrays that a kernel does not use may be null.
-/// Elements are aligned to at least their 8 bytes; parts that share no line are fastest.
-struct operands {
-  std::array<double*, 4> arrays{};
-  std::size_t elements = 0;
-  /// For strided_load: the distance from one load to the next; a multiple of 8, not 0.
-  std::size_t stride_bytes = line_bytes;
-};
-
-enum class kernel_id : unsigned {
-  load,
-  sum,
-  store,
-  copy,
-  update,
-  scale,
-  add,
-  triad,
-  schoenauer,
-  store_nt,
-  copy_nt,
-  scale_nt,
-  add_nt,
-  triad_nt,
-  schoenauer_nt,
-  strided_load,
-  random_load,
-  count, ///< the number of kernels
-};
 
 /// One loop, as a programmer counts it.
 struct kernel {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "measure/kernels.hpp"
+#include "measure/operands.hpp"
 
 namespace nodewise::measure {
 

@@ -2,7 +2,6 @@
 #include "measure/measurement.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 

@@ -12,7 +12,7 @@
 
 #include <nodewise/machine.hpp>
 
-#include "measure/run.hpp"
+#include "measure/visit.hpp"
 
 namespace nodewise::measure {
 

@@ -10,7 +10,7 @@
 
 #include <nodewise/region.hpp>
 
-#include "measure/run.hpp"
+#include "measure/visit.hpp"
 
 namespace nodewise::measure {
 

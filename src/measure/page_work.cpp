@@ -10,8 +10,8 @@
 #include <nodewise/distribution.hpp>
 #include <nodewise/error.hpp>
 
+#include "measure/memory.hpp"
 #include "measure/pinned.hpp"
-#include "measure/streams.hpp"
 
 namespace nodewise::measure {
 

@@ -3,7 +3,7 @@
 // The speed of the kernel in allocating pages and in migrating them, GB/s.
 #pragma once
 
-#include "measure/run.hpp"
+#include "measure/visit.hpp"
 
 namespace nodewise::measure {
 

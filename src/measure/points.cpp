@@ -16,8 +16,6 @@ namespace nodewise::measure {
 
 namespace {
 
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-
 struct node_cores {
   node_id node = unknown_node;
   std::vector<cpu_id> cpus; ///< one for each core

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "measure/run.hpp"
+#include "measure/visit.hpp"
 
 namespace nodewise::measure {
 

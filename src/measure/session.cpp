@@ -7,6 +7,8 @@
 
 #include <nodewise/advice.hpp>
 
+#include "measure/run.hpp"
+
 namespace nodewise::measure {
 
 namespace {

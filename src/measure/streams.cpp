@@ -21,8 +21,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Long enough that thread start and clock account for less than a thousandth of it.
-constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 constexpr std::size_t most_sweeps = 10'000;
 /// Parts begin at line boundaries, so that threads share no line.
 constexpr std::size_t elements_per_line = line_bytes / sizeof(double);

@@ -3,7 +3,6 @@
 // The arrays of a point's groups, and the part of them that each thread works on.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "measure/memory.hpp"
@@ -40,20 +39,5 @@ class stream_arrays {
 /// Bound threads sweep until a sample is long enough; a sample is the GB/s of all threads together,
 /// from the start of the first to the end of the last.
 void run_work(const point& what, const stream_work& does, const bench& with, outcome& into);
-
-/// Decides whether a visit takes another sample.
-class patience {
- public:
-  patience(const bench& with, const outcome& before);
-  [[nodiscard]] bool has_enough(const outcome& so_far) const;
-
- private:
-  const bench* with_;
-  std::chrono::steady_clock::time_point start_;
-  std::size_t before_;
-};
-
-/// The name of the point's region in the lab's counter.
-[[nodiscard]] std::string mark_of(const point& what);
 
 } // namespace nodewise::measure

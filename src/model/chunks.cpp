@@ -6,50 +6,9 @@
 
 namespace nodewise::model {
 
-namespace {
-
-constexpr std::size_t most_windows = 64;
-
-/// The number of blocks of pages in the array that has the most.
-std::size_t borders_of(const loop& of) {
-  std::size_t most = 0;
-  for (const page_map& map : of.maps) {
-    most = std::max(most, map.blocks_of(of.pages()));
-  }
-  return most;
-}
-
-} // namespace
-
-std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
-  std::vector<iteration_range> whole = {{0, of.iterations()}};
-  const std::size_t chunk = of.chunk();
-  if (chunk == 0 || of.how.kind == schedule_kind::guided ||
-      chunk >= of.iterations() / of.threads()) {
-    return whole;
-  }
-  const std::size_t round = chunk * of.threads();
-  const std::size_t rounds = (of.iterations() + round - 1) / round;
-  // For a triangle this is the mean round.
-  const std::size_t borders_a_round = borders_of(of) / rounds;
-  const std::size_t affordable =
-      std::max<std::size_t>(1, pieces / std::max(of.threads(), borders_a_round));
-  if (affordable >= rounds) {
-    return whole;
-  }
-  const std::size_t windows = std::min(most_windows, affordable);
-  const std::size_t length = affordable / windows;
-  std::vector<iteration_range> all;
-  for (std::size_t w = 0; w < windows; ++w) {
-    const std::size_t first = rounds * w / windows;
-    all.push_back({first * round, std::min(of.iterations(), (first + length) * round)});
-  }
-  return all;
-}
-
 chunk_dealer::chunk_dealer(const loop& of, std::size_t pieces, std::uint64_t seed)
     : loop_(of), windows_(sample_of(of, pieces)), at_(of.threads()), random_(seed) {
-  if (const std::size_t borders = borders_of(of); borders > pieces) {
+  if (const std::size_t borders = of.borders(); borders > pieces) {
     block_windows_ = most_windows;
     block_part_ = static_cast<double>(pieces) / static_cast<double>(borders);
   }

@@ -13,11 +13,6 @@
 
 namespace nodewise::model {
 
-/// A sample of the iterations of a loop with chunks: windows of whole rounds, spread evenly over
-/// the loop, with about `pieces` chunks and pages together; or one window, the whole loop. Guided
-/// loops have few chunks, so their sample is always the whole loop.
-[[nodiscard]] std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces);
-
 class chunk_dealer {
  public:
   /// Hands out about `pieces` chunks and page borders: of whole blocks, parts spread evenly over

@@ -34,7 +34,7 @@ std::vector<double> capacities_of(const machine_costs& on) {
 }
 
 std::vector<resource_use> uses_of(const machine_costs& on, std::size_t node,
-                                  const thread_traffic& mix) {
+                                  const thread_traffic& mix, std::size_t core) {
   const double bytes = total_bytes(mix);
   std::vector<resource_use> uses;
   for (std::size_t n = 0; n < on.size(); ++n) {
@@ -56,6 +56,9 @@ std::vector<resource_use> uses_of(const machine_costs& on, std::size_t node,
     if (mix.written[n] > 0) {
       cross(on.write_ways[node * on.size() + n], mix.written[n] / bytes);
     }
+  }
+  if (core != own_limit) {
+    uses.push_back({core, core_use(on, node, mix)});
   }
   return uses;
 }

@@ -17,8 +17,9 @@ namespace nodewise::model {
 [[nodiscard]] std::vector<double> capacities_of(const machine_costs& on);
 
 /// What a byte of this mix uses if a processor of the node moves it; the bytes must not all be 0.
+/// `core`: the resource of its core; `own_limit`: none.
 [[nodiscard]] std::vector<resource_use> uses_of(const machine_costs& on, std::size_t node,
-                                                const thread_traffic& mix);
+                                                const thread_traffic& mix, std::size_t core);
 
 /// How much longer a byte of this mix holds a line of the core than a byte of the core's own memory
 /// does; 1 or more. Little's law: lines in flight over latency is a bandwidth.

@@ -8,7 +8,7 @@
 
 #include "model/costs.hpp"
 #include "model/fair_share.hpp"
-#include "model/price.hpp"
+#include "model/prediction.hpp"
 
 namespace nodewise::model {
 

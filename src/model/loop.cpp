@@ -10,7 +10,6 @@
 
 #include <nodewise/error.hpp>
 
-#include "model/chunks.hpp"
 #include "model/demand.hpp"
 
 namespace nodewise::model {
@@ -151,6 +150,14 @@ std::size_t loop::pages() const noexcept {
   return (elements * element_bytes + page_bytes - 1) / page_bytes;
 }
 
+std::size_t loop::borders() const noexcept {
+  std::size_t most = 0;
+  for (const page_map& map : maps) {
+    most = std::max(most, map.blocks_of(pages()));
+  }
+  return most;
+}
+
 element_cost cost_of(const loop& of, const array_use& use) {
   const std::size_t lines = (of.element_bytes + of.line_bytes - 1) / of.line_bytes;
   const auto bytes =
@@ -168,18 +175,41 @@ double useful_bytes(const loop& of) {
 
 iteration_range block_of(const loop& of, std::size_t t) {
   const std::size_t n = of.iterations();
-  if (of.how.kind == schedule_kind::even && of.form == shape::triangular) {
-    const auto border = [&](std::size_t k) {
+  const auto border = [&](std::size_t k) {
+    if (of.how.kind == schedule_kind::even && of.form == shape::triangular) {
       const double part = static_cast<double>(k) / static_cast<double>(of.threads());
       return static_cast<std::size_t>(std::llround(std::sqrt(part) * static_cast<double>(n)));
-    };
-    return {border(t), border(t + 1)};
-  }
-  // As libgomp and libomp split: if there is a remainder, the first threads get one more each.
-  const auto border = [&](std::size_t k) {
+    }
+    // As libgomp and libomp split: if there is a remainder, the first threads get one more each.
     return k * (n / of.threads()) + std::min(k, n % of.threads());
   };
   return {border(t), border(t + 1)};
+}
+
+std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces) {
+  std::vector<iteration_range> whole = {{0, of.iterations()}};
+  const std::size_t chunk = of.chunk();
+  if (chunk == 0 || of.how.kind == schedule_kind::guided ||
+      chunk >= of.iterations() / of.threads()) {
+    return whole;
+  }
+  const std::size_t round = chunk * of.threads();
+  const std::size_t rounds = (of.iterations() + round - 1) / round;
+  // For a triangle this is the mean round.
+  const std::size_t borders_a_round = of.borders() / rounds;
+  const std::size_t affordable =
+      std::max<std::size_t>(1, pieces / std::max(of.threads(), borders_a_round));
+  if (affordable >= rounds) {
+    return whole;
+  }
+  const std::size_t windows = std::min(most_windows, affordable);
+  const std::size_t length = affordable / windows;
+  std::vector<iteration_range> all;
+  for (std::size_t w = 0; w < windows; ++w) {
+    const std::size_t first = rounds * w / windows;
+    all.push_back({first * round, std::min(of.iterations(), (first + length) * round)});
+  }
+  return all;
 }
 
 void check_loop(const machine_costs& on, const loop& what) {

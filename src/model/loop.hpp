@@ -80,6 +80,8 @@ struct loop {
     return (page * page_bytes + element_bytes - 1) / element_bytes;
   }
   [[nodiscard]] std::size_t pages() const noexcept;
+  /// The number of blocks of pages in the array that has the most.
+  [[nodiscard]] std::size_t borders() const noexcept;
 };
 
 /// Bytes moved between memory and processor for one element of an array.
@@ -100,6 +102,13 @@ struct iteration_range {
   std::size_t last = 0;
 };
 [[nodiscard]] iteration_range block_of(const loop& of, std::size_t t);
+
+/// Most windows of a sample.
+inline constexpr std::size_t most_windows = 64;
+/// A sample of the iterations of a loop with chunks: windows of whole rounds, spread evenly over
+/// the loop, with about `pieces` chunks and pages together; or one window, the whole loop. Guided
+/// loops have few chunks, so their sample is always the whole loop.
+[[nodiscard]] std::vector<iteration_range> sample_of(const loop& of, std::size_t pieces);
 
 /// Throws `error` (usage) for a loop without threads, elements or arrays, with sizes of 0, with
 /// cores that do not exist, or with more elements than can be counted in bytes.

@@ -169,10 +169,7 @@ class flow_classes {
       each.bytes = each.left = total_bytes(thread);
       each.rates.members = cores * static_cast<double>(end - kind);
       each.rates.most = thread.most;
-      each.rates.uses = uses_of(on, node, thread);
-      if (shared != own_limit) {
-        each.rates.uses.push_back({shared, core_use(on, node, thread)});
-      }
+      each.rates.uses = uses_of(on, node, thread, shared);
       classes.push_back(std::move(each));
       kind = end;
     }

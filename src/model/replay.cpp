@@ -169,12 +169,10 @@ class fluid_replay {
   }
 
   void use(std::size_t t, const thread_traffic& mix) {
-    const std::size_t node = on_.cores[mix.core].node;
+    const auto core = core_resource_.find(mix.core);
     flows_[t].active = true;
-    flows_[t].uses = uses_of(on_, node, mix);
-    if (const auto core = core_resource_.find(mix.core); core != core_resource_.end()) {
-      flows_[t].uses.push_back({core->second, core_use(on_, node, mix)});
-    }
+    flows_[t].uses = uses_of(on_, on_.cores[mix.core].node, mix,
+                             core == core_resource_.end() ? own_limit : core->second);
   }
 
   const machine_costs& on_;

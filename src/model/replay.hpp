@@ -4,11 +4,12 @@
 // events all threads share the machine max-min fairly.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "model/costs.hpp"
 #include "model/loop.hpp"
-#include "model/price.hpp"
+#include "model/prediction.hpp"
 
 namespace nodewise::model {
 

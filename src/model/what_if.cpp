@@ -15,15 +15,16 @@ namespace nodewise::model {
 
 namespace {
 
-/// Spreads every thread's bytes over the memories by these shares.
-template <class Shares>
-traffic spread(const machine_costs& on, const traffic& what, const Shares& shares_of) {
+/// Spreads every thread's bytes over the memories by the shares for its node.
+traffic spread(const machine_costs& on, const traffic& what,
+               const std::vector<std::vector<double>>& by_node) {
   const std::size_t nodes = on.size();
   traffic all;
   for (const thread_traffic& thread : what.threads) {
     const double read = std::accumulate(thread.read.begin(), thread.read.end(), 0.0);
     const double written = std::accumulate(thread.written.begin(), thread.written.end(), 0.0);
-    const std::vector<double>& shares = shares_of(thread);
+    const std::size_t node = on.cores[thread.core].node;
+    const std::vector<double>& shares = by_node[node];
     thread_traffic moved = idle_thread(thread.core, nodes);
     moved.most = thread.most;
     for (std::size_t n = 0; n < nodes; ++n) {
@@ -31,7 +32,6 @@ traffic spread(const machine_costs& on, const traffic& what, const Shares& share
       moved.written[n] = written * shares[n];
     }
     if (total_bytes(thread) > 0) { // a limit by lines in flight follows the latency
-      const std::size_t node = on.cores[thread.core].node;
       moved.most *= core_use(on, node, thread) / core_use(on, node, moved);
     }
     all.threads.push_back(std::move(moved));
@@ -181,20 +181,13 @@ std::vector<alternative> alternatives(const machine_costs& on, const traffic& wh
     bandwidth.push_back(on.memory[n].value == unlimited ? 1 : on.memory[n].value);
     own[n][nearest[n]] = 1;
   }
-  const std::vector<double> even = by_weight(has_memory);
-  const std::vector<double> weighted = by_weight(bandwidth);
-  const auto seconds = [&](const auto& shares_of) {
-    return price(on, spread(on, what, shares_of)).seconds;
+  const auto seconds = [&](const std::vector<std::vector<double>>& shares) {
+    return price(on, spread(on, what, shares)).seconds;
   };
   std::vector<alternative> all = {
-      {"on the node of its thread",
-       seconds([&](const thread_traffic& t) -> const std::vector<double>& {
-         return own[on.cores[t.core].node];
-       })},
-      {"in turn over all nodes",
-       seconds([&](const thread_traffic&) -> const std::vector<double>& { return even; })},
-      {"over all nodes by their bandwidth",
-       seconds([&](const thread_traffic&) -> const std::vector<double>& { return weighted; })},
+      {"on the node of its thread", seconds(own)},
+      {"in turn over all nodes", seconds(std::vector(on.size(), by_weight(has_memory)))},
+      {"over all nodes by their bandwidth", seconds(std::vector(on.size(), by_weight(bandwidth)))},
   };
   sort_by_time(all);
   return all;

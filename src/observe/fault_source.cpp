@@ -154,8 +154,8 @@ class perf_fault_source final : public sample_source {
     switch (as) {
     case role::samples:
       request.what = options_.inputs ? any_faults : minor_faults;
-      request.tells_tasks = true;
-      request.tells_data = options_.data_mappings;
+      request.task_records = true;
+      request.data_records = options_.data_mappings;
       request.build_ids = build_ids_;
       break;
     case role::moves:

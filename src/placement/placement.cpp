@@ -73,9 +73,9 @@ std::string text_of(const placement& what) {
 
 namespace {
 
-/// "0*128", an owner and its parts.
+/// "0*128", an owner and its parts; "0" for one part.
 std::string run_text(const owner_run& run) {
-  return fmt::format("{}*{}", run.owner, run.parts);
+  return run.parts == 1 ? std::to_string(run.owner) : fmt::format("{}*{}", run.owner, run.parts);
 }
 
 } // namespace

@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.hpp"
 
-#include "plan/plan_words.hpp"
-
 namespace nodewise::plans {
 
 std::string label_of(const condition& which) {

@@ -13,15 +13,9 @@
 #include <nodewise/team_layout.hpp>
 
 #include "placement/placement.hpp"
+#include "plan/plan_words.hpp"
 
 namespace nodewise::plans {
-
-/// Code by module and offset from its lowest mapped address.
-struct code_place {
-  std::string module; ///< the file's last part
-  std::uint64_t offset = 0;
-  friend bool operator==(const code_place&, const code_place&) = default;
-};
 
 /// Which objects an entry is for: those that meet all its conditions.
 struct condition {
@@ -79,4 +73,5 @@ struct plan_file {
 [[nodiscard]] std::string label_of(const condition& which);
 /// Its name, if it has one.
 [[nodiscard]] std::string label_of(const entry& what);
+
 } // namespace nodewise::plans

@@ -10,10 +10,13 @@
 #include "base/in_quotes.hpp"
 #include "base/parse_number.hpp"
 #include "base/size_text.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::plans {
 
 namespace {
+
+using placements::largest_object;
 
 [[noreturn]] void refuse(std::string_view text, const std::string& answered,
                          const std::string& hint) {

@@ -1,24 +1,25 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The words of a plan file, made to be edited by hand: ">= 8M", "solver+0x1234".
-// Every reader throws `error` (usage); the caller adds the name of the field.
+// Values of a plan and their words in its file, made to be edited by hand: ">= 8M",
+// "solver+0x1234". Every reader throws `error` (usage); the caller adds the name of the field.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "plan/plan.hpp"
 
 namespace nodewise::plans {
 
-using placements::largest_object;
-
-/// "0x1234" or a decimal number; nullopt for anything else, and beyond `largest_object`.
+/// "0x1234" or a decimal number; nullopt for anything else, and beyond the largest object.
 [[nodiscard]] std::optional<std::uint64_t> read_offset(std::string_view text) noexcept;
 
+/// Code by module and offset from its lowest mapped address.
+struct code_place {
+  std::string module; ///< the file's last part
+  std::uint64_t offset = 0;
+  friend bool operator==(const code_place&, const code_place&) = default;
+};
 /// "solver+0x1234".
 [[nodiscard]] std::string text_of(const code_place& place);
 [[nodiscard]] code_place read_code_place(std::string_view text);

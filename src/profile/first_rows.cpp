@@ -50,7 +50,7 @@ std::vector<object>::iterator row_before(std::vector<object>& all, const object&
 
 /// The row's size in an arena of the agent, where it becomes the front of its group.
 std::uint64_t bytes_in_arena(const object& row) {
-  constexpr std::uint64_t header = 16; // agent/arena.hpp
+  constexpr std::uint64_t header = 16; // agent/alloc/arena.hpp
   return (row.bytes + header - 1) / header * header + header;
 }
 

@@ -52,12 +52,13 @@ Set combined(const Set& all, const Set& one, combination how) {
   return (all - one) | (one - all);
 }
 
-enum class purpose { cpus, processors_of_nodes, memory_of_nodes };
-
 class location_evaluator {
  public:
-  location_evaluator(const topology& where, const system_files& files, purpose want, bool caches)
-      : where_(where), files_(files), want_(want), usable_(usable_nodes(where, node_want())),
+  /// `nodes`: what the nodes are for; nullopt if processors are asked for.
+  location_evaluator(const topology& where, const system_files& files,
+                     std::optional<node_purpose> nodes, bool caches)
+      : where_(where), files_(files), for_processors_(!nodes),
+        purpose_(nodes.value_or(node_purpose::processors)), usable_(usable_nodes(where, purpose_)),
         parts_(where, files, caches ? parts::caches::read : parts::caches::unread) {}
 
   [[nodiscard]] selection run(const std::vector<location>& locations) {
@@ -72,10 +73,6 @@ class location_evaluator {
   }
 
  private:
-  [[nodiscard]] node_purpose node_want() const noexcept {
-    return want_ == purpose::memory_of_nodes ? node_purpose::memory : node_purpose::processors;
-  }
-
   [[nodiscard]] selection named_by(const location& one) {
     if (one.mask) {
       return of_mask(*one.mask);
@@ -105,7 +102,7 @@ class location_evaluator {
           "use some of " + where_.allowed_cpus().to_string());
     }
     if (const cpu_set beyond = mask - where_.allowed_cpus();
-        !beyond.empty() && checking_ && want_ == purpose::cpus) {
+        !beyond.empty() && checking_ && for_processors_) {
       check_allowed("processor " + beyond.to_string(), beyond, where_);
     }
     return {mask, nodes_beside(mask)};
@@ -261,17 +258,18 @@ class location_evaluator {
 
   /// Throws if an object that was named by its number cannot be used.
   void check(const object& named, const node_set& nodes, const std::string& name) const {
-    if (want_ == purpose::cpus && !named.cpus().empty()) {
+    if (for_processors_ && !named.cpus().empty()) {
       check_allowed(fmt::format("{} (processors {})", name, named.cpus().to_string()), named.cpus(),
                     where_);
     } else if (!nodes.intersects(usable_) && !nodes.empty()) {
-      check_node(nodes.first(), where_, node_want(), usable_);
+      check_node(nodes.first(), where_, purpose_, usable_);
     }
   }
 
   const topology& where_;
   const system_files& files_;
-  purpose want_;
+  bool for_processors_;
+  node_purpose purpose_;
   node_set usable_;
   parts parts_;
   bool checking_ = true;
@@ -279,12 +277,12 @@ class location_evaluator {
 };
 
 selection select(std::string_view text, const topology& where, const system_files& files,
-                 purpose want) {
+                 std::optional<node_purpose> nodes) {
   const std::vector<location> locations = read_locations(text);
   const bool caches = std::ranges::any_of(locations, [](const location& each) {
     return std::ranges::count(each.levels, object_kind::cache, &level::kind) != 0;
   });
-  return location_evaluator(where, files, want, caches).run(locations);
+  return location_evaluator(where, files, nodes, caches).run(locations);
 }
 
 template <class Set>
@@ -316,16 +314,14 @@ bool is_hwloc_text(std::string_view text) noexcept {
 }
 
 cpu_set hwloc_cpus(std::string_view text, const topology& where, const system_files& files) {
-  return not_empty(select(text, where, files, purpose::cpus).cpus & where.allowed_cpus(), text,
+  return not_empty(select(text, where, files, std::nullopt).cpus & where.allowed_cpus(), text,
                    where.allowed_cpus());
 }
 
-node_set hwloc_nodes(std::string_view text, const topology& where, node_purpose purpose_of_nodes,
+node_set hwloc_nodes(std::string_view text, const topology& where, node_purpose purpose,
                      const system_files& files) {
-  const purpose want = purpose_of_nodes == node_purpose::memory ? purpose::memory_of_nodes
-                                                                : purpose::processors_of_nodes;
-  const node_set usable = usable_nodes(where, purpose_of_nodes);
-  return not_empty(select(text, where, files, want).nodes & usable, text, usable);
+  const node_set usable = usable_nodes(where, purpose);
+  return not_empty(select(text, where, files, purpose).nodes & usable, text, usable);
 }
 
 } // namespace nodewise::spec

@@ -8,7 +8,7 @@
 
 #include <nodewise/topology.hpp>
 
-#include "spec/spec.hpp"
+#include "spec/node_purpose.hpp"
 #include "spec/system_files.hpp"
 
 namespace nodewise::spec {

@@ -8,7 +8,7 @@
 
 #include <nodewise/topology.hpp>
 
-#include "spec/spec.hpp"
+#include "spec/node_purpose.hpp"
 
 namespace nodewise::spec {
 

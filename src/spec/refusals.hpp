@@ -8,7 +8,7 @@
 
 #include <nodewise/topology.hpp>
 
-#include "spec/spec.hpp"
+#include "spec/node_purpose.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::spec {

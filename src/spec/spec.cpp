@@ -71,15 +71,14 @@ cpu_list resolve_cpus(std::string_view text, const topology& where, std::string_
   const system_files files(root, where.machine());
   switch (syntax_of(text)) {
   case syntax::hwloc:
-    return {ascending(hwloc_cpus(text, where, files)), syntax::hwloc};
+    return {ascending(hwloc_cpus(text, where, files))};
   case syntax::likwid:
-    return {likwid_cpus(text, where, files), syntax::likwid};
+    return {likwid_cpus(text, where, files)};
   case syntax::numactl:
     break;
   }
   const auto device = read_device_name(text);
-  return {ascending(device ? cpus_near(*device, where, files) : numactl_cpus(text, where)),
-          syntax::numactl};
+  return {ascending(device ? cpus_near(*device, where, files) : numactl_cpus(text, where))};
 }
 
 node_set resolve_nodes(std::string_view text, const topology& where, node_purpose purpose,

@@ -21,18 +21,16 @@
 #include <nodewise/id_set.hpp>
 #include <nodewise/topology.hpp>
 
+#include "spec/node_purpose.hpp"
+
 namespace nodewise::spec {
 
 enum class syntax { numactl, hwloc, likwid };
-
-/// The purpose of nodes: a node may have processors, memory, or both.
-enum class node_purpose { processors, memory };
 
 struct cpu_list {
   /// In the order of the text: LIKWID pins the k-th thread to the k-th processor. Ascending and
   /// without duplicates in numactl's and hwloc's syntax; LIKWID's may name a processor twice.
   std::vector<cpu_id> in_order;
-  syntax read_as = syntax::numactl;
 
   [[nodiscard]] cpu_set cpus() const;
 };

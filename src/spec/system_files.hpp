@@ -19,8 +19,6 @@ class system_files {
   /// that is recorded, synthetic or has another name.
   system_files(std::string_view root, const machine& of);
 
-  [[nodiscard]] bool there() const noexcept { return there_; }
-
   /// The node of a device, by its folder: "/sys/class/net/eth0", "/sys/bus/pci/devices/ADDRESS",
   /// "/sys/dev/block/8:1". Uses the nearest folder upwards that names a node. nullopt if there is
   /// no such device; `unknown_node` if no folder names one.

@@ -206,9 +206,4 @@ frame_row frame_table::make_row(const entry& of, std::uint64_t address) const {
   return row;
 }
 
-const frame_rule* frame_row::of(std::uint64_t number) const noexcept {
-  const auto found = std::ranges::find(saved, number, &std::pair<std::uint64_t, frame_rule>::first);
-  return found == saved.end() ? nullptr : &found->second;
-}
-
 } // namespace nodewise::symbols

@@ -8,8 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
-#include "symbols/cfi.hpp"
+#include "symbols/frame_row.hpp"
 
 namespace nodewise::symbols {
 

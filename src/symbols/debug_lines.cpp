@@ -178,15 +178,6 @@ std::size_t debug_lines::innermost(const unit& in, Dwarf_Addr address) {
   return found;
 }
 
-bool debug_lines::any() {
-  read_units();
-  return std::ranges::any_of(units_, [](unit& u) {
-    Dwarf_Lines* lines = nullptr;
-    std::size_t count = 0;
-    return dwarf_getsrclines(&u.skeleton, &lines, &count) == 0 && count != 0;
-  });
-}
-
 std::vector<source_place> debug_lines::places(Dwarf_Addr address) {
   unit* const in = unit_of(address);
   if (in == nullptr) {

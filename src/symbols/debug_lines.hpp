@@ -9,7 +9,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "symbols/module.hpp"
+#include "symbols/source_place.hpp"
 
 namespace nodewise::symbols {
 
@@ -18,7 +18,6 @@ class debug_lines {
   /// `from` must outlive this. It may be null; then nothing is known.
   explicit debug_lines(Dwarf* from) : dwarf_(from) {}
 
-  [[nodiscard]] bool any();
   /// Innermost first; empty if nothing is known.
   [[nodiscard]] std::vector<source_place> places(Dwarf_Addr address);
   [[nodiscard]] std::vector<code_range> of_line(std::string_view file_suffix, int line);

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "symbols/byte_reader.hpp"
-#include "symbols/cfi.hpp"
-#include "symbols/unwind.hpp"
+#include "symbols/chain_end.hpp"
+#include "symbols/frame_row.hpp"
+#include "symbols/thread_state.hpp"
 
 namespace nodewise::symbols {
 

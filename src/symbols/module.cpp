@@ -149,10 +149,6 @@ bool module::stripped() const {
   return !has_symbol_table(all_->symbol_file());
 }
 
-bool module::has_lines() const {
-  return all_->lines().any();
-}
-
 namespace {
 
 struct found_object {
@@ -206,7 +202,7 @@ std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
         (header.sh_flags & SHF_ALLOC) == 0 || contain(read_only, symbol.st_value)) {
       return;
     }
-    found_object one{{name, symbol.st_value, symbol.st_size, header.sh_type == SHT_NOBITS},
+    found_object one{{name, symbol.st_value, symbol.st_size},
                      GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
     const auto [at, is_new] = by_address.try_emplace(symbol.st_value, one);
     if (!is_new) {

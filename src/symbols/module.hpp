@@ -14,27 +14,15 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/source_place.hpp"
+
 namespace nodewise::symbols {
 
 /// An array or variable in writable static memory.
 struct data_object {
-  std::string name;              ///< demangled; without the compiler's ".7" if that stays unique
-  std::uint64_t offset = 0;      ///< of its first byte
-  std::uint64_t bytes = 0;       ///< its length
-  bool zero_initialised = false; ///< in .bss: no page of it is in the file
-};
-
-/// Half-open: first is inside, last is not.
-struct code_range {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  friend bool operator==(const code_range&, const code_range&) = default;
-};
-
-struct source_place {
-  std::string function; ///< demangled
-  std::string file;     ///< as the compiler recorded it; empty if unknown
-  int line = 0;         ///< 0 if unknown
+  std::string name;         ///< demangled; without the compiler's ".7" if that stays unique
+  std::uint64_t offset = 0; ///< of its first byte
+  std::uint64_t bytes = 0;  ///< its length
 };
 
 /// An ELF executable or shared object. Not thread-safe, since it caches results.
@@ -51,8 +39,6 @@ class module {
   /// No .symtab, neither in the file nor in a separate debug file under /usr/lib/debug with the
   /// same build id.
   [[nodiscard]] bool stripped() const;
-  /// Whether any code has DWARF line numbers.
-  [[nodiscard]] bool has_lines() const;
   /// Writable static data of at least `least_bytes`, ascending by offset, each byte once: of
   /// several names for one object the public one is kept. Excludes thread-local data and data that
   /// is read-only once the program has been linked.

@@ -7,8 +7,6 @@
 #include <cxxabi.h>
 #include <fmt/core.h>
 
-#include "symbols/module.hpp"
-
 namespace nodewise::symbols {
 
 namespace {

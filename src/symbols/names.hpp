@@ -8,10 +8,9 @@
 #include <fmt/core.h>
 
 #include "base/last_part.hpp"
+#include "symbols/source_place.hpp"
 
 namespace nodewise::symbols {
-
-struct source_place;
 
 /// The source name for a linker's name: C++ by the ABI's demangler, Fortran modules of GCC
 /// (`__m_MOD_a`) and Flang (`_QMmEa`) as `m::a`. Others are returned unchanged.

@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "symbols/unwind.hpp"
 
-#include <bit>
-#include <cstring>
 #include <string>
 #include <unordered_map>
 
@@ -13,10 +11,6 @@
 namespace nodewise::symbols {
 
 namespace {
-
-/// DWARF's numbers of the registers 0, 1, ... of perf. x86-64: ax, bx, cx, dx, si, di, bp, sp, ip,
-/// then flags and segments, r8 from 16 on (arch/x86/include/uapi/asm/perf_regs.h).
-constexpr std::array<std::uint8_t, 8> x86_64_of_perf{0, 3, 2, 1, 4, 5, 6, 7};
 
 std::optional<processor> processor_of(Elf* elf) {
   GElf_Ehdr header;
@@ -29,75 +23,6 @@ std::optional<processor> processor_of(Elf* elf) {
 }
 
 } // namespace
-
-registers::registers(processor of, std::uint64_t pc, std::uint64_t stack_pointer) noexcept
-    : kind_(of) {
-  set(pc_number(), pc);
-  set(stack_pointer_number(), stack_pointer);
-}
-
-std::optional<registers> registers::of_perf(processor of, std::uint64_t mask,
-                                            std::span<const std::uint64_t> values) noexcept {
-  const bool x86 = of == processor::x86_64;
-  const unsigned pc_bit = x86 ? 8 : 32;
-  const unsigned stack_bit = x86 ? 7 : 31;
-  if (values.size() < static_cast<std::size_t>(std::popcount(mask)) ||
-      ((mask >> pc_bit) & (mask >> stack_bit) & 1U) == 0) {
-    return std::nullopt;
-  }
-  registers all(of, 0, 0);
-  std::size_t at = 0;
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if (((mask >> bit) & 1U) == 0) {
-      continue;
-    }
-    const std::uint64_t value = values[at++];
-    if (bit == pc_bit) {
-      all.set_pc(value);
-    } else if (!x86) {
-      all.set(bit, value);
-    } else if (bit < x86_64_of_perf.size()) {
-      all.set(x86_64_of_perf[bit], value);
-    } else if (bit >= 16 && bit < 24) {
-      all.set(bit - 8, value);
-    }
-  }
-  return all;
-}
-
-std::optional<std::uint64_t> registers::get(std::uint64_t number) const noexcept {
-  return number < count && ((known_ >> number) & 1U) != 0 ? std::optional(values_[number])
-                                                          : std::nullopt;
-}
-
-void registers::set(std::uint64_t number, std::uint64_t value) noexcept {
-  if (number < count) {
-    values_[number] = value;
-    known_ |= std::uint64_t{1} << number;
-  }
-}
-
-void registers::forget(std::uint64_t number) noexcept {
-  if (number < count) {
-    known_ &= ~(std::uint64_t{1} << number);
-  }
-}
-
-std::optional<std::uint64_t> stack_copy::word(std::uint64_t address) const noexcept {
-  const std::uint64_t offset = address - start;
-  if (address < start || bytes.size() < sizeof offset || offset > bytes.size() - sizeof offset) {
-    return std::nullopt;
-  }
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-std::string_view to_string(chain_end why) noexcept {
-  constexpr std::array<std::string_view, 6> words = {
-      "outermost", "copy ends", "no module", "no call frame information", "invalid", "too long"};
-  return words[static_cast<std::size_t>(why)];
-}
 
 /// What was opened so far, by path.
 class unwinder::files {

@@ -53,13 +53,13 @@ perf_event_attr attributes_of(const perf_request& what) noexcept {
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
   attr.wakeup_watermark = what.wake_bytes;
-  if (what.tells_tasks) {
+  if (what.task_records) {
     attr.task = 1;
     attr.comm = 1;
     attr.comm_exec = 1;
     attr.mmap = 1;
     attr.mmap2 = 1;
-    attr.mmap_data = what.tells_data ? 1 : 0;
+    attr.mmap_data = what.data_records ? 1 : 0;
     attr.build_id = what.build_ids ? 1 : 0;
   }
   return attr;

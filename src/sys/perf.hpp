@@ -39,8 +39,8 @@ struct perf_request {
   std::uint32_t stack_bytes = 0; ///< of the stack, in each sample, with the registers; 0: neither
   bool page_sizes = false;       ///< Linux 5.11
   bool frames = false;           ///< physical addresses: needs the privilege of `user_only` = false
-  bool tells_tasks = false;      ///< records of names, forks, ends and executable mappings
-  bool tells_data = false;       ///< of the other mappings, too
+  bool task_records = false;     ///< records of names, forks, ends and executable mappings
+  bool data_records = false;     ///< of the other mappings, too
   bool build_ids = false;        ///< in the records of mappings; Linux 5.12
   bool user_only = true;         ///< not what happens inside the kernel
   bool from_exec = false;        ///< count from the task's next exec on

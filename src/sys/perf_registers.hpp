@@ -11,7 +11,7 @@
 #include <asm/perf_regs.h>
 #endif
 
-#include "sys/perf_record.hpp"
+#include "sys/user_registers.hpp"
 
 namespace nodewise::sys {
 
@@ -39,9 +39,8 @@ constexpr void arrange_registers(const std::array<std::uint64_t, perf_registers.
 
 #elif defined(__aarch64__)
 
-inline constexpr std::size_t perf_register_count = PERF_REG_ARM64_PC + 1;
 inline constexpr auto perf_registers = [] {
-  std::array<int, perf_register_count> all{};
+  std::array<int, PERF_REG_ARM64_PC + 1> all{};
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = static_cast<int>(i);
   }

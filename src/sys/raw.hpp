@@ -32,12 +32,11 @@ enum class policy : int {
 /// before the agent runs. The flag distinguishes it from any policy that a program or numactl sets.
 inline constexpr policy preferred_at_start = static_cast<policy>(1 | (1 << 15));
 
-inline constexpr unsigned mbind_strict = 1;          ///< MPOL_MF_STRICT
-inline constexpr unsigned mbind_move = 2;            ///< MPOL_MF_MOVE
-inline constexpr unsigned long get_node = 1;         ///< MPOL_F_NODE
-inline constexpr unsigned long get_by_address = 2;   ///< MPOL_F_ADDR
-inline constexpr unsigned long get_mems_allowed = 4; ///< MPOL_F_MEMS_ALLOWED
-inline constexpr int move_own_pages = 2;             ///< MPOL_MF_MOVE for move_pages
+inline constexpr unsigned mbind_strict = 1;        ///< MPOL_MF_STRICT
+inline constexpr unsigned mbind_move = 2;          ///< MPOL_MF_MOVE
+inline constexpr unsigned long get_node = 1;       ///< MPOL_F_NODE
+inline constexpr unsigned long get_by_address = 2; ///< MPOL_F_ADDR
+inline constexpr int move_own_pages = 2;           ///< MPOL_MF_MOVE for move_pages
 
 namespace raw {
 

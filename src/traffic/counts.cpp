@@ -11,6 +11,10 @@ std::string_view to_string(phase when) noexcept {
   return when == phase::use ? "use" : "init";
 }
 
+std::string_view phase_name(phase when) noexcept {
+  return when == phase::use ? "use" : "initialisation";
+}
+
 std::string_view to_string(object_kind what) noexcept {
   constexpr std::array<std::string_view, 6> names = {"heap",  "map",    "static",
                                                      "group", "region", "other"};

@@ -25,6 +25,8 @@ inline constexpr std::size_t phases = 2;
 }
 /// "init" or "use", as in files and options.
 [[nodiscard]] std::string_view to_string(phase when) noexcept;
+/// "initialisation" or "use", for text output.
+[[nodiscard]] std::string_view phase_name(phase when) noexcept;
 
 /// Cache lines that moved between processors and memory.
 struct volume {

@@ -47,10 +47,28 @@ MAY_INCLUDE = {
     "lab": {"marker"},
     "examples": {"marker", "parallel", "c", "the umbrella"},
     "published": {"marker", "examples"},
-    "cli": {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report",
-            "symbols", "observe", "traffic", "model", "profile", "plan", "attribution", "advise",
-            "page_cache", "measure", "placement", "kind"},
+    "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols"},
 }
+# Rooms of the command. Each may also include what its executable links; a verb includes no other.
+LINKED = {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
+          "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
+          "kind"}
+VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}
+IN_A_VERB = {"cli/frame", "cli/machine", "cli/start", "cli/prediction", "cli/traffic", "cli/lab", "cli/help parts"}
+COMMAND = {
+    "cli/frame": set(),
+    "cli/machine": {"cli/frame"},
+    "cli/start": {"cli/frame", "cli/machine"},
+    "cli/prediction": {"cli/frame"},
+    "cli/traffic": {"cli/frame", "cli/prediction"},
+    "cli/lab": {"cli/frame", "cli/machine", "cli/start", "cli/prediction", "cli/traffic"},
+    "cli/help parts": {"cli/frame"},
+    "cli/manual": {"cli/frame", "cli/machine", "cli/start", "cli/verbs/measure"},  # completes names of experiments
+    **{verb: IN_A_VERB for verb in VERBS},
+    "cli/verbs/help": IN_A_VERB | {"cli/manual"},
+    "cli": VERBS | IN_A_VERB,  # the table of the verbs, and the two executables
+}
+MAY_INCLUDE |= {room: LINKED | needs for room, needs in COMMAND.items()}
 
 # The umbrella includes all public headers and belongs to no room.
 UMBRELLA = "include/nodewise/nodewise.hpp"
@@ -94,14 +112,18 @@ def room_of(path):
         return "raw"
     if path == "agent/protocol.h":
         return "protocol"
+    if path == "cli/verbs/help_parts.hpp":
+        return "cli/help parts"
     if parts[0] == "src":
         return parts[1]
+    if parts[0] == "cli" and len(parts) > 2:
+        folders = parts[1:-1]
+        return "cli" if folders == ("verbs",) else "/".join(("cli", *folders))
     return parts[0]
 
 
 def sources():
-    for folder in ("include", "src", "cli", "agent", "lab", "examples",
-                   "published"):
+    for folder in ("include", "src", "cli", "agent", "lab", "examples", "published", "bench"):
         for suffix in ("*.hpp", "*.cpp", "*.h", "*.c"):
             yield from (p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob(suffix))
 
@@ -162,12 +184,13 @@ class Rooms(unittest.TestCase):
         calls = re.compile(r"\bSYS_(mbind|move_pages|set_mempolicy|get_mempolicy)\b")
         users = [p for p in sources() if calls.search((ROOT / p).read_text())]
         # An example is a user's program, the lab's guest has nothing of ours: both ask the kernel.
-        outside = ("examples/", "lab/guest/")
+        # A benchmark also does it without us.
+        outside = ("examples/", "lab/guest/", "bench/")
         self.assertEqual([p for p in users if not p.startswith(outside)], ["src/sys/raw.hpp"])
 
     def test_perf_events_are_opened_in_one_place(self):
         users = [p for p in sources() if "SYS_perf_event_open" in (ROOT / p).read_text()]
-        self.assertEqual([p for p in users if not p.startswith("lab/guest/")], ["src/sys/perf.cpp"])
+        self.assertEqual([p for p in users if not p.startswith(("lab/guest/", "bench/"))], ["src/sys/perf.cpp"])
 
 
 # Code that runs inside a program of somebody else's, which may have more rights than its caller.

@@ -113,7 +113,7 @@ class Followed(PlanTest):
     def test_dry_run_shows_the_agents_rules(self):
         document = plan(entry("a", bytes=">= 1M"), entry("b", "cyclic:64K"), threads={"bind": "close", "count": 1})
         line = self.run_plan(0, document, "--dry-run").stdout
-        self.assertRegex(line, r"rule=least=1048576,code=first-touch\S+:blocked;rule=least=0,code=\S+:cyclic@65536@0\*1;")
+        self.assertRegex(line, r"rule=least=1048576,code=first-touch\S+:blocked;rule=least=0,code=\S+:cyclic@65536@0;")
 
     def test_one_line_on_behalf_of_several_callers(self):
         source = self.folder / "both.c"

@@ -1,8 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "tests/counter/rig.h"
 
-#include "lab/counter/announcements.h"
+#include "lab/counter/accesses.h"
+#include "lab/counter/accounts.h"
 #include "lab/counter/instructions.h"
+#include "lab/counter/marks.h"
+#include "lab/counter/pages.h"
+#include "lab/counter/processors.h"
 #include "lab/counter/result.h"
 #include "tests/counter/fake_qemu.h"
 
@@ -10,7 +14,7 @@ void rig_install(const char* machine_path, const char* result_path) {
   machine_read(machine_path);
   result_open(result_path);
   caches_prepare();
-  books_prepare();
+  pages_prepare();
   processors_prepare();
 }
 

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // An ELF file whose data symbols the agent reads, inside somebody else's program.
-#include "agent/elf_symbols.hpp"
+#include "agent/alloc/elf_symbols.hpp"
 
 #include <array>
 #include <cstring>

@@ -5,7 +5,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/invocation.hpp"
+#include "cli/frame/invocation.hpp"
 #include "fuzz/fuzz.hpp"
 
 using namespace nodewise;

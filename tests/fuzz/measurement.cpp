@@ -9,8 +9,8 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/measure_compare.hpp"
-#include "cli/measure_view.hpp"
+#include "cli/verbs/measure/compare.hpp"
+#include "cli/verbs/measure/view.hpp"
 #include "fuzz/fuzz.hpp"
 #include "measure/measurement_json.hpp"
 

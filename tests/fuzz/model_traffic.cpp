@@ -7,7 +7,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/model_traffic.hpp"
+#include "cli/prediction/counted.hpp"
 #include "fuzz/fuzz.hpp"
 #include "model/price.hpp"
 #include "unit/grid_machine.hpp"

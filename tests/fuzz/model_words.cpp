@@ -5,7 +5,8 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/model_options.hpp"
+#include "cli/verbs/model/flags.hpp"
+#include "cli/verbs/model/options.hpp"
 #include "fuzz/fuzz.hpp"
 #include "unit/grid_machine.hpp"
 

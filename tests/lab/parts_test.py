@@ -405,7 +405,7 @@ class Counting(unittest.TestCase):
     def test_marks_are_the_same_numbers_on_both_sides(self):
         """The counter is under another licence and includes nothing of ours."""
         header = (lab.ROOT / "include/nodewise/marker.h").read_text()
-        counter = (lab.ROOT / "lab/counter/announcements.h").read_text()
+        counter = (lab.ROOT / "lab/counter/marks.h").read_text()
         for name in ("BEGIN", "END", "OBSERVE", "EXCLUDE", "FINISH"):
             said = re.search(rf"NODEWISE_MARKER_{name} (0x\w+)", header)[1]
             heard = re.search(rf"\bMARK_{name} = (0x\w+)", counter)[1]

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/topology_drawing.hpp"
+#include "cli/machine/drawing.hpp"
 
 namespace nodewise::test {
 

@@ -129,7 +129,7 @@ TEST(AdviseWhole, PagesThatAnyoneSeemsToUseAreTriedOneByOne) {
 
 TEST(AdviseWhole, ArraysByPageShareTheRoomOfAPlan) {
   program_maker make(two_by_four);
-  for (const std::size_t each : {6000U, 6000U, 1U << 15}) { // half of the pages change the node
+  for (const std::size_t each : {6000U, 6000U, 1U << 16}) { // half of the pages change the node
     make.array(each, program_maker::all_by(0)).used_by_chance();
   }
   const auto all = advise::alternatives(make.made(), lab_machine("nehalem-2x4"), 0);
@@ -142,7 +142,7 @@ TEST(AdviseWhole, ArraysByPageShareTheRoomOfAPlan) {
   }
   EXPECT_THAT(changes, ElementsAre(Gt(2500U), Gt(2500U))) << "the third alone is more than a plan";
   program_maker large(two_by_four);
-  large.array(std::size_t{1} << 15, program_maker::all_by(0)).used_by_chance();
+  large.array(std::size_t{1} << 16, program_maker::all_by(0)).used_by_chance();
   EXPECT_EQ(advise::alternatives(large.made(), lab_machine("nehalem-2x4"), 0).size(), 3U);
 }
 

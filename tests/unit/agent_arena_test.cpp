@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-#include "agent/arena.hpp"
-#include "agent/placement.hpp"
+#include "agent/alloc/arena.hpp"
+#include "agent/page.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {

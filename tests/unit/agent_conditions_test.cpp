@@ -11,11 +11,12 @@
 #include <gtest/gtest.h>
 #include <ucontext.h>
 
+#include "agent/alloc/front.hpp"
+#include "agent/alloc/rules.hpp"
 #include "agent/code_sieve.hpp"
 #include "agent/modules.hpp"
 #include "agent/own_stack.hpp"
-#include "agent/placement.hpp"
-#include "agent/rules.hpp"
+#include "agent/page.hpp"
 #include "unit/parsed_settings.hpp"
 
 namespace nodewise::agent {

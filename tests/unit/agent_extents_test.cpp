@@ -10,8 +10,10 @@
 
 #include <nodewise/distribution.hpp>
 
-#include "agent/extents.hpp"
-#include "agent/placement.hpp"
+#include "agent/alloc/extents.hpp"
+#include "agent/alloc/front.hpp"
+#include "agent/alloc/placement.hpp"
+#include "agent/page.hpp"
 #include "unit/parsed_settings.hpp"
 
 namespace nodewise::agent {

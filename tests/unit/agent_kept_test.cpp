@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/front.hpp"
-#include "agent/kept.hpp"
-#include "agent/placement.hpp"
+#include "agent/alloc/front.hpp"
+#include "agent/alloc/kept.hpp"
+#include "agent/page.hpp"
 
 namespace nodewise::agent {
 namespace {

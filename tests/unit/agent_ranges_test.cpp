@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/object_table.hpp"
-#include "agent/range_index.hpp"
+#include "agent/alloc/object_table.hpp"
+#include "agent/alloc/range_index.hpp"
 
 namespace nodewise::agent {
 namespace {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/record_file.hpp"
+#include "agent/report/record_file.hpp"
 
 namespace nodewise::agent {
 namespace {

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/placement.hpp"
-#include "agent/rules.hpp"
+#include "agent/alloc/rules.hpp"
 #include "agent/settings.hpp"
 #include "unit/parsed_settings.hpp"
 

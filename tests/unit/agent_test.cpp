@@ -10,8 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/object_table.hpp"
-#include "agent/placement.hpp"
+#include "agent/alloc/front.hpp"
+#include "agent/alloc/object_table.hpp"
+#include "agent/page.hpp"
 
 namespace nodewise::agent {
 namespace {

@@ -12,9 +12,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/measure_flags.hpp"
-#include "cli/measure_keep.hpp"
-#include "cli/measured_costs.hpp"
+#include "cli/machine/measured_costs.hpp"
+#include "cli/verbs/measure/flags.hpp"
+#include "cli/verbs/measure/keep.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
 

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/model_options.hpp"
-#include "cli/model_view.hpp"
+#include "cli/verbs/model/options.hpp"
+#include "cli/verbs/model/view.hpp"
 #include "unit/grid_machine.hpp"
 
 namespace nodewise::cli {

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/model_traffic.hpp"
-#include "cli/traffic_predicted.hpp"
+#include "cli/prediction/counted.hpp"
+#include "cli/prediction/predicted.hpp"
 #include "model/costs.hpp"
 #include "unit/counts_files.hpp"
 #include "unit/grid_machine.hpp"

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/result.hpp"
+#include "cli/frame/result.hpp"
 
 #include <cerrno>
 #include <filesystem>

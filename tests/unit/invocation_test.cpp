@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/invocation.hpp"
+#include "cli/frame/invocation.hpp"
 
 #include <array>
 #include <string>
@@ -11,7 +11,8 @@
 #include <nodewise/error.hpp>
 #include <nodewise/id_set.hpp>
 
-#include "cli/paths.hpp"
+#include "cli/frame/paths.hpp"
+#include "cli/start/flags.hpp"
 
 namespace nodewise::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "launch/agent_report.hpp"
+#include "launch/read_agent_report.hpp"
 
 #include <cstring>
 #include <random>

@@ -122,17 +122,17 @@ class MemoryPlan : public ::testing::Test {
 
 TEST_F(MemoryPlan, CyclicGoesOverTheNodesOfTheThreads) {
   options.memory = placement("cyclic:64K");
-  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0*1,1*1"));
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0,1"));
   options.cpu_nodes = {"1", "-N"};
   options.bind = bind_policy::close;
-  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@1*1;"));
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@1;"));
   options.memory = placement("cyclic:64K:0,1");
-  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0*1,1*1;"));
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@65536@0,1;"));
 }
 
 TEST_F(MemoryPlan, WeightsAreOwnersInTurn) {
   options.memory = placement("weighted:0=3,1=1");
-  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*3,1*1"));
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*3,1"));
   EXPECT_FALSE(make().memory);
   EXPECT_THROW((void)placement("weighted:0=0"), error);
   options.memory = placement("weighted:7=1");
@@ -152,7 +152,7 @@ measured_weights made_up(const topology&, const node_set& nodes) {
 TEST_F(MemoryPlan, MeasuredWeightsAreOwnersInTurnAndTold) {
   options.memory = placement("weighted:auto");
   options.weigh = made_up;
-  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0*1,1*2"));
+  EXPECT_THAT(settings(), HasSubstr(";default=cyclic@0@0,1*2"));
   EXPECT_FALSE(make().memory);
   EXPECT_THAT(shell_text(make()),
               HasSubstr("# --memory weighted:0=1,1=2 as measured: /state/measured.json\n"));

@@ -286,7 +286,7 @@ TEST_F(Plan, BlockedMemoryBelongsToTheThreads) {
   EXPECT_THAT(what.warnings, IsEmpty());
   EXPECT_FALSE(what.supervised);
   EXPECT_THAT(shell_text(what), HasSubstr("NODEWISE_AGENT='v3;threshold=1048576;group=256;"
-                                          "owners=0*2,1*1;default=blocked;pin=0|1|2'"));
+                                          "owners=0*2,1;default=blocked;pin=0|1|2'"));
 }
 
 TEST_F(Plan, BlockedMemoryWithoutBoundThreadsIsSaid) {

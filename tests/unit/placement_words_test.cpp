@@ -90,9 +90,9 @@ TEST(PlacementWords, MapsAreReadAndWritten) {
 TEST(PlacementWords, TheAgentHasNodes) {
   EXPECT_EQ(wire_text(typed("blocked")), "blocked");
   EXPECT_EQ(wire_text(typed("interleave:0,2")), "interleave@0,2");
-  EXPECT_EQ(wire_text(typed("weighted:0=3,1=1")), "cyclic@0@0*3,1*1");
-  EXPECT_EQ(wire_text(typed("cyclic:64K:0-1")), "cyclic@65536@0*1,1*1");
-  EXPECT_EQ(wire_text(placement{kind::map, {{2, 1}, {1, 0}}}), "map@1*2,0*1");
+  EXPECT_EQ(wire_text(typed("weighted:0=3,1=1")), "cyclic@0@0*3,1");
+  EXPECT_EQ(wire_text(typed("cyclic:64K:0-1")), "cyclic@65536@0,1");
+  EXPECT_EQ(wire_text(placement{kind::map, {{2, 1}, {1, 0}}}), "map@1*2,0");
   EXPECT_EQ(wire_text(placement{kind::thread, {{1, 2}}}), "prefer@2");
 }
 

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cli/profile_proof.hpp"
+#include "cli/verbs/profile/proof.hpp"
 
 namespace nodewise::cli {
 namespace {

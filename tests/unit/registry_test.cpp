@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/registry.hpp"
+#include "cli/frame/registry.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +13,11 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/exit_codes.hpp"
-#include "cli/help.hpp"
-#include "cli/invocation.hpp"
-#include "cli/manual.hpp"
+#include "cli/frame/exit_codes.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/frame/invocation.hpp"
+#include "cli/manual/manual.hpp"
+#include "cli/start/flags.hpp"
 
 namespace nodewise::cli {
 namespace {

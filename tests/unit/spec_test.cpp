@@ -72,13 +72,6 @@ TEST(Syntax, DecidesHowMuchOfTheMachineIsRead) {
   EXPECT_EQ(detail_for("S0:0"), sysfs_detail::all);
 }
 
-TEST(Syntax, IsReported) {
-  const topology where{two_packages()};
-  EXPECT_EQ(resolve_cpus("0-3", where).read_as, syntax::numactl);
-  EXPECT_EQ(resolve_cpus("core:0", where).read_as, syntax::hwloc);
-  EXPECT_EQ(resolve_cpus("S0:0", where).read_as, syntax::likwid);
-}
-
 TEST(NumactlAndHwloc, ListProcessorsAscendingAndOnce) {
   const topology where{two_packages()};
   EXPECT_EQ(in_order("3,1,1-2", where), "1,2,3");

@@ -153,7 +153,6 @@ class symbols_test : public ::testing::Test {
   struct nm_line {
     std::uint64_t address;
     std::uint64_t bytes;
-    char type;
   };
   static std::map<std::string, nm_line> nm(const std::string& program, const std::string& options) {
     std::map<std::string, nm_line> all;
@@ -166,7 +165,7 @@ class symbols_test : public ::testing::Test {
       std::string name;
       if (fields >> address >> bytes >> type && bytes.size() == 16 &&
           std::getline(fields >> std::ws, name)) {
-        all[name] = {std::stoull(address, nullptr, 16), std::stoull(bytes, nullptr, 16), type};
+        all[name] = {std::stoull(address, nullptr, 16), std::stoull(bytes, nullptr, 16)};
       }
     }
     return all;

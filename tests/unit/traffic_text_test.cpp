@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/traffic_check.hpp"
-#include "cli/traffic_view.hpp"
+#include "cli/traffic/view.hpp"
+#include "cli/verbs/lab/traffic_check.hpp"
 #include "traffic/summary.hpp"
 #include "unit/counts_files.hpp"
 

@@ -3,7 +3,6 @@
 // The program itself places an array with the library, but not near the threads that use it.
 #include "advise/pattern_tools.hpp"
 #include "advise/planner.hpp"
-#include "advise/propose.hpp"
 
 namespace nodewise::advise {
 

@@ -14,10 +14,6 @@ constexpr double same = 0.02; // of a size
 // The arrays of a matrix are allocated one after the other, perhaps with others between.
 constexpr std::size_t in_a_row = 8;
 
-const profile::object& first_of(const analysis& of, std::size_t site) {
-  return *of.input.items()[of.input.sites()[site].items.front()].what;
-}
-
 bool is_ratio(double a, double b, double ratio) {
   return std::abs(a - ratio * b) <= same * a;
 }
@@ -37,9 +33,9 @@ struct matrix_sites {
 
 /// Finds two long arrays and a short one that were allocated close together and are used in blocks.
 std::optional<matrix_sites> find_matrix(const analysis& of, positions blocked) {
-  std::ranges::sort(blocked, {}, [&](std::size_t s) { return first_of(of, s).id; });
+  std::ranges::sort(blocked, {}, [&](std::size_t s) { return of.input.first_object(s).id; });
   const auto bytes = [&](std::size_t at) {
-    return static_cast<double>(first_of(of, blocked[at]).bytes);
+    return static_cast<double>(of.input.first_object(blocked[at]).bytes);
   };
   for (std::size_t a = 0; a < blocked.size(); ++a) {
     const std::size_t end = std::min(blocked.size(), a + in_a_row);
@@ -68,9 +64,10 @@ positions sparse_matrix_sites(const analysis& of, const std::vector<char>& free)
     return how.anyones() && what.write_share < 0.5;
   });
   const std::optional<matrix_sites> found = find_matrix(of, all);
-  const bool has_vector = found && std::ranges::any_of(gathered, [&](std::size_t s) {
-                            return first_of(of, s).bytes <= first_of(of, found->values).bytes;
-                          });
+  const bool has_vector =
+      found && std::ranges::any_of(gathered, [&](std::size_t s) {
+        return of.input.first_object(s).bytes <= of.input.first_object(found->values).bytes;
+      });
   if (!has_vector) {
     return {};
   }

@@ -91,7 +91,7 @@ positions unbalanced_work_sites(const analysis& of, const std::vector<char>&) {
       (of.input.workers()[found.greatest].ordinal == 0 && is_alone(found, found.greatest))) {
     return {};
   }
-  return sites_where(of, [](const item& what, const shape&) { return what.units > 0; });
+  return sites_in_use(of);
 }
 
 /// The traffic if every working thread moves the mean amount, from the same memories as now.

@@ -33,7 +33,7 @@ positions unpinned_threads_sites(const analysis& of, const std::vector<char>&) {
   if (movers(of).empty() || of.input.programs().size() > 1) {
     return {};
   }
-  return sites_where(of, [](const item& what, const shape&) { return what.units > 0; });
+  return sites_in_use(of);
 }
 
 suspicion describe_unpinned_threads(const analysis& of, const positions& sites) {

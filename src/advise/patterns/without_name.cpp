@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "advise/pattern_tools.hpp"
-#include "advise/propose.hpp"
 
 namespace nodewise::advise {
 

@@ -1,0 +1,232 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The program's own mmap, munmap and mremap: private anonymous writable mappings are placed like
+// large objects of malloc.
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/alloc/kept.hpp"
+#include "agent/alloc/large.hpp"
+#include "agent/alloc/objects.hpp"
+#include "agent/alloc/pieces.hpp"
+#include "agent/alloc/placement.hpp"
+#include "agent/alloc/rules.hpp"
+#include "agent/alloc/syscall.hpp"
+#include "agent/asked.hpp"
+#include "agent/interposed.hpp"
+#include "agent/modules.hpp"
+#include "agent/page.hpp"
+#include "agent/report/objects_report.hpp"
+
+using namespace nodewise::agent;
+
+namespace {
+
+using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
+using munmap_function = int(void*, std::size_t);
+
+void* no_mmap(void*, std::size_t, int, int, int, off_t) noexcept {
+  errno = ENOSYS;
+  return MAP_FAILED;
+}
+/// Calls the kernel directly, so that the agent's own objects can grow as well.
+void* no_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = va_arg(rest, void*); // the agent always gives it
+  va_end(rest);
+  return reinterpret_cast<void*>(
+      nodewise_ask_kernel(SYS_mremap, old, old_bytes, bytes, flags, address));
+}
+
+constinit next_function<mmap_function> next_mmap{"mmap", no_mmap};
+constinit next_function<munmap_function> next_munmap{"munmap"};
+constinit next_function<mremap_function> next_mremap{"mremap", no_mremap};
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_next_mremap = false;
+
+/// The next mremap() may be another library's, which calls the agent's syscall() (gperftools'
+/// tcmalloc).
+void* call_next_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                       ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = va_arg(rest, void*); // the agent always gives it
+  va_end(rest);
+  in_next_mremap = true;
+  void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  in_next_mremap = false;
+  return moved;
+}
+
+/// The agent does not place memory that is reserved for later (no access rights, MAP_NORESERVE),
+/// grows by itself, is shared, or has page sizes of its own.
+bool is_plain_memory(int protection, int flags) noexcept {
+  constexpr int wanted = MAP_PRIVATE | MAP_ANONYMOUS;
+  constexpr int strange = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_NORESERVE | MAP_GROWSDOWN |
+                          MAP_STACK | MAP_HUGETLB | MAP_SHARED;
+  return (protection & PROT_WRITE) != 0 && (flags & wanted) == wanted && (flags & strange) == 0;
+}
+
+/// An allocator's mapping holds many objects: its pages have no owner by address.
+bool is_allocator(const void* caller) noexcept {
+  const module_of module(caller);
+  for (const char* const name :
+       {"libc", "ld-linux", "ld-linux-x86", "libjemalloc", "libtcmalloc", "libtcmalloc_minimal",
+        "libmimalloc", "libtbbmalloc", "librpmalloc", "libsnmalloc", "libhoard"}) {
+    if (module.is(name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The program reuses a placed mapping, or a part of it, for something else.
+void forget(const void* start, std::size_t bytes) noexcept {
+  const char* const first = static_cast<const char*>(start);
+  object what;
+  while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
+    const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
+    if (!whole) {
+      what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    }
+    report_freed(what);
+    reset(what); // the rest must not keep policies that are not counted
+  }
+}
+
+void enter(void* start, std::size_t bytes, int flags, const void* caller) noexcept {
+  forget(start, bytes); // an earlier mapping that ended without munmap()
+  object made = unplaced(NODEWISE_AGENT_MAP, bytes, caller);
+  made.start = static_cast<char*>(start);
+  made.above = rules_above(asked, caller);
+  if (!choose(asked, made)) {
+    return;
+  }
+  const bool filled = (flags & (MAP_POPULATE | MAP_LOCKED)) != 0;
+  place(made, filled ? present_pages::move : present_pages::stay);
+  count_made(made);
+  if (!objects.insert(made)) {
+    reset(made);
+  }
+}
+
+void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
+                 const void* caller) noexcept {
+  if (gate_bytes == SIZE_MAX) {
+    return next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  }
+  if ((flags & MAP_FIXED) != 0 && bytes <= PTRDIFF_MAX) {
+    forget(hint, bytes);
+  }
+  void* start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  if (start == MAP_FAILED && errno == ENOMEM &&
+      kept_memory.give_back_all(kept_blocks::shortage::memory)) {
+    start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  }
+  if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
+      !is_allocator(caller)) {
+    const int kept = errno;
+    enter(start, bytes, flags, caller);
+    errno = kept;
+  }
+  return start;
+}
+
+/// The kernel moves and grows only a single mapping. Our policies may have split one mapping of the
+/// program into several, if the program has cut the object since. In a forked child they stay split
+/// even without policies, as each has its own record of the pages that it shares with the parent.
+void* remap_joined(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                   void* address) noexcept {
+  void* const moved = call_next_mremap(old, old_bytes, bytes, flags, address);
+  if (moved != MAP_FAILED || errno != EFAULT ||
+      !forget_policies(old, round_up(old_bytes, page_bytes()))) {
+    return moved;
+  }
+  void* const joined = call_next_mremap(old, old_bytes, bytes, flags, address);
+  return joined != MAP_FAILED || errno != EFAULT
+             ? joined
+             : remap_pieces(call_next_mremap, old, old_bytes, bytes, flags, address);
+}
+
+/// Grows, shrinks or moves one of our objects as a whole.
+void* remap_placed(object& what, std::size_t bytes, int flags, void* address) noexcept {
+  reset(what);
+  void* const moved = remap_joined(what.start, what.mapped_bytes, bytes, flags, address);
+  const int kept = errno;
+  if (moved != MAP_FAILED) {
+    what.start = static_cast<char*>(moved);
+    what.bytes = bytes;
+    what.mapped_bytes = round_up(bytes, page_bytes());
+  }
+  place_resized(what);
+  tell_moved(what);
+  (void)objects.insert(what);
+  errno = kept;
+  return moved;
+}
+
+} // namespace
+
+void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                     void* address) noexcept {
+  if (in_next_mremap) {
+    return no_mremap(old, old_bytes, bytes, flags, address);
+  }
+  if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
+    return call_next_mremap(old, old_bytes, bytes, flags, address);
+  }
+  if ((flags & MREMAP_FIXED) != 0) {
+    forget(address, bytes);
+  }
+  object what;
+  const std::size_t length = round_up(old_bytes, page_bytes());
+  if (objects.find(old, what) && what.kind == NODEWISE_AGENT_MAP && what.mapped_bytes == length &&
+      (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
+    return remap_placed(what, bytes, flags, address);
+  }
+  // A part of one of our objects must be one mapping again before the kernel can move it.
+  while (
+      objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
+    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
+    report_freed(what);
+    reset(what);
+  }
+  return remap_joined(old, old_bytes, bytes, flags, address);
+}
+
+void nodewise::agent::find_next_mappers() noexcept {
+  (void)next_mmap.find();
+  (void)next_munmap.find();
+  (void)next_mremap.find();
+}
+
+NODEWISE_INTERPOSED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int file,
+                               off_t offset) noexcept {
+  return map_placed(hint, bytes, protection, flags, file, offset, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED void* mmap64(void* hint, std::size_t bytes, int protection, int flags, int file,
+                                 off64_t offset) noexcept {
+  return map_placed(hint, bytes, protection, flags, file, offset, NODEWISE_CALLER);
+}
+
+NODEWISE_INTERPOSED int munmap(void* start, std::size_t bytes) noexcept {
+  if (gate_bytes != SIZE_MAX && bytes <= PTRDIFF_MAX) {
+    forget(start, bytes);
+  }
+  return next_munmap.get()(start, bytes);
+}
+
+NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                                 ...) noexcept {
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
+  va_end(rest);
+  return nodewise_remap(old, old_bytes, bytes, flags, address);
+}

@@ -1,0 +1,332 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/alloc/placement.hpp"
+
+#include <sys/mman.h>
+
+#include <nodewise/arithmetic.hpp>
+
+#include "agent/alloc/extent_room.hpp"
+#include "agent/alloc/extents.hpp"
+#include "agent/alloc/front.hpp"
+#include "agent/alloc/kept.hpp"
+#include "agent/alloc/system_facts.hpp"
+#include "agent/page.hpp"
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
+
+bool by_extents(const object& what) noexcept {
+  const placement_kind kind = what.where->kind;
+  return kind == placement_kind::blocked || kind == placement_kind::cyclic ||
+         kind == placement_kind::map;
+}
+
+/// The node mask of a list of owners.
+struct node_mask {
+  unsigned long words[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
+  std::size_t count = 0;
+
+  void insert(int node) noexcept {
+    const auto at = static_cast<std::size_t>(node);
+    words[at / word_bits] |= 1UL << (at % word_bits);
+    count = at / word_bits >= count ? at / word_bits + 1 : count;
+  }
+  explicit node_mask(const owner_list& owners) noexcept {
+    for (std::size_t run = 0; run < owners.runs; ++run) {
+      insert(owners.run[run].node);
+    }
+  }
+};
+
+/// 0 or -errno.
+long bind_one(char* start, std::size_t bytes, sys::policy mode, const node_mask& nodes,
+              bool move) noexcept {
+  return sys::raw::mbind(start, bytes, mode, nodes.words, nodes.count, move ? sys::mbind_move : 0);
+}
+
+sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
+  switch (kind) {
+  case placement_kind::bind:
+    return sys::policy::bind;
+  case placement_kind::prefer:
+    return nodes > 1 ? sys::policy::preferred_many : sys::policy::preferred;
+  case placement_kind::local:
+    return sys::policy::local;
+  case placement_kind::none:
+  case placement_kind::interleave:
+  case placement_kind::weighted:
+  case placement_kind::blocked:
+  case placement_kind::cyclic:
+  case placement_kind::thread:
+  case placement_kind::map:
+    break;
+  }
+  return sys::policy::interleave;
+}
+
+/// A single policy for the whole range. Returns 1, or -errno.
+long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
+  const owner_list none{};
+  const owner_list& owners = kind == placement_kind::local ? none : what.where->owners;
+  const long answer = bind_one(mapping_of(what), mapping_bytes(what), policy_of(kind, owners.runs),
+                               node_mask(owners), move);
+  return answer < 0 ? answer : 1;
+}
+
+/// A new interleave policy does not migrate pages that are on any of its nodes. This interleaves
+/// the pages that are in memory, as the policy interleaves new ones.
+void interleave_present_pages(const object& what) noexcept {
+  constexpr std::size_t at_once = 128;
+  const owner_list& owners = what.where->owners;
+  const std::size_t pages = what.mapped_bytes / page_bytes();
+  for (std::size_t first = 0; owners.runs > 1 && first < pages; first += at_once) {
+    void* page[at_once];
+    int node[at_once];
+    int status[at_once];
+    const std::size_t count = pages - first < at_once ? pages - first : at_once;
+    for (std::size_t i = 0; i < count; ++i) {
+      page[i] = what.start + (first + i) * page_bytes();
+      node[i] = owners.run[(first + i) % owners.runs].node;
+    }
+    // A page that is not in memory, or is refused, stays: the report shows where pages are.
+    (void)sys::raw::move_pages(0, count, page, node, status, sys::move_own_pages);
+  }
+}
+
+/// Sets one policy for each extent, the first with the page in front. Returns the number of
+/// policies, or -errno.
+long bind_extents(const object& what, bool move) noexcept {
+  long extents = 0;
+  extent_cursor all(what);
+  for (extent each{}; all.next(each); ++extents) {
+    const owner_run run{0, each.node};
+    const std::size_t front = extents == 0 ? what.front_bytes : 0;
+    const long answer = bind_one(what.start + each.begin - front, each.end - each.begin + front,
+                                 sys::policy::preferred, node_mask({&run, 1, 1, 1}), move);
+    if (answer < 0) {
+      return answer;
+    }
+  }
+  return extents;
+}
+
+/// Doubles the granules of a cyclic object, or the shortest parts of a map. False if an owner would
+/// have no granule, or if only one part would be left.
+bool make_coarser(object& what) noexcept {
+  const std::size_t slots = what.where->owners.slots;
+  if (what.where->kind == placement_kind::map) {
+    what.coarse_slots = what.coarse_slots == 0 ? 2 : what.coarse_slots * 2;
+    return what.coarse_slots < slots;
+  }
+  if (what.granule_bytes * 2 * slots > what.placed_bytes) {
+    return false;
+  }
+  what.granule_bytes *= 2;
+  return true;
+}
+
+/// Each granule or part takes a mapping. Makes them coarser until all fit into half of the mappings
+/// that are left for policies. False if that is impossible.
+bool coarsen(object& what) noexcept {
+  if (count_extents(what) > extents_left() / 2) {
+    (void)kept_memory.give_back_all(kept_blocks::shortage::policies);
+  }
+  const std::size_t left = extents_left();
+  while (count_extents(what) > left / 2) {
+    if (!make_coarser(what)) {
+      return false;
+    }
+    what.flags |= NODEWISE_AGENT_COARSER;
+  }
+  return true;
+}
+
+/// The requested granule, or one small enough for 16 rounds over the owners. At most 2 MiB, since
+/// larger ones are no better.
+std::size_t cyclic_granule(const object& what) noexcept {
+  constexpr std::size_t largest = std::size_t{2} << 20;
+  constexpr std::size_t rounds = 16;
+  if (what.where->granule_bytes != 0) {
+    const std::size_t whole = round_up(what.placed_bytes, page_bytes());
+    return what.where->granule_bytes < whole ? round_up(what.where->granule_bytes, page_bytes())
+                                             : whole;
+  }
+  const std::size_t each = what.placed_bytes / (rounds * what.where->owners.slots);
+  std::size_t granule = page_bytes();
+  while (granule * 2 <= each && granule < largest) {
+    granule *= 2;
+  }
+  return granule;
+}
+
+/// The unit that edges are rounded to without huge pages.
+std::size_t granule_in_base_pages(const object& what) noexcept {
+  return what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
+}
+
+/// Chooses the unit that edges are rounded to. A huge page never crosses the end of a mapping, and
+/// extents are mappings, so edges on base pages stay exact with huge pages.
+void choose_granule(object& what) noexcept {
+  const std::size_t huge = huge_page_bytes();
+  what.granule_bytes = granule_in_base_pages(what);
+  if (!by_extents(what)) {
+    return;
+  }
+  if (!arithmetic::huge_pages_fit(shortest_block_bytes(what), huge)) {
+    if (huge != 0) {
+      what.flags |= NODEWISE_AGENT_BASE_PAGES;
+    }
+  } else if (reinterpret_cast<std::size_t>(what.start) % huge == 0 && what.first_block == nullptr) {
+    what.granule_bytes = round_up(what.granule_bytes, huge);
+  }
+}
+
+void refuse(object& what, long answer) noexcept {
+  what.refused_errno = static_cast<int>(-answer);
+  forget_policies(mapping_of(what), mapping_bytes(what));
+}
+
+void place_whole(object& what, placement_kind kind, bool move) noexcept {
+  if (!reserve_extents(1)) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  const long answer = bind_whole(what, kind, move);
+  if (answer < 0) {
+    release_extents(1);
+    refuse(what, answer);
+    return;
+  }
+  what.extents = 1;
+  what.flags |= NODEWISE_AGENT_PLACED;
+  if (move && kind == placement_kind::interleave) {
+    interleave_present_pages(what);
+  }
+}
+
+/// An object with too many granules is interleaved. A map with too many parts is not placed.
+void place_where_mappings_are_short(object& what, bool move) noexcept {
+  what.flags &= ~static_cast<unsigned>(NODEWISE_AGENT_COARSER | NODEWISE_AGENT_BASE_PAGES);
+  what.coarse_slots = 0;
+  what.granule_bytes = page_bytes();
+  if (what.where->kind == placement_kind::map) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  what.flags |= NODEWISE_AGENT_INTERLEAVED;
+  place_whole(what, placement_kind::interleave, move);
+}
+
+void place_by_extents(object& what, bool move) noexcept {
+  const std::size_t wanted = count_extents(what);
+  if (!reserve_extents(wanted)) {
+    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
+    return;
+  }
+  const long extents = bind_extents(what, move);
+  if (extents < 0) {
+    release_extents(wanted);
+    refuse(what, extents);
+    return;
+  }
+  what.extents = static_cast<unsigned>(extents);
+  what.flags |= NODEWISE_AGENT_PLACED;
+  release_extents(wanted - what.extents);
+}
+
+/// Call it before the first touch: a huge page would contain the memory of several owners.
+void choose_page_size(const object& what, bool had_base_pages) noexcept {
+  const bool has_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
+  if (has_base_pages != had_base_pages) {
+    (void)sys::raw::madvise(mapping_of(what), mapping_bytes(what),
+                            has_base_pages ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+  }
+}
+
+/// Lets the kernel make the mapping's record of its pages (anon_vma) while it is one mapping. Parts
+/// that share this record become one mapping again when their policies are removed. The page itself
+/// is given back: it has no owner yet.
+void begin_page_record(const object& what) noexcept {
+  *static_cast<volatile char*>(what.start) = 0;
+  (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
+}
+
+} // namespace
+
+object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept {
+  object made{};
+  made.kind = kind;
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = caller;
+  made.rule = -1;
+  return made;
+}
+
+std::size_t preferred_alignment(const object& what) noexcept {
+  const bool placed = what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
+  if (!placed || !by_extents(what)) {
+    return page_bytes();
+  }
+  object probe = what;
+  probe.granule_bytes = granule_in_base_pages(what);
+  const std::size_t huge = huge_page_bytes();
+  return arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge) ? huge : page_bytes();
+}
+
+void place(object& what, present_pages present) noexcept {
+  what.granule_bytes = page_bytes();
+  if (what.where == nullptr || (what.flags & NODEWISE_AGENT_UNASKED) != 0 ||
+      what.mapped_bytes == 0) {
+    return;
+  }
+  constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_MAP_LIMIT |
+                               NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED |
+                               NODEWISE_AGENT_BASE_PAGES;
+  const bool had_base_pages = (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0;
+  what.flags &= ~outcome;
+  what.refused_errno = 0;
+  what.coarse_slots = 0;
+  choose_granule(what);
+  const bool move = present == present_pages::move;
+  if (!by_extents(what)) {
+    place_whole(what, what.where->kind, move);
+    return;
+  }
+  if (what.where->kind != placement_kind::blocked && !coarsen(what)) {
+    place_where_mappings_are_short(what, move);
+    return;
+  }
+  choose_page_size(what, had_base_pages);
+  if (!move && what.pid == 0 && what.kind == NODEWISE_AGENT_MAP) { // others have a page in front
+    begin_page_record(what);
+  }
+  place_by_extents(what, move);
+}
+
+void reset(object& what) noexcept {
+  if (what.extents != 0) {
+    forget_policies(mapping_of(what), mapping_bytes(what));
+    give_back_extents(what);
+  }
+}
+
+bool forget_policies(void* start, std::size_t bytes) noexcept {
+  return sys::raw::mbind(start, bytes, sys::policy::system_default, nullptr, 0, 0) >= 0;
+}
+
+bool reserve_extents(std::size_t count) noexcept {
+  do {
+    if (try_reserve_extents(count)) {
+      return true;
+    }
+  } while (kept_memory.give_back_all(kept_blocks::shortage::policies));
+  return false;
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,75 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/alloc/system_facts.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+
+#include "sys/raw.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+constinit call_apart* read_apart = nullptr; ///< written before there are other threads
+constinit std::atomic<bool> known{false};
+constinit std::atomic<std::size_t> bytes_of_huge_page{0};
+constinit std::atomic<std::size_t> limit{0};
+
+/// A number or a word from /proc or /sys; empty if the file cannot be read.
+struct small_text {
+  char text[128] = {};
+
+  explicit small_text(const char* path) noexcept {
+    const long file = sys::raw::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (file >= 0) {
+      const long got = sys::raw::call(SYS_read, file, text, sizeof text - 1);
+      text[got > 0 ? got : 0] = '\0';
+      sys::raw::call(SYS_close, file);
+    }
+  }
+};
+
+void read_files(void* /*nothing*/) noexcept {
+  const int kept = errno;
+  const small_text thp("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (std::strstr(thp.text, "[always]") != nullptr) {
+    const small_text size("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    bytes_of_huge_page = std::strtoul(size.text, nullptr, 10);
+  }
+  const small_text maps("/proc/sys/vm/max_map_count");
+  const unsigned long max_map_count = std::strtoul(maps.text, nullptr, 10);
+  limit = (max_map_count == 0 ? 65530 : max_map_count) / 2;
+  errno = kept;
+}
+
+} // namespace
+
+void read_system_facts() noexcept {
+  if (known.load(std::memory_order_acquire)) {
+    return;
+  }
+  if (read_apart != nullptr) {
+    read_apart(read_files, nullptr);
+  } else {
+    read_files(nullptr);
+  }
+  known.store(true, std::memory_order_release);
+}
+
+void read_system_facts_by(call_apart* apart) noexcept {
+  read_apart = apart;
+}
+
+std::size_t huge_page_bytes() noexcept {
+  return read_system_facts(), bytes_of_huge_page.load();
+}
+
+std::size_t extent_limit() noexcept {
+  return read_system_facts(), limit.load();
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,197 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "agent/report/objects_report.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "agent/alloc/objects.hpp"
+#include "agent/asked.hpp"
+#include "agent/clock.hpp"
+#include "agent/messages.hpp"
+#include "agent/report/records.hpp"
+#include "agent/report/report.hpp"
+#include "agent/trace/allocation_log.hpp"
+#include "agent/trace/announce.hpp"
+#include "agent/trace/numa_pin.hpp"
+
+namespace nodewise::agent {
+
+namespace {
+
+/// Limits the report of a process that makes large objects in a loop: this many objects are
+/// described when they are freed, and as many more of those that live to the end. An allocation is
+/// a small record, and the only record of an object that never ends.
+constexpr std::uint64_t max_records = 4096;
+
+using counter = std::atomic<std::uint64_t>;
+
+struct object_counts {
+  alignas(64) counter objects{0}; ///< all threads write to it
+  alignas(64) counter not_placed{0};
+  counter refused{0};
+  counter map_limited{0};
+  counter coarser{0}; ///< larger granules than requested, or interleaved: the map limit
+  counter records{0};
+  counter left_out{0};
+  counter begin_ns{0};
+  counter spent_ns{0}; ///< on objects that were freed
+  std::atomic<int> refused_errno{0};
+  struct {
+    counter objects{0};
+    counter placed{0};
+  } of_rule[NODEWISE_AGENT_MAX_RULES];
+};
+
+constinit object_counts state;
+
+/// To look up the pages of a freed object takes a tenth of the time of their first touch. So trace
+/// mode does it for the first objects, and then as long as it stays below 1 % of the program's
+/// time.
+bool may_ask(std::uint64_t time_ns) noexcept {
+  constexpr std::uint64_t always = 64;
+  return !asked.trace || state.records <= always || state.spent_ns * 100 < time_ns - state.begin_ns;
+}
+
+/// Prints a message about some of the objects.
+void say_of(const counter& some, const char* what) noexcept {
+  if (some != 0) {
+    say("nodewise: %s[%d]: %llu of %llu large objects %s\n", program_invocation_short_name,
+        reporting.pid.load(), static_cast<unsigned long long>(some),
+        static_cast<unsigned long long>(state.objects), what);
+  }
+}
+
+} // namespace
+
+void tell_moved(const object& what) noexcept {
+  announce_object(what);
+  if (is_tracing() && what.pid == reporting.pid) {
+    log_allocation(what, now_ns());
+  }
+}
+
+void count_made(object& what) noexcept {
+  what.sequence = state.objects++;
+  what.pid = reporting.pid;
+  announce_object(what);
+  numa_pin_also();
+  if (is_tracing()) {
+    what.made_by = what.made_by.ns == 0 ? note_allocation(what.caller) : what.made_by;
+    log_allocation(what, what.made_by.ns);
+  }
+  // Recorded in advance: a program that becomes another one by exec cannot report its objects.
+  if (what.sequence == 0 && what.pid != 0 && asked.report != nullptr) {
+    nodewise_agent_header record = {};
+    tell(NODEWISE_AGENT_MADE, record, sizeof record);
+  }
+  if ((what.flags & (NODEWISE_AGENT_COARSER | NODEWISE_AGENT_INTERLEAVED)) != 0) {
+    ++state.coarser;
+  }
+  const bool placed = (what.flags & NODEWISE_AGENT_PLACED) != 0;
+  if (what.rule >= 0) {
+    auto& of_rule = state.of_rule[what.rule];
+    ++of_rule.objects;
+    of_rule.placed += placed ? 1 : 0;
+  }
+  if (placed) {
+    return;
+  }
+  ++state.not_placed;
+  if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
+    ++state.map_limited;
+  } else if (what.refused_errno != 0) {
+    ++state.refused;
+    int none = 0;
+    state.refused_errno.compare_exchange_strong(none, what.refused_errno);
+  }
+}
+
+void report_freed(const object& what) noexcept {
+  announce_freed(what);
+  if (asked.report == nullptr || reporting.finished || what.pid == 0 || what.pid != reporting.pid) {
+    return;
+  }
+  numa_pinned_pages += what.numa_pinned.pages;
+  if (state.records++ >= max_records) {
+    ++state.left_out;
+    return;
+  }
+  const std::uint64_t begin = now_ns();
+  write_object(what, may_ask(begin));
+  state.spent_ns += now_ns() - begin;
+}
+
+void report_live(bool wait) noexcept {
+  std::uint64_t records = 0;
+  const auto report_one = [&records](object& what) {
+    if (what.pid != reporting.pid) { // a copy in a forked child, or never counted
+      return;
+    }
+    numa_pinned_pages += what.numa_pinned.pages;
+    if (++records > max_records) {
+      ++state.left_out;
+      return;
+    }
+    what.flags |= NODEWISE_AGENT_LIVE_AT_END;
+    write_object(what, true);
+  };
+  const auto all = objects.snapshot(wait);
+  for (std::size_t i = 0; i < all.count; ++i) {
+    report_one(all.objects[i]);
+  }
+  object_table::release(all);
+  kept_memory.for_each_lent(report_one);
+}
+
+void count_objects_afresh() noexcept {
+  for (counter* each : {&state.objects, &state.not_placed, &state.refused, &state.map_limited,
+                        &state.coarser, &state.records, &state.left_out, &state.spent_ns}) {
+    *each = 0;
+  }
+  state.refused_errno = 0;
+  for (std::size_t i = 0; i < asked.rule_count; ++i) {
+    state.of_rule[i].objects = state.of_rule[i].placed = 0;
+  }
+  state.begin_ns = now_ns();
+}
+
+bool has_objects() noexcept {
+  return state.objects != 0;
+}
+
+void count_objects(end_record& into) noexcept {
+  nodewise_agent_end& totals = into.fixed;
+  totals.objects = state.objects;
+  totals.placed = totals.objects - state.not_placed;
+  totals.refused = state.refused;
+  totals.map_limited = state.map_limited;
+  totals.left_out = state.left_out;
+  totals.refused_errno = static_cast<std::uint32_t>(state.refused_errno.load());
+  totals.rules = static_cast<std::uint32_t>(asked.rule_count);
+  for (std::size_t i = 0; i < asked.rule_count; ++i) {
+    into.matched[i] = {state.of_rule[i].objects, state.of_rule[i].placed};
+  }
+}
+
+void say_what_is_not_placed() noexcept {
+  if (state.refused != 0) {
+    const char* const name = ::strerrorname_np(state.refused_errno);
+    const char* const text = ::strerrordesc_np(state.refused_errno);
+    char what[256];
+    std::snprintf(what, sizeof what,
+                  "not placed: mbind failed: %s (%s); their pages are where the program's own "
+                  "policy puts them",
+                  name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
+    say_of(state.refused, what);
+  }
+  say_of(state.map_limited,
+         "not placed: their policies would take more than half of vm.max_map_count; a larger "
+         "--threshold makes fewer");
+  say_of(state.coarser,
+         "in larger granules or parts than requested, or interleaved: each takes a mapping, and "
+         "all of them stay under half of vm.max_map_count");
+}
+
+} // namespace nodewise::agent

@@ -1,0 +1,71 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The threads that the process started: a fixed table without locks, because it is read at the
+// process's end, perhaps in a signal handler. An entry is taken before its thread starts. The
+// thread enters its numbers before the program's code runs in it. The destructor of a
+// thread-specific key notes its end. When the table is full, entries of ended threads are reused.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <pthread.h>
+
+#include "agent/protocol.h"
+#include "agent/threads/nested_teams.hpp"
+
+namespace nodewise::agent {
+
+inline constexpr std::size_t max_known_threads = 1024;
+
+enum class thread_state : std::uint32_t { none, starting, running, ended };
+
+struct known_thread {
+  std::atomic<pthread_t> self;
+  // Written before the thread starts, as are `ordinal` and `start_module`.
+  void* (*run)(void*) = nullptr;
+  int (*run_c11)(void*) = nullptr; ///< instead of `run`
+  void* argument = nullptr;
+  /// The state in the lower two bits; above it the number of times the entry was taken.
+  std::atomic<std::uint32_t> mark{0};
+  std::atomic<std::uint32_t> flags{0}; ///< NODEWISE_AGENT_PINNED, ...
+  std::atomic<int> tid{0};
+  int ordinal = -1;
+  inner_position inner;
+  std::atomic<bool> unjoined{false}; ///< it has an ordinal and was not joined yet
+  std::atomic<bool> reported{false}; ///< the report has its record
+  char name[16] = {};                ///< written when it ends
+  char start_module[NODEWISE_AGENT_NAME_BYTES] = {};
+
+  [[nodiscard]] thread_state state() const noexcept {
+    return static_cast<thread_state>(mark.load(std::memory_order_acquire) & 3U);
+  }
+};
+
+/// For the first thread of the process, once.
+void open_thread_table() noexcept;
+/// In a forked child.
+void empty_thread_table() noexcept;
+/// An entry in the state `starting`, or nullptr if there is no table or no room in it.
+[[nodiscard]] known_thread* take_entry() noexcept;
+/// Returns an entry whose thread was not started.
+void give_back(known_thread& entry) noexcept;
+/// Called by the thread itself, before it does anything else.
+void enter_running(known_thread& entry) noexcept;
+
+[[nodiscard]] known_thread* find_by_tid(int tid) noexcept;
+/// Whether the thread has ended: the kernel lists it for some time after that.
+[[nodiscard]] bool has_ended(int tid) noexcept;
+/// Whether the caller must write the thread's record: a thread may end while the report is written,
+/// and must still have only one record.
+[[nodiscard]] bool claim_record(known_thread& entry) noexcept;
+/// nullptr for the main thread, an unknown thread, or one that has not begun to run.
+[[nodiscard]] known_thread* find_by_handle(pthread_t thread) noexcept;
+/// For a thread that has ended and was just joined: whether it had an ordinal. True only once.
+[[nodiscard]] bool note_joined(pthread_t thread) noexcept;
+/// Copies the i-th entry if its thread has ended, was pinned or started by the program itself, and
+/// has no record yet. The caller writes the record.
+[[nodiscard]] bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept;
+
+} // namespace nodewise::agent

@@ -1,0 +1,160 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an option is, and the options of several verbs; those of one verb are in
+// verbs/NAME/flags.hpp. Each verb lists the options it accepts (verbs/NAME/help.hpp), and code
+// queries an invocation by the same constants, so a misspelt option does not compile.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace nodewise::cli {
+
+enum class flag_kind {
+  toggle,         ///< present or absent
+  value,          ///< one value; if repeated, the last counts
+  optional_value, ///< present or absent, perhaps followed by =VALUE
+  list,           ///< may be given several times, all count
+};
+
+// A named default, so that a flag may omit these fields.
+inline constexpr std::string_view no_text;
+
+struct flag {
+  std::string_view name;            ///< long form without the dashes
+  char letter = '\0';               ///< short form, or none
+  std::string_view value = no_text; ///< what the help calls the value: "NODES"
+  flag_kind kind = value.empty() ? flag_kind::toggle : flag_kind::value;
+  std::string_view choices = no_text;  ///< empty if the value is free text
+  std::string_view standard = no_text; ///< the default, for the help
+  std::string_view group;
+  std::string_view help;
+  std::string_view alias = no_text; ///< an older long form, still accepted
+  bool stands_alone = false;        ///< prints an answer and starts no program
+};
+
+namespace group {
+inline constexpr std::string_view common = "Common options";
+inline constexpr std::string_view virtual_machine = "Virtual machine";
+inline constexpr std::string_view input = "Machine";
+inline constexpr std::string_view binding = "Threads";
+inline constexpr std::string_view memory = "Memory";
+inline constexpr std::string_view selection = "Selection";
+inline constexpr std::string_view sampling = "Sampling";
+inline constexpr std::string_view checks = "Checks";
+inline constexpr std::string_view results = "Output";
+inline constexpr std::string_view loop = "Loop";
+inline constexpr std::string_view plan = "Plan";
+} // namespace group
+
+namespace flags {
+
+// Common options: they mean the same in every verb.
+inline constexpr flag json{.name = "json",
+                           .group = group::common,
+                           .help = "print the result as JSON; with -o, write it to FILE"};
+inline constexpr flag csv{
+    .name = "csv",
+    .group = group::results,
+    .help = "print CSV: bytes in memory, with one row per process, time and node"};
+inline constexpr flag quiet{.name = "quiet",
+                            .letter = 'q',
+                            .group = group::common,
+                            .help = "print no text, only errors; JSON and files are still written"};
+inline constexpr flag verbose{
+    .name = "verbose", .letter = 'v', .group = group::common, .help = "print more details"};
+inline constexpr flag strict{
+    .name = "strict", .group = group::common, .help = "fail instead of only printing a warning"};
+inline constexpr flag dry_run{.name = "dry-run",
+                              .group = group::common,
+                              .help = "print equivalent shell commands and start nothing"};
+inline constexpr flag output{
+    .name = "output",
+    .letter = 'o',
+    .value = "FILE",
+    .group = group::common,
+    .help = "write the result to FILE, as JSON unless another format is selected; in the name, %r "
+            "is the local MPI rank, %h the host, %p the process ID, %% a percent sign"};
+inline constexpr flag color{.name = "color",
+                            .value = "WHEN",
+                            .choices = "auto|always|never",
+                            .standard = "auto",
+                            .group = group::common,
+                            .help = "use colours: auto (on a terminal), always, never"};
+inline constexpr flag help{
+    .name = "help", .letter = 'h', .group = group::common, .help = "print this help"};
+inline constexpr flag version{
+    .name = "version", .group = group::common, .help = "print the version"};
+
+// `--on` and the options that describe the virtual machine.
+inline constexpr flag on{.name = "on",
+                         .value = "lab:MACHINE",
+                         .group = group::virtual_machine,
+                         .help = "run in a virtual machine: lab:NAME from `nodewise lab list`, "
+                                 "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"};
+inline constexpr flag on_timeout{
+    .name = "on-timeout",
+    .value = "SECONDS",
+    .standard = "600",
+    .group = group::virtual_machine,
+    .help = "stop the virtual machine after SECONDS, with exit code 124; 0: no limit"};
+inline constexpr flag on_thp{
+    .name = "on-thp",
+    .value = "MODE",
+    .choices = "never|madvise|always",
+    .standard = "madvise",
+    .group = group::virtual_machine,
+    .help = "in the virtual machine, set transparent huge pages to never, madvise or always"};
+inline constexpr flag on_numa_balancing{
+    .name = "on-numa-balancing",
+    .value = "MODE",
+    .choices = "0|1|2",
+    .standard = "0",
+    .group = group::virtual_machine,
+    .help = "in the virtual machine, set NUMA balancing to 0 (off), 1 (on) or 2 (memory tiering)"};
+inline constexpr flag on_overlay{.name = "on-overlay",
+                                 .group = group::virtual_machine,
+                                 .help = "run in a copy of the working directory, and copy changes "
+                                         "back at the end (default: run in the directory itself)"};
+inline constexpr flag on_no_count{.name = "on-no-count",
+                                  .group = group::virtual_machine,
+                                  .help = "do not count memory traffic; 2 to 3 times faster"};
+inline constexpr flag on_counts{
+    .name = "on-counts",
+    .value = "FILE",
+    .group = group::virtual_machine,
+    .help = "write the counted traffic as JSON to FILE; - is standard output"};
+
+// Of several verbs.
+inline constexpr flag input{
+    .name = "input",
+    .letter = 'i',
+    .value = "MACHINE",
+    .standard = "this machine",
+    .group = group::input,
+    .help = "use another machine: FILE.xml from lstopo, FILE.json, sysfs:DIR, lab:NAME, "
+            "NODESxCORES such as 4x2, or a synthetic description of hwloc: \"numa:2 core:4 pu:1\""};
+inline constexpr flag compare{.name = "compare",
+                              .group = group::results,
+                              .help = "compare two results and print what changed"};
+
+inline constexpr flag process{.name = "process",
+                              .letter = 'p',
+                              .value = "PID",
+                              .kind = flag_kind::list,
+                              .group = group::selection,
+                              .help = "examine the process with this process ID"};
+inline constexpr flag phase{.name = "phase",
+                            .value = "WHEN",
+                            .choices = "use|init|all",
+                            .standard = "use",
+                            .group = group::selection,
+                            .help = "select traffic: use (after each page was initialised), init "
+                                    "(while it was initialised), all"};
+inline constexpr flag region{.name = "region",
+                             .value = "NAME",
+                             .group = group::selection,
+                             .help = "select traffic between the program's marks with this name"};
+
+} // namespace flags
+} // namespace nodewise::cli

@@ -1,0 +1,175 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/frame/result.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "base/local_rank.hpp"
+#include "cli/frame/terminal.hpp"
+#include "doctor/settings.hpp"
+#include "report/envelope.hpp"
+#include "report/output_name.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// A regular file is replaced; anything else (/dev/stdout, a pipe) is written to directly.
+bool is_replaceable(const std::string& name) {
+  struct stat facts{};
+  return ::lstat(name.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
+}
+
+/// Writes the text and closes the file. Returns 0 or errno.
+int write_and_close(int file, std::string_view text) {
+  const int failed = write_all(file, text);
+  return ::close(file) == 0 || failed != 0 ? failed : errno;
+}
+
+constexpr mode_t for_all = 0666; // minus the umask
+
+int write_file(const std::string& name, std::string_view text) {
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_all);
+  return file < 0 ? errno : write_and_close(file, text);
+}
+
+/// Opens a new file beside `name` with an unpredictable name: in a world-writable directory, a
+/// prepared link of that name would lead elsewhere. mkostemp(3) would not apply the umask.
+int open_beside(const std::string& name, std::string& unfinished) {
+  constexpr int most_attempts = 100;
+  std::random_device random;
+  int file = -1;
+  for (int attempt = 0; file < 0 && attempt < most_attempts; ++attempt) {
+    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+    unfinished = fmt::format("{}.unfinished-{}", name, number);
+    file =
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_all);
+    if (file < 0 && errno != EEXIST) {
+      break;
+    }
+  }
+  return file;
+}
+
+/// Where the result goes.
+struct output_file {
+  explicit output_file(std::string_view pattern)
+      : name(report::output_name(pattern, report::output_facts::of_this_process())),
+        replaceable(is_replaceable(name)) {}
+
+  std::string name;
+  bool replaceable;
+};
+
+[[noreturn]] void refuse_file(const flag& which, const output_file& file, int errno_value) {
+  throw error(error_kind::system, fmt::format("--{}: the file '{}'", which.name, file.name),
+              "it cannot be written", "check that the directory exists and is writable",
+              errno_value);
+}
+
+} // namespace
+
+int replace_file(const std::string& name, std::string_view text) {
+  std::string unfinished;
+  const int file = open_beside(name, unfinished);
+  if (file < 0) {
+    return errno;
+  }
+  int failed = write_and_close(file, text);
+  if (failed == 0 && std::rename(unfinished.c_str(), name.c_str()) != 0) {
+    failed = errno;
+  }
+  if (failed != 0) {
+    ::unlink(unfinished.c_str());
+  }
+  return failed;
+}
+
+nlohmann::ordered_json settings_json(sys::kernel& of) {
+  using report::or_unavailable;
+  const doctor::settings found = doctor::read_settings(of);
+  // A mode, not a quantity: kept as the kernel's text.
+  const auto balancing =
+      found.numa_balancing ? std::optional(std::to_string(*found.numa_balancing)) : std::nullopt;
+  return {{"kernel", or_unavailable(found.kernel_release)},
+          {"page_bytes", or_unavailable(found.page_bytes)},
+          {"numa_balancing", or_unavailable(balancing)},
+          {"thp", or_unavailable(found.thp)},
+          {"thp_defrag", or_unavailable(found.thp_defrag)},
+          {"virtual", or_unavailable(found.virtualisation)}};
+}
+
+void write_result(const nlohmann::ordered_json& result, const invocation& given) {
+  write_result_text(report::json_text(result), given);
+}
+
+bool asks_for_json(const invocation& given) {
+  return given.has(flags::json) || (given.has(flags::output) && !given.has(flags::csv));
+}
+
+bool asks_for_text(const invocation& given) {
+  return !given.has(flags::json) && !given.has(flags::csv) && !given.has(flags::quiet);
+}
+
+void show_result(const invocation& given, const std::function<nlohmann::ordered_json()>& as_json,
+                 const std::function<std::string(const report::style&)>& as_text) {
+  if (asks_for_json(given)) {
+    write_result(as_json(), given);
+  }
+  if (asks_for_text(given)) {
+    write_out(as_text(style_of(STDOUT_FILENO, given)));
+  }
+}
+
+void check_output(const invocation& given) {
+  if (const auto pattern = given.text(flags::output)) {
+    check_file(flags::output, *pattern);
+  }
+}
+
+void write_result_text(std::string_view text, const invocation& given) {
+  if (const auto pattern = given.text(flags::output)) {
+    write_to_file(flags::output, *pattern, text);
+  } else {
+    write_out(text);
+  }
+}
+
+void check_file(const flag& which, std::string_view pattern) {
+  const output_file file(pattern);
+  const auto rank =
+      find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
+  if (rank && rank->count.value_or(1) > 1 && file.replaceable &&
+      pattern.find("%r") == std::string_view::npos &&
+      pattern.find("%p") == std::string_view::npos) {
+    throw error(error_kind::usage, fmt::format("--{} {}", which.name, pattern),
+                fmt::format("the {} ranks of this host would write the same file", *rank->count),
+                "put %r (the local rank) into the name: run-%r.json");
+  }
+  const std::size_t slash = file.name.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.name.substr(0, slash + 1);
+  if (::access(file.replaceable ? folder.c_str() : file.name.c_str(), W_OK) != 0) {
+    refuse_file(which, file, errno);
+  }
+}
+
+void write_to_file(const flag& which, std::string_view pattern, std::string_view text) {
+  const output_file file(pattern);
+  const int failed = file.replaceable ? replace_file(file.name, text) : write_file(file.name, text);
+  if (failed != 0) {
+    refuse_file(which, file, failed);
+  }
+}
+
+} // namespace nodewise::cli

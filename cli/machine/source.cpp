@@ -1,0 +1,137 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/machine/source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <nodewise/error.hpp>
+
+#include "base/joined.hpp"
+
+#include "cli/frame/registry.hpp"
+#include "topology/export_xml.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view lab = "lab:";
+constexpr std::string_view sysfs = "sysfs:";
+
+bool is_grid(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9' &&
+         text.find_first_not_of("0123456789x") == std::string_view::npos;
+}
+
+/// A synthetic specification has a level with a count: "numa:2 core:4".
+bool looks_synthetic(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && colon + 1 < text.size() && text[colon + 1] >= '0' &&
+         text[colon + 1] <= '9';
+}
+
+/// Converts what --input names to a source that hwloc can read.
+topology_detail::hwloc_source hwloc_source_of(std::optional<std::string_view> what) {
+  using namespace topology_detail;
+  if (!what) {
+    return this_machine{};
+  }
+  if (what->starts_with(sysfs)) {
+    return sysfs_tree{fs::path(what->substr(sysfs.size()))};
+  }
+  const std::string_view spec = what->substr(what->starts_with(lab) ? lab.size() : 0);
+  if (is_grid(spec) || looks_synthetic(spec)) {
+    return synthetic_machine{std::string(spec)};
+  }
+  if (file_begins_with(fs::path(*what), '<')) {
+    return xml_file{fs::path(*what)};
+  }
+  throw error(error_kind::usage, fmt::format("hwloc's XML of {}", *what),
+              "hwloc reads this system, sysfs trees, its own XML and synthetic machines",
+              "use --json, or run it inside the machine: nodewise topo --xml --on lab:NAME; to add "
+              "costs that were measured on another machine, give that machine's XML: -i FILE.xml "
+              "--costs FILE.json");
+}
+
+} // namespace
+
+bool file_begins_with(const fs::path& file, char wanted) {
+  std::ifstream in(file);
+  char first = '\0';
+  return in >> first && first == wanted; // >> skips white space
+}
+
+std::vector<std::string> lab_machine_names(const paths& from) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(from.machines(), none)) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+topology read_lab_machine(std::string_view name, const paths& from) {
+  std::vector<std::string> names = lab_machine_names(from);
+  if (std::ranges::find(names, name) != names.end()) {
+    return topology::from_json(fs::path(from.machines()) / (std::string(name) + ".json"));
+  }
+  if (is_grid(name)) {
+    return topology::synthetic(name);
+  }
+  if (name.find('/') != std::string_view::npos || name.ends_with(".json")) {
+    return topology::from_json(fs::path(name));
+  }
+  const std::string near = nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
+  names.emplace_back("grids such as lab:4x2");
+  throw error(error_kind::usage, fmt::format("the machine lab:{}", name),
+              "no machine of this name in " + from.machines(),
+              fmt::format("{}there are {}, and lab:/path/to/machine.json",
+                          near.empty() ? "" : fmt::format("did you mean lab:{}? ", near),
+                          joined(names, ", ")));
+}
+
+std::string machine_xml(std::optional<std::string_view> what,
+                        const std::optional<machine>& measured) {
+  const topology_detail::hwloc_source source = hwloc_source_of(what);
+  return measured ? topology_detail::export_xml_with_costs(source, *measured)
+                  : topology_detail::export_xml(source);
+}
+
+topology read_machine(std::string_view what, const paths& from) {
+  if (what.starts_with(lab)) {
+    return read_lab_machine(what.substr(lab.size()), from);
+  }
+  if (what.starts_with(sysfs)) {
+    return topology::from_sysfs_by_hwloc(fs::path(what.substr(sysfs.size())));
+  }
+  const fs::path file(what);
+  std::error_code none;
+  if (fs::is_regular_file(file, none)) {
+    return file_begins_with(file, '<') ? topology::from_xml(file) : topology::from_json(file);
+  }
+  if (fs::is_directory(file, none)) {
+    throw error(error_kind::usage, fmt::format("the machine of {}", what), "it is a directory",
+                fmt::format("for a recorded sysfs tree, write sysfs:{}", what));
+  }
+  if (file.extension() == ".xml" || file.extension() == ".json") {
+    throw error(error_kind::input, fmt::format("the machine file {}", what),
+                "there is no such file", "check the path");
+  }
+  if (is_grid(what) || looks_synthetic(what)) {
+    return topology::synthetic(what);
+  }
+  throw error(error_kind::usage, fmt::format("the machine '{}'", what),
+              "it is neither a file nor a specification",
+              "write FILE.xml, FILE.json, sysfs:DIR, lab:NAME, 4x2 or \"numa:2 core:4 pu:1\"");
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,188 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that say where threads and memory go: with numactl's names where numactl has the option.
+#pragma once
+
+#include <array>
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag cpunodebind{.name = "cpunodebind",
+                                  .letter = 'N',
+                                  .value = "NODES",
+                                  .group = group::binding,
+                                  .help = "use only processors of these nodes: 0-3, 0,2, +0 (the "
+                                          "first allowed node), !0 (all but node 0), all",
+                                  .alias = "cpubind"};
+inline constexpr flag physcpubind{.name = "physcpubind",
+                                  .letter = 'C',
+                                  .value = "CPUS",
+                                  .group = group::binding,
+                                  .help =
+                                      "use only these processors; the last of -N and -C applies"};
+inline constexpr flag all_processors{
+    .name = "all",
+    .letter = 'a',
+    .group = group::binding,
+    .help = "ignore the inherited affinity: allow all processors of the control group (cpuset)"};
+inline constexpr flag pin{.name = "pin",
+                          .letter = 'c',
+                          .value = "LIST",
+                          .group = group::binding,
+                          .help = "pin thread k to the k-th processor of LIST, as likwid-pin does: "
+                                  "0,2,4, S0:0-3@S1:0-3, M:scatter"};
+inline constexpr flag places{
+    .name = "places",
+    .value = "KIND",
+    .choices = "threads|cores|nodes|packages",
+    .standard = "threads",
+    .group = group::binding,
+    .help = "with --bind or --pin, let a bound thread run on: threads (one hardware thread), cores "
+            "(its core), nodes (its node), packages (its package)"};
+inline constexpr flag smt{.name = "smt",
+                          .value = "WHICH",
+                          .choices = "on|off",
+                          .standard = "the second ones only if all cores have a thread",
+                          .group = group::binding,
+                          .help = "use hardware threads: off (only the first of each core), on "
+                                  "(with --bind: all, one thread on each)"};
+inline constexpr flag ranks_per{.name = "ranks-per",
+                                .value = "PART",
+                                .choices = "node|socket|core",
+                                .group = group::binding,
+                                .help = "under an MPI launcher, assign each rank and its threads "
+                                        "to a node, socket (package) or core"};
+inline constexpr flag bind{
+    .name = "bind",
+    .value = "HOW",
+    .choices = "close|spread|none",
+    .standard = "none",
+    .group = group::binding,
+    .help = "bind threads: close (fill one node after the other), spread (evenly over all nodes), "
+            "none"};
+inline constexpr flag main_thread{
+    .name = "main",
+    .value = "WHAT",
+    .choices = "waits|works",
+    .standard = "waits",
+    .group = group::binding,
+    .help = "in a program without OpenMP or TBB, while its threads run, the main thread: waits (do "
+            "not bind it), works (bind it as thread 0)"};
+inline constexpr flag threads{
+    .name = "threads",
+    .value = "N",
+    .standard = "OMP_NUM_THREADS, else one per core; with --pin, one per entry",
+    .group = group::binding,
+    .help = "number of threads to bind, and to start in a parallel region"};
+inline constexpr flag membind{.name = "membind",
+                              .letter = 'm',
+                              .value = "NODES",
+                              .group = group::memory,
+                              .help = "allocate memory only on these nodes"};
+inline constexpr flag interleave{.name = "interleave",
+                                 .letter = 'i',
+                                 .value = "NODES",
+                                 .group = group::memory,
+                                 .help = "interleave pages over these nodes"};
+inline constexpr flag weighted_interleave{
+    .name = "weighted-interleave",
+    .letter = 'w',
+    .value = "NODES",
+    .group = group::memory,
+    .help = "interleave pages over these nodes by the kernel's weights (Linux 6.9)"};
+inline constexpr flag preferred{
+    .name = "preferred",
+    .letter = 'p',
+    .value = "NODE",
+    .group = group::memory,
+    .help = "allocate memory on this node, falling back to others when full"};
+inline constexpr flag preferred_many{
+    .name = "preferred-many",
+    .letter = 'P',
+    .value = "NODES",
+    .group = group::memory,
+    .help = "allocate memory on these nodes, falling back to others when full"};
+inline constexpr flag balancing{
+    .name = "balancing",
+    .letter = 'b',
+    .group = group::memory,
+    .help = "with -m, let the kernel migrate pages between these nodes; without -m, no effect"};
+inline constexpr flag show{.name = "show",
+                           .letter = 's',
+                           .group = group::results,
+                           .help = "print the policy and processors that a program would get, as "
+                                   "numactl -s does; start nothing",
+                           .stands_alone = true};
+inline constexpr flag hardware{
+    .name = "hardware",
+    .letter = 'H',
+    .group = group::results,
+    .help = "print nodes, processors, memory and distances, as numactl -H does",
+    .stands_alone = true};
+inline constexpr flag localalloc{
+    .name = "localalloc",
+    .letter = 'l',
+    .group = group::memory,
+    .help = "allocate memory on the node of the processor that first touches it"};
+inline constexpr flag memory{
+    .name = "memory",
+    .value = "PLACEMENT",
+    .group = group::memory,
+    .help =
+        "place memory: local, bind:NODES, prefer:NODES, interleave[:NODES]; or, for each large "
+        "array (see --threshold): blocked (one part per thread), cyclic:SIZE[:NODES] (pieces of "
+        "SIZE in turn), weighted:NODE=WEIGHT,..., weighted:auto[:NODES] (by measured bandwidth)"};
+inline constexpr flag rule{.name = "rule",
+                           .value = "WHICH:PLACEMENT",
+                           .kind = flag_kind::list,
+                           .group = group::memory,
+                           .help = "place arrays that match site=FILE:LINE, site=FUNCTION, "
+                                   "symbol=NAME, size>=SIZE, size<SIZE, or several of these joined "
+                                   "by commas (all must match); the first matching rule applies"};
+inline constexpr flag plan{.name = "plan",
+                           .value = "FILE",
+                           .group = group::memory,
+                           .help = "bind threads and place arrays as the plan in FILE describes; "
+                                   "command-line options override it"};
+inline constexpr flag plan_optional{
+    .name = "plan-optional",
+    .value = "FILE",
+    .group = group::memory,
+    .help = "as --plan, but if FILE is missing or invalid, print a warning and run without a plan"};
+inline constexpr flag threshold{.name = "threshold",
+                                .value = "SIZE",
+                                .standard = "1MiB",
+                                .group = group::memory,
+                                .help = "place only arrays of at least SIZE"};
+inline constexpr flag verify{.name = "verify",
+                             .group = group::results,
+                             .help = "when the program ends, print on which nodes the pages of "
+                                     "each array are, as the kernel reports it"};
+
+/// The placement options of `run`, which `lab check` passes on to it. --all is not among them:
+/// `lab` has another --all.
+inline constexpr std::array run_placement = {&cpunodebind,
+                                             &physcpubind,
+                                             &bind,
+                                             &pin,
+                                             &threads,
+                                             &main_thread,
+                                             &places,
+                                             &smt,
+                                             &ranks_per,
+                                             &membind,
+                                             &balancing,
+                                             &interleave,
+                                             &weighted_interleave,
+                                             &preferred,
+                                             &preferred_many,
+                                             &localalloc,
+                                             &memory,
+                                             &rule,
+                                             &plan,
+                                             &plan_optional,
+                                             &threshold};
+
+} // namespace nodewise::cli::flags

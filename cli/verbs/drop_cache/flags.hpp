@@ -1,0 +1,26 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that only drop-cache has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag cache_nodes{.name = "nodes",
+                                  .value = "NODES",
+                                  .standard = "all that this process may use",
+                                  .group = group::selection,
+                                  .help = "empty the page cache of these nodes"};
+inline constexpr flag drop_by{
+    .name = "by",
+    .value = "WAY",
+    .choices = "auto|drop|files|pressure",
+    .standard = "auto",
+    .group = group::selection,
+    .help = "empty it by: auto (files if files are named, drop for root and all nodes, otherwise "
+            "pressure), drop (/proc/sys/vm/drop_caches: all nodes, needs root), files (only the "
+            "named files), pressure (allocate memory on each node until the kernel has evicted its "
+            "page cache)"};
+
+} // namespace nodewise::cli::flags

@@ -1,0 +1,161 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/drop_cache/view.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <nodewise/error.hpp>
+
+#include "report/envelope.hpp"
+#include "report/table.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using page_cache::ending;
+using report::tone;
+
+std::string_view name_of(drop_way way) {
+  static constexpr std::array<std::string_view, 3> names = {"drop", "files", "pressure"};
+  return names.at(static_cast<std::size_t>(way));
+}
+
+struct ending_words {
+  std::string_view name;
+  std::string_view reason; ///< why page cache is left, and what would help
+};
+
+const ending_words& words_of(ending why) {
+  static constexpr std::array<ending_words, 6> all = {{
+      {"swept", ""},
+      {"swaps", "stopped because the kernel began to swap: end programs that hold memory there, or "
+                "run this as root"},
+      {"stuck", "the rest cannot be evicted: dirty pages need `sync` first, mapped pages stay "
+                "until their programs end"},
+      {"limited", "stopped at this control group's memory limit: run this outside of it"},
+      {"refused", "the kernel refused more memory: "},
+      {"unknown", "nothing was done: the kernel does not report what the node holds"},
+  }};
+  return all.at(static_cast<std::size_t>(why));
+}
+
+std::string remark_on(const dropped_node& of, const report::style& how) {
+  if (!of.pressed || of.pressed->why == ending::swept) {
+    return "";
+  }
+  const page_cache::pressure& pressed = *of.pressed;
+  return fmt::format("{}: {}{}\n",
+                     report::paint(how, tone::warning, fmt::format("node {}", of.node)),
+                     words_of(pressed.why).reason,
+                     pressed.why == ending::refused ? errno_text(pressed.errno_value) : "");
+}
+
+/// The remark on a file whose pages are not known to be dropped.
+std::string remark_on(const dropped_file& file, const report::style& how) {
+  const auto remark = [&](tone as, std::string_view what) {
+    return fmt::format("{}: {}\n", report::paint(how, as, file.path), what);
+  };
+  if (const int failed = file.outcome.errno_value; failed != 0) {
+    return remark(tone::bad,
+                  errno_text(failed) + (failed == EISDIR ? ", name the files in it" : ""));
+  }
+  if (!file.outcome.stayed_bytes) {
+    return remark(tone::warning,
+                  "the kernel was asked to drop it; it reports what stayed in memory only to users "
+                  "that own the file or may write it");
+  }
+  if (*file.outcome.stayed_bytes == 0) {
+    return "";
+  }
+  return remark(tone::bad,
+                fmt::format("{} stayed in memory: a program has mapped or is writing these pages, "
+                            "or the file system is in memory (tmpfs)",
+                            report::format_bytes(*file.outcome.stayed_bytes)));
+}
+
+report::cell bytes_cell(const std::optional<sys::node_memory>& of,
+                        std::uint64_t sys::node_memory::* which) {
+  return of ? report::cell(report::format_bytes(of.value().*which))
+            : report::cell("unavailable", tone::faint);
+}
+
+std::string table_of(const dropped_cache& what, const report::style& how) {
+  constexpr auto right = report::align::right;
+  report::table rows(
+      {{"node", right}, {"free", right}, {"now", right}, {"page cache", right}, {"now", right}});
+  for (const dropped_node& each : what.nodes) {
+    rows.add({fmt::format("{}", each.node), bytes_cell(each.before, &sys::node_memory::free_bytes),
+              bytes_cell(each.after, &sys::node_memory::free_bytes),
+              bytes_cell(each.before, &sys::node_memory::cache_bytes),
+              bytes_cell(each.after, &sys::node_memory::cache_bytes)});
+  }
+  return rows.to_string(how);
+}
+
+ordered_json memory_json(const std::optional<sys::node_memory>& of) {
+  if (!of) {
+    return "unavailable";
+  }
+  return {{"total_bytes", of->total_bytes},
+          {"free_bytes", of->free_bytes},
+          {"cache_bytes", of->cache_bytes},
+          {"evictable_bytes", report::or_unavailable(of->evictable_bytes)}};
+}
+
+} // namespace
+
+std::string drop_cache_text(const dropped_cache& what, const report::style& how) {
+  std::string text = table_of(what, how);
+  for (const dropped_node& each : what.nodes) {
+    text += remark_on(each, how);
+  }
+  for (const dropped_file& each : what.files) {
+    text += remark_on(each, how);
+  }
+  if (what.way == drop_way::drop) {
+    text += report::paint(how, tone::faint, "The kernel drops the page cache of all nodes.") + "\n";
+  }
+  return text;
+}
+
+ordered_json drop_cache_json(const dropped_cache& what, const machine& on, ordered_json settings) {
+  ordered_json all = report::envelope("drop-cache", 1, machine_json(on), std::move(settings));
+  all["way"] = name_of(what.way);
+  all["nodes"] = ordered_json::array();
+  for (const dropped_node& each : what.nodes) {
+    ordered_json one = {{"node", to_int(each.node)},
+                        {"before", memory_json(each.before)},
+                        {"after", memory_json(each.after)}};
+    if (each.pressed) {
+      one["ending"] = words_of(each.pressed->why).name;
+      one["taken_bytes"] = each.pressed->taken_bytes;
+      if (each.pressed->errno_value != 0) {
+        one["errno"] = each.pressed->errno_value;
+      }
+    }
+    all["nodes"].push_back(std::move(one));
+  }
+  if (what.way == drop_way::files) {
+    all["files"] = ordered_json::array();
+    for (const dropped_file& each : what.files) {
+      ordered_json one = {{"path", each.path}};
+      if (each.outcome.errno_value != 0) {
+        one["errno"] = each.outcome.errno_value;
+      } else {
+        one["stayed_bytes"] = report::or_unavailable(each.outcome.stayed_bytes);
+      }
+      all["files"].push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,76 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The help of `lab`: its options, examples and exit codes.
+#pragma once
+
+#include "cli/start/flags.hpp"
+#include "cli/verbs/help_parts.hpp"
+#include "cli/verbs/lab/flags.hpp"
+
+namespace nodewise::cli {
+
+inline constexpr auto lab_flags =
+    join(std::array<flag_list, 5>{&flags::phase, &flags::object, &flags::all, &flags::min_local,
+                                  &flags::max_imbalance},
+         flags::run_placement,
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::quiet, &flags::verbose},
+         on_a_machine, every_verb);
+inline constexpr std::array lab_actions = {
+    action{"list", "", "list the machines that come with nodewise"},
+    action{"describe", "MACHINE",
+           "draw a machine, and list where its bandwidths and latencies come from"},
+    action{"shell", "MACHINE", "open a shell in a virtual machine"},
+    action{"selftest", "MACHINE", "boot a machine and compare it with its machine file"},
+    action{"check", "-- PROGRAM",
+           "run a program with --on, count its memory traffic, and fail if it does not reach "
+           "--min-local or exceeds --max-imbalance (one is required)"},
+    action{"cache", "list|remove [KEY]",
+           "list stored kernels and snapshots, or remove the entry KEY of the list; with --all, "
+           "every entry"},
+};
+inline constexpr std::array lab_examples = {
+    example{"nodewise lab list", "list the names for --on lab:NAME and --input lab:NAME"},
+    example{"nodewise lab describe 4x2 --json", "print the machine file, for editing"},
+    example{"nodewise lab shell 4x2", "open a shell on 4 nodes with 2 cores each"},
+    example{"nodewise lab selftest 4x2", "test whether the lab works on this host"},
+    example{"nodewise lab check --on lab:4x2 --min-local 0.95 -- ./solver",
+            "in continuous integration: exit code 1 if less than 95 % of the cache lines are "
+            "local"},
+    example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
+            "check only memory allocated on this source line"},
+    example{"nodewise lab check --on lab:4x2 --bind close --min-local 0.9 -- ./solver",
+            "place the program as `nodewise run` does with the same options"},
+    example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
+            "check that the traffic is balanced over the memories"},
+};
+inline constexpr std::array<verb_flag_text, 2> lab_texts = {
+    {{&flags::on, "with `check`, the virtual machine to run in (required): lab:NAME from `nodewise "
+                  "lab list`, lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
+     {&flags::on_timeout, flags::on_timeout.help, "600; with `shell`, 0"}}};
+inline constexpr std::array<verb_exit, 8> lab_codes = {
+    {{exit_code::check_failed, "a check failed"},
+     {exit_code::bad_input},
+     {exit_code::refused},
+     {exit_code::time_limit},
+     {exit_code::not_started, "the lab failed, or a selftest failed"},
+     {exit_code::not_executable},
+     {exit_code::not_found},
+     {exit_code::signal_base}}};
+
+inline constexpr verb lab_verb{
+    .name = "lab",
+    .summary = "list, describe and use virtual NUMA machines",
+    .usage = "[options] ACTION [MACHINE] [-- PROGRAM [arguments]]",
+    .description =
+        "A lab machine is a virtual machine under QEMU. It needs neither root nor KVM, has a "
+        "real kernel, and runs your programs from your own file system. MACHINE is a name "
+        "from the list, the path of a machine file, or NODESxCORES[xTHREADS] such as 4x2. If "
+        "PROGRAM fails, a check ends with the program's exit code, so let PROGRAM end with 0.",
+    .flags = lab_flags,
+    .flag_texts = lab_texts,
+    .takes = operands::names_or_program,
+    .actions = lab_actions,
+    .examples = lab_examples,
+    .exit_codes = lab_codes};
+
+} // namespace nodewise::cli

@@ -1,0 +1,174 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <nodewise/version.hpp>
+
+#include "cli/frame/exit_codes.hpp"
+#include "cli/frame/result.hpp"
+#include "cli/frame/terminal.hpp"
+#include "cli/frame/verbs.hpp"
+#include "cli/lab/runner.hpp"
+#include "cli/machine/drawing.hpp"
+#include "cli/machine/source.hpp"
+#include "cli/start/flags.hpp"
+#include "cli/verbs/lab/flags.hpp"
+#include "report/envelope.hpp"
+#include "report/table.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli::verbs {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The machine that the one word after the action names.
+topology named_machine(const invocation& given, const paths& from) {
+  if (given.operands.size() != 2) {
+    const std::string action = "nodewise lab " + given.operands.front();
+    throw error(error_kind::usage, action,
+                given.operands.size() < 2 ? "the machine is missing" : "it takes one machine",
+                fmt::format("write {} 4x2; `nodewise lab list` lists the machines", action));
+  }
+  std::string_view name = given.operands[1];
+  name.remove_prefix(name.starts_with("lab:") ? 4 : 0);
+  return read_lab_machine(name, from);
+}
+
+ordered_json list_json(const paths& from) {
+  const auto machine_entry = [&](const std::string& name) -> ordered_json {
+    const topology read = read_lab_machine(name, from);
+    return {{"name", name},
+            {"nodes", read.machine().nodes.size()},
+            {"cpus", read.machine().cpus().size()},
+            {"title", read.machine().title}};
+  };
+  return {{"schema", "nodewise/lab-machines/1"},
+          {"nodewise", NODEWISE_VERSION},
+          {"machines", report::json_list(lab_machine_names(from), machine_entry)}};
+}
+
+std::string list_text(const paths& from, const report::style& how) {
+  report::table rows(
+      {"name", report::right("nodes"), report::right("cpus"), report::breaking("title")});
+  for (const std::string& name : lab_machine_names(from)) {
+    try {
+      const topology read = read_lab_machine(name, from);
+      rows.add({{name, report::tone::accent},
+                std::to_string(read.machine().nodes.size()),
+                std::to_string(read.machine().cpus().size()),
+                read.machine().title});
+    } catch (const error& e) { // one broken file does not hide the others
+      rows.add({name, "?", "?", {e.asked() + ": " + e.answered(), report::tone::bad}});
+    }
+  }
+  return rows.to_string(how) +
+         "\nNODESxCORES[xTHREADS] names a machine, too: lab:4x2, lab:2x8x2.\n";
+}
+
+int list(const invocation& given, const paths& from) {
+  show_result(
+      given, [&] { return list_json(from); },
+      [&](const report::style& how) { return list_text(from, how); });
+  return exit_code::ok;
+}
+
+int describe(const invocation& given, const paths& from) {
+  const topology read = named_machine(given, from);
+  show_result(
+      given, [&] { return machine_json(read.machine()); },
+      [&](const report::style& how) { return draw(read, how); });
+  return exit_code::ok;
+}
+
+[[noreturn]] void shell(const invocation& given, const paths& from) {
+  const char* const own = std::getenv("SHELL");
+  std::vector<std::string> command = {"run", "--machine",
+                                      machine_file_for_runner(named_machine(given, from).machine()),
+                                      "--timeout", "0"}; // the default; a later option overrides it
+  const std::vector<std::string> options = runner_options(given);
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"--tty", "--", own != nullptr ? own : "/bin/sh"});
+  start_runner(from, std::move(command));
+}
+
+[[noreturn]] void selftest(const invocation& given, const paths& from) {
+  std::vector<std::string> command = {
+      "selftest", "--machine", machine_file_for_runner(named_machine(given, from).machine())};
+  if (given.has(flags::quiet)) {
+    command.emplace_back("--quiet");
+  } else if (given.has(flags::verbose)) {
+    command.emplace_back("--verbose");
+  }
+  start_runner(from, std::move(command));
+}
+
+[[noreturn]] void cache(const invocation& given, const paths& from) {
+  if (given.operands.size() < 2 || (given.operands[1] != "list" && given.operands[1] != "remove")) {
+    throw error(
+        error_kind::usage, "nodewise lab cache", "it takes list or remove",
+        "write nodewise lab cache list, nodewise lab cache remove KEY, or nodewise lab cache "
+        "remove --all");
+  }
+  std::vector<std::string> command = given.operands;
+  if (given.has(flags::json)) {
+    command.emplace_back("--json");
+  }
+  if (given.has(flags::all)) {
+    command.emplace_back("--all");
+  }
+  start_runner(from, std::move(command));
+}
+
+/// Refuses options of `check` elsewhere, so that a check that is not made does not seem passed.
+void refuse_check_options(const invocation& given) {
+  const auto refuse = [&](const flag* only) {
+    if (given.has(*only)) {
+      throw error(error_kind::usage,
+                  fmt::format("--{} with `lab {}`", only->name, given.operands.front()),
+                  "only `lab check` accepts it",
+                  fmt::format("write nodewise lab check --{} ... -- PROGRAM", only->name));
+    }
+  };
+  for (const flag* const only :
+       {&flags::on, &flags::min_local, &flags::max_imbalance, &flags::phase, &flags::object}) {
+    refuse(only);
+  }
+  std::ranges::for_each(flags::run_placement, refuse);
+  if (!given.program.empty()) {
+    throw error(error_kind::usage, "nodewise lab " + given.operands.front(), "it starts no program",
+                "write nodewise lab check --on lab:4x2 ... -- PROGRAM");
+  }
+}
+
+} // namespace
+
+int lab(const invocation& given) {
+  const paths from = paths::of_this_process();
+  const std::string& action = given.operands.front();
+  if (action == "check") {
+    return lab_check(given);
+  }
+  refuse_check_options(given);
+  if (action == "list") {
+    return list(given, from);
+  }
+  if (action == "describe") {
+    return describe(given, from);
+  }
+  if (action == "shell") {
+    shell(given, from);
+  }
+  if (action == "selftest") {
+    selftest(given, from);
+  }
+  cache(given, from);
+}
+
+} // namespace nodewise::cli::verbs

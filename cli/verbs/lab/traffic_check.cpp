@@ -1,0 +1,227 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/lab/traffic_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "base/parse_real.hpp"
+#include "cli/traffic/view.hpp"
+#include "cli/verbs/lab/flags.hpp"
+#include "report/envelope.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using traffic::locality;
+using traffic::phase;
+
+/// 64 KiB: fewer lines come from the loader and the C library, which no placement changes.
+constexpr std::uint64_t least_lines_to_judge = 1024;
+
+constexpr std::string_view all_traffic = "all traffic";
+constexpr std::string_view of_memories = "imbalance of the memories";
+
+/// A decimal number without an exponent.
+std::optional<double> decimal(std::string_view text) {
+  const auto value = parse_real(text, std::chars_format::fixed);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+double read_share(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  digits.remove_suffix(percent ? 1 : 0);
+  while (percent && digits.ends_with(' ')) {
+    digits.remove_suffix(1);
+  }
+  const auto value = decimal(digits);
+  const double share = value.value_or(-1) / (percent ? 100 : 1);
+  if (!(share >= 0 && share <= 1)) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::min_local), text),
+                "it is not a share", "write a number from 0 to 1 or a percentage: 0.95, 95%");
+  }
+  return share;
+}
+
+double read_imbalance(std::string_view text) {
+  const double ratio = decimal(text).value_or(0);
+  if (!(ratio >= 1)) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::max_imbalance), text),
+                "an imbalance is at least 1",
+                "write a number from 1 (all equal) to the number of memories: 1.5");
+  }
+  return ratio;
+}
+
+template <class Of>
+locality sum(const traffic_limits& asked, Of&& in_phase) {
+  locality all;
+  for (const phase when : {phase::initialisation, phase::use}) {
+    if (!asked.when || *asked.when == when) {
+      all += in_phase(when);
+    }
+  }
+  return all;
+}
+
+std::string when_text(const traffic_limits& asked) {
+  return asked.when ? fmt::format("in {}", traffic::phase_name(*asked.when)) : "in both phases";
+}
+
+[[noreturn]] void refuse_object(const std::string& asked, const traffic::summary& found) {
+  constexpr std::size_t most = 20;
+  std::set<std::string> names;
+  for (const traffic::named_site& site : found.sites) {
+    if (site.what.kind != traffic::object_kind::other) {
+      names.insert(site.name.label);
+    }
+  }
+  throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::object), asked),
+              "the program has no such array",
+              names.empty() ? "no array is known; leave --object out"
+                            : "these are known: " + listed({names.begin(), names.end()}, most));
+}
+
+/// The phase that is judged; if both are, the worse one.
+phase phase_to_show(const traffic::summary& found, const traffic_limits& asked) {
+  const locality use = traffic::totals(found.all, phase::use).where;
+  const locality before = traffic::totals(found.all, phase::initialisation).where;
+  return asked.when.value_or(traffic::is_worse(before, use) ? phase::initialisation : phase::use);
+}
+
+/// Keeps what fails, worst first; removes the parts that reach the limit.
+void keep_offending(traffic::summary& of, const traffic_limits& asked) {
+  const auto is_fine = [&](const locality& where) {
+    return where.total() == 0 || *where.share() >= *asked.min_local;
+  };
+  std::erase_if(of.sites, [&](const traffic::named_site& site) {
+    const bool meant =
+        asked.objects.empty() || std::ranges::any_of(asked.objects, [&](const std::string& name) {
+          return site.answers_to(name);
+        });
+    return !meant || is_fine(sum(asked, [&](phase when) { return site.what.where(when); }));
+  });
+  std::ranges::sort(of.sites, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.what.where(of.judged), b.what.where(of.judged));
+  });
+  std::erase_if(of.lines, [&](const traffic::source_line& line) {
+    // Source lines are not counted by array: a line may also access others.
+    return !asked.objects.empty() ||
+           is_fine(sum(asked, [&](phase each) { return line.fills[traffic::index_of(each)]; }));
+  });
+  const std::size_t when = traffic::index_of(of.judged);
+  std::ranges::sort(of.lines, [&](const auto& a, const auto& b) {
+    return traffic::is_worse(a.fills[when], b.fills[when]);
+  });
+}
+
+} // namespace
+
+traffic_limits read_traffic_limits(const invocation& given) {
+  traffic_limits asked;
+  if (const auto text = given.text(flags::min_local)) {
+    asked.min_local = read_share(*text);
+  }
+  if (const auto text = given.text(flags::max_imbalance)) {
+    asked.max_imbalance = read_imbalance(*text);
+  }
+  if (!asked.min_local && !asked.max_imbalance) {
+    throw error(error_kind::usage, "nodewise lab check", "there is nothing to check",
+                "give --min-local 0.95, --max-imbalance 1.5 or both");
+  }
+  const std::string_view when = given.text(flags::phase).value_or("use");
+  asked.when = when == "all"   ? std::nullopt
+               : when == "use" ? std::optional(phase::use)
+                               : std::optional(phase::initialisation);
+  for (const std::string_view name : given.texts(flags::object)) {
+    asked.objects.emplace_back(name);
+  }
+  if (!asked.objects.empty() && !asked.min_local) {
+    throw error(error_kind::usage, option_name(flags::object) + " without --min-local",
+                "the imbalance is of whole memories, not of objects", "add --min-local 0.95");
+  }
+  return asked;
+}
+
+traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limits& asked) {
+  traffic_verdict verdict;
+  const auto add_share = [&](std::string what, const locality& where) {
+    const auto share = where.total() >= least_lines_to_judge ? where.share() : std::nullopt;
+    verdict.findings.push_back(
+        {std::move(what), share, *asked.min_local, share && *share >= *asked.min_local});
+  };
+  if (asked.min_local && asked.objects.empty()) {
+    add_share(std::string(all_traffic),
+              sum(asked, [&](phase when) { return traffic::totals(found.all, when).where; }));
+  }
+  for (const std::string& name : asked.objects) {
+    locality where;
+    bool known = false;
+    for (const traffic::named_site& site : found.sites) {
+      if (site.answers_to(name)) {
+        known = true;
+        where += sum(asked, [&](phase when) { return site.what.where(when); });
+      }
+    }
+    if (!known) {
+      refuse_object(name, found);
+    }
+    add_share(name, where);
+  }
+  if (asked.max_imbalance) {
+    const auto ratio = traffic::imbalance(traffic::memory_loads(found.all, asked.when));
+    verdict.findings.push_back({std::string(of_memories), ratio, *asked.max_imbalance,
+                                ratio && *ratio <= *asked.max_imbalance});
+  }
+  verdict.offending = found;
+  verdict.offending.judged = phase_to_show(found, asked);
+  if (asked.min_local) {
+    keep_offending(verdict.offending, asked);
+  }
+  return verdict;
+}
+
+bool traffic_verdict::passed() const noexcept {
+  return std::ranges::all_of(findings, &finding::passed);
+}
+
+std::string traffic_verdict::text(const traffic_limits& asked) const {
+  const bool good = passed();
+  std::string text;
+  for (const finding& each : findings) {
+    if (each.passed != good) {
+      continue; // a failure lists only the failed findings
+    }
+    text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", each.what, when_text(asked));
+    if (!each.found) {
+      text += fmt::format("nothing was counted, or too little to judge (fewer than {} lines)",
+                          least_lines_to_judge);
+    } else if (each.what == of_memories) {
+      text += fmt::format("{:.2f} (at most {:.2f} required)", *each.found, each.limit);
+    } else {
+      text += fmt::format("{} local (at least {} required)", report::format_percent(*each.found),
+                          report::format_percent(each.limit));
+    }
+  }
+  return (good ? "passed: " : "failed: ") + text;
+}
+
+nlohmann::ordered_json traffic_verdict::json(const traffic_limits& asked) const {
+  const auto finding_json = [](const finding& each) -> nlohmann::ordered_json {
+    return {{"what", each.what},
+            {"found", report::or_unavailable(each.found)},
+            {each.what == of_memories ? "at_most" : "at_least", each.limit},
+            {"passed", each.passed}};
+  };
+  return {{"passed", passed()},
+          {"phase", asked.when ? traffic::to_string(*asked.when) : "all"},
+          {"findings", report::json_list(findings, finding_json)}};
+}
+
+} // namespace nodewise::cli

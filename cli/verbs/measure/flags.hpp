@@ -1,0 +1,74 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options of `nodewise measure` that no other verb has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag full{.name = "full",
+                           .group = group::selection,
+                           .help =
+                               "run all experiments, up to 3 s for each figure (measured value)"};
+inline constexpr flag only{
+    .name = "only",
+    .value = "EXPERIMENT,...",
+    .kind = flag_kind::list,
+    .group = group::selection,
+    .help = "run only these experiments: bandwidth, latency, contention, kernels, touch, "
+            "interleave, scaling, mixes, loaded-latency, transfer, migration"};
+inline constexpr flag measured_kernel{
+    .name = "test",
+    .letter = 't',
+    .value = "NAME,...",
+    .kind = flag_kind::list,
+    .standard = "copy,scale,add,triad",
+    .group = group::selection,
+    .help = "run only these kernels (with --only kernels or --full: in place of STREAM's): load, "
+            "sum, store, copy, update, scale, add, triad (a=b+s*c), schoenauer (a=b+c*d), "
+            "strided_load, random_load, or all; with the suffix _nt, stores bypass the caches"};
+inline constexpr flag workgroup{
+    .name = "workgroup",
+    .letter = 'w',
+    .value = "DOMAIN:SIZE[:THREADS...]",
+    .kind = flag_kind::list,
+    .group = group::selection,
+    .help = "run only this workgroup, in likwid-bench's syntax: "
+            "DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]], then -ARRAY:DOMAIN,... for arrays elsewhere; "
+            "S0:1GB:2:1:2-0:S1,1:S1 is two threads on socket 0, with arrays 0 and 1 in the memory "
+            "of socket 1 (repeatable: all run at the same time)"};
+inline constexpr flag point_time{.name = "time",
+                                 .value = "SECONDS",
+                                 .standard = "3; for the default set, 26 for all figures together",
+                                 .group = group::sampling,
+                                 .help = "measure each figure for about SECONDS, or less once its "
+                                         "95 % interval is within 1 % of its median"};
+inline constexpr flag buffer_size{.name = "size",
+                                  .value = "SIZE",
+                                  .standard =
+                                      "four times all last-level caches together, within limits",
+                                  .group = group::memory,
+                                  .help = "total size of the buffers of all threads: 1G, 512MiB"};
+inline constexpr flag buffer_pages{
+    .name = "pages",
+    .value = "KIND",
+    .choices = "auto|base|huge|2M|1G",
+    .standard = "auto",
+    .group = group::memory,
+    .help = "pages of the buffers: auto (transparent huge pages where the kernel gives them), "
+            "base, huge (transparent huge pages), 2M or 1G (reserved huge pages)"};
+inline constexpr flag weights{
+    .name = "weights",
+    .value = "apply",
+    .kind = flag_kind::optional_value,
+    .choices = "print|apply",
+    .group = group::results,
+    .help = "print shell commands that set the kernel's interleaving weights by the measured "
+            "bandwidths; =apply sets them (needs root, Linux 6.9)"};
+inline constexpr flag no_keep{
+    .name = "no-keep",
+    .group = group::results,
+    .help = "do not save the result for `topo` and `run --memory weighted:auto`"};
+
+} // namespace nodewise::cli::flags

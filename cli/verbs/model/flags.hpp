@@ -1,0 +1,87 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options of `nodewise model` that no other verb has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag set{
+    .name = "set",
+    .value = "NAME[:FROM[:TO]]=VALUE",
+    .kind = flag_kind::list,
+    .group = group::input,
+    .help = "set or replace a figure of the machine: bandwidth, shared_bandwidth, core_bandwidth, "
+            "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
+            "and TO are nodes (default: each node and its own memory)"};
+inline constexpr flag limit{.name = "limit",
+                            .value = "WHAT",
+                            .choices = "memory|processors",
+                            .standard = "memory",
+                            .group = group::input,
+                            .help = "assume that the machine's bandwidths are limits of: memory "
+                                    "(memories and links), processors (cache lines in flight)"};
+inline constexpr flag kernel{
+    .name = "kernel",
+    .value = "NAME",
+    .group = group::loop,
+    .help = "predict this loop: load, store, update, copy, scale, add, triad, daxpy, multiply-add, "
+            "schoenauer; or one word for each array, as in w,r,r: r (read), w (written), rw "
+            "(both), n (written by streaming stores)"};
+inline constexpr flag elements{.name = "elements",
+                               .value = "N",
+                               .standard = "2^26",
+                               .group = group::loop,
+                               .help = "elements of each array: 1000000, 2^26, 1e9"};
+inline constexpr flag element_bytes{.name = "element-bytes",
+                                    .value = "N",
+                                    .standard = "8",
+                                    .group = group::loop,
+                                    .help = "size of an element in bytes"};
+inline constexpr flag schedule{
+    .name = "schedule",
+    .value = "HOW[,CHUNK]",
+    .standard = "static",
+    .group = group::loop,
+    .help = "schedule the loop: static, dynamic, guided, tasks (chunks in random order), even (one "
+            "block of equal work per thread); CHUNK is a number of iterations"};
+inline constexpr flag loop_shape{
+    .name = "shape",
+    .value = "SHAPE",
+    .choices = "flat|triangular",
+    .standard = "flat",
+    .group = group::loop,
+    .help = "elements per iteration: flat (1), triangular (r + 1 in iteration r)"};
+inline constexpr flag random_access{.name = "random",
+                                    .group = group::loop,
+                                    .help = "access elements in random order, each in a cache line "
+                                            "of its own"};
+inline constexpr flag chunk_start{.name = "chunk-start",
+                                  .value = "NS",
+                                  .standard = "the machine's latency",
+                                  .group = group::loop,
+                                  .help =
+                                      "time in ns that a thread waits at the start of each chunk"};
+inline constexpr flag stagger{.name = "stagger",
+                              .group = group::memory,
+                              .help = "with interleave, cyclic or weighted, start each array on "
+                                      "the next node, one page (or piece) after the array before"};
+inline constexpr flag model_page_size{.name = "page-size",
+                                      .value = "SIZE",
+                                      .standard = "4KiB",
+                                      .group = group::memory,
+                                      .help = "size of a page"};
+inline constexpr flag free_memory{.name = "free",
+                                  .value = "NODE=SIZE,...",
+                                  .standard = "all memory of every node",
+                                  .group = group::memory,
+                                  .help = "memory that is free on each node; what does not fit "
+                                          "goes to the nearest node with free memory"};
+inline constexpr flag sweep{.name = "sweep",
+                            .value = "WHAT=VALUE,...",
+                            .group = group::loop,
+                            .help = "predict for each of several values: threads=1,2,4 or "
+                                    "chunk=4,16,64 or memory=serial,local,interleave"};
+
+} // namespace nodewise::cli::flags

@@ -1,0 +1,53 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that only pages has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag at{.name = "at",
+                         .value = "SECONDS",
+                         .standard = "just before the program ends",
+                         .group = group::sampling,
+                         .help = "with -- PROGRAM, examine it SECONDS after its start"};
+inline constexpr flag watch{.name = "watch",
+                            .value = "SECONDS",
+                            .kind = flag_kind::optional_value,
+                            .standard = "1",
+                            .group = group::sampling,
+                            .help = "redraw the screen every SECONDS; press q to quit"};
+inline constexpr flag interval{
+    .name = "interval",
+    .value = "SECONDS",
+    .group = group::sampling,
+    .help = "take a sample every SECONDS and print it below the earlier ones"};
+inline constexpr flag count{.name = "count",
+                            .value = "N",
+                            .standard = "1; with --interval or --watch, until the process ends",
+                            .group = group::sampling,
+                            .help = "take N samples"};
+inline constexpr flag method{
+    .name = "method",
+    .value = "HOW",
+    .choices = "auto|pagemap|move_pages|numa_maps",
+    .standard = "auto",
+    .group = group::sampling,
+    .help = "query the kernel by pagemap (needs root), move_pages or numa_maps (totals only), "
+            "falling back to the next if refused; auto: the same, but single pages only for "
+            "mappings on several nodes"};
+inline constexpr flag all_mappings{.name = "all",
+                                   .letter = 'a',
+                                   .group = group::selection,
+                                   .help = "list all mappings, including small ones"};
+inline constexpr flag totals{.name = "totals",
+                             .group = group::results,
+                             .help = "print totals by node in MB, as numastat -p does"};
+inline constexpr flag migrate{.name = "migrate",
+                              .value = "FROM:TO",
+                              .group = group::memory,
+                              .help = "move the pages of one process from nodes FROM to nodes TO, "
+                                      "as migratepages does; draw nothing"};
+
+} // namespace nodewise::cli::flags

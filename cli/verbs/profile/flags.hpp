@@ -1,0 +1,28 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options of `nodewise profile` that no other verb has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag duration{.name = "duration",
+                               .value = "SECONDS",
+                               .standard = "until the process ends",
+                               .group = group::sampling,
+                               .help = "with -p, observe the process for SECONDS"};
+inline constexpr flag write_plan{.name = "write-plan",
+                                 .value = "FILE",
+                                 .group = group::plan,
+                                 .help = "write the fix as a plan to FILE, for `nodewise run "
+                                         "--plan FILE` with the same program"};
+inline constexpr flag prove{
+    .name = "prove",
+    .group = group::plan,
+    .help =
+        "with --on, run the program again with the plan and compare the counted traffic (default)"};
+inline constexpr flag no_prove{
+    .name = "no-prove", .group = group::plan, .help = "with --on, do not run the program again"};
+
+} // namespace nodewise::cli::flags

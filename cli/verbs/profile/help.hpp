@@ -1,0 +1,70 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The help of `profile`: its options, examples and exit codes.
+#pragma once
+
+#include "cli/start/flags.hpp"
+#include "cli/verbs/help_parts.hpp"
+#include "cli/verbs/profile/flags.hpp"
+
+namespace nodewise::cli {
+
+inline constexpr auto profile_flags =
+    join(std::array<flag_list, 3>{&flags::process, &flags::duration, &flags::compare},
+         std::array<flag_list, 5>{&flags::write_plan, &flags::prove, &flags::no_prove,
+                                  &flags::verbose, &flags::input},
+         std::array<flag_list, 8>{&flags::cpunodebind, &flags::physcpubind, &flags::bind,
+                                  &flags::pin, &flags::threads, &flags::main_thread, &flags::places,
+                                  &flags::ranks_per},
+         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
+         on_a_machine, every_verb);
+inline constexpr std::array profile_examples = {
+    example{"nodewise profile -- ./solver -n 4096",
+            "print misplaced arrays, the line that touched them first, and how to fix them"},
+    example{"nodewise profile --write-plan solver.plan.json -- ./solver -n 4096",
+            "write the fix for nodewise run --plan solver.plan.json -- ./solver"},
+    example{"nodewise profile --on lab:4x2 -- ./solver",
+            "profile in a virtual machine of 4 nodes, with exact counts of all accesses"},
+    example{"nodewise profile --bind close -o before.json -- ./solver",
+            "bind the threads and save the profile"},
+    example{"nodewise profile --compare before.json after.json", "compare two saved profiles"},
+    example{"nodewise profile before.json --input lab:yuca-4x8",
+            "predict the gains of a saved profile on another machine"},
+    example{"nodewise profile -p 4711 --duration 10", "observe a running process for 10 s"},
+    example{"mpirun -n 4 nodewise profile --ranks-per node -o prof-%r.json -- ./solver",
+            "profile each MPI rank; nodewise profile prof-*.json shows them together"},
+};
+inline constexpr std::array<verb_flag_text, 5> profile_texts = {
+    {{&flags::compare, "compare two saved profiles and print what changed"},
+     {&flags::input,
+      "predict gains with the bandwidths and latencies of another machine: FILE.json, FILE.xml "
+      "from lstopo, sysfs:DIR, lab:NAME, NODESxCORES such as 4x2, or a synthetic description of "
+      "hwloc",
+      "the machine of the profile"},
+     {&flags::json, "print the findings as JSON"},
+     {&flags::output,
+      "save the profile as JSON in FILE, for `nodewise profile FILE`; in the name, %r is the local "
+      "MPI rank, %h the host, %p the process ID, %% a percent sign"},
+     {&flags::strict, "fail if the kernel refuses to sample"}}};
+inline constexpr auto profile_codes = join(
+    std::array<verb_exit, 2>{{{exit_code::bad_input}, {exit_code::refused}}}, codes_of_program);
+
+inline constexpr verb profile_verb{
+    .name = "profile",
+    .summary = "find misplaced arrays, their first touch, and the fix",
+    .usage = "[options] -- PROGRAM [arguments] | -p PID | FILE.json...",
+    .description =
+        "Runs an unmodified program and records by page faults which thread and source line "
+        "touched the pages of each array first. If the kernel's NUMA balancing is on, it "
+        "samples which threads use the arrays; with --on, all uses are counted. Needs neither "
+        "root nor hardware counters. Prints each problem with a fix and the gain that the "
+        "model predicts, and which evidence is missing. With -p it observes a running "
+        "process. FILE.json is a profile saved by -o: one FILE is evaluated again; several "
+        "FILEs are the ranks of one MPI run; with --compare, two FILEs are compared.",
+    .flags = profile_flags,
+    .flag_texts = profile_texts,
+    .takes = operands::names_or_program,
+    .examples = profile_examples,
+    .exit_codes = profile_codes};
+
+} // namespace nodewise::cli

@@ -1,0 +1,20 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that only topo has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag xml{.name = "xml",
+                          .group = group::results,
+                          .help = "print the machine as hwloc's XML, the format of lstopo"};
+inline constexpr flag costs{
+    .name = "costs",
+    .value = "FILE.json",
+    .standard = "what `nodewise measure` saved for this machine; with --input, none",
+    .group = group::input,
+    .help = "read the machine's bandwidths and latencies from FILE.json"};
+
+} // namespace nodewise::cli::flags
