@@ -129,14 +129,20 @@ bool make_coarser(object& what) noexcept {
   return true;
 }
 
-/// Each granule or part takes a mapping. Makes them coarser until all fit into half of the mappings
-/// that are left for policies. False if that is impossible.
+/// The mappings for one object's policies: half of those that are left, or for a map all of them,
+/// since a plan knows how many all its maps need.
+std::size_t extents_for(const object& what) noexcept {
+  return what.where->kind == placement_kind::map ? extents_left() : extents_left() / 2;
+}
+
+/// Each granule or part takes a mapping. Makes them coarser until there are enough mappings for
+/// all. False if that is impossible.
 bool coarsen(object& what) noexcept {
-  if (count_extents(what) > extents_left() / 2) {
+  if (count_extents(what) > extents_for(what)) {
     (void)kept_memory.give_back_all(kept_blocks::shortage::policies);
   }
-  const std::size_t left = extents_left();
-  while (count_extents(what) > left / 2) {
+  const std::size_t most = extents_for(what);
+  while (count_extents(what) > most) {
     if (!make_coarser(what)) {
       return false;
     }

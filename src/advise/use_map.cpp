@@ -301,11 +301,25 @@ use_map::run_list use_map::parts(std::size_t most_runs) const {
 }
 
 std::vector<placements::owner_run> use_map::page_by_page() const {
+  constexpr double alike = 0.98;    // of the most use
+  constexpr double most_ahead = 32; // pages: as long as a node keeps what others use alike
   std::vector<placements::owner_run> runs;
+  std::vector<double> pages_of_node(by_node_.size(), 0);
+  std::size_t owner = nowhere;
   for (std::size_t k = 0; k < stretches_.size(); ++k) {
     const std::size_t first = k == 0 ? 0 : stretches_[k].first;
     const std::size_t last = k + 1 < stretches_.size() ? stretches_[k + 1].first : pages_;
-    append(runs, last - first, thread_of_node_[greatest_at(stretches_[k].use)]);
+    const std::vector<double>& use = stretches_[k].use;
+    const double enough = alike * std::ranges::max(use);
+    const positions users = positions_where(use, [&](double each) { return each >= enough; });
+    const std::size_t emptiest =
+        *std::ranges::min_element(users, {}, [&](std::size_t n) { return pages_of_node[n]; });
+    if (!std::ranges::binary_search(users, owner) ||
+        pages_of_node[owner] > pages_of_node[emptiest] + most_ahead) {
+      owner = emptiest;
+    }
+    pages_of_node[owner] += static_cast<double>(last - first);
+    append(runs, last - first, thread_of_node_[owner]);
   }
   return runs;
 }

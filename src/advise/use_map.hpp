@@ -38,7 +38,8 @@ class use_map {
   /// index deals pages out to threads. What the main thread uses of every page alike counts as a
   /// separate pass.
   [[nodiscard]] run_list parts(std::size_t most_runs) const;
-  /// Gives each page to the node that used most of it, regardless of its neighbours.
+  /// Gives each page to the node that used most of it, regardless of its neighbours. Of nodes that
+  /// used it alike, the one that owns the page before or has fewest pages so far gets it.
   [[nodiscard]] std::vector<placements::owner_run> page_by_page() const;
   /// 0..1 of the claims: by nodes whose own memory does not have the pages under this map.
   [[nodiscard]] double misplaced(const analysis_input& of, const model::page_map& map) const;

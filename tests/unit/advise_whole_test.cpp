@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The whole run beside its use: what initialisation costs under a plan, and the bindings of plans.
+#include <array>
+
 #include <gmock/gmock.h>
 
 #include "advise/alternatives.hpp"
@@ -125,6 +127,24 @@ TEST(AdviseWhole, PagesThatAnyoneSeemsToUseAreTriedOneByOne) {
   const plans::entry& array = all[3].plan.objects.front();
   EXPECT_EQ(array.where.how, placements::kind::map);
   EXPECT_GT(array.where.owners.size(), 256U);
+}
+
+TEST(AdviseWhole, PagesThatNodesUseAlikeAreDealtOutEvenly) {
+  program_maker make(two_by_four);
+  make.array(1024, program_maker::all_by(0));
+  for (std::size_t page = 0; page < 1024; ++page) { // all alike, except for single pages of node 0
+    const double of_node_0 = page % 8 == 0 ? 10 : 1;
+    make.last().uses.push_back({page, 1, {{0, of_node_0}, {1, of_node_0}, {4, 1}, {5, 1}}});
+  }
+  const auto all = advise::alternatives(make.made(), lab_machine("nehalem-2x4"), 0);
+  ASSERT_EQ(all.size(), 4U);
+  ASSERT_EQ(all[3].plan.objects.size(), 1U);
+  std::array<std::uint64_t, 2> pages_of_node{};
+  for (const auto& [parts, thread] : all[3].plan.objects.front().where.owners) {
+    pages_of_node.at(thread / 4) += parts;
+  }
+  EXPECT_EQ(pages_of_node[0] + pages_of_node[1], 1024U);
+  EXPECT_NEAR(static_cast<double>(pages_of_node[0]), 512, 40);
 }
 
 TEST(AdviseWhole, ArraysByPageShareTheRoomOfAPlan) {
