@@ -35,6 +35,7 @@
  *
  *     none, local, bind@NODES, prefer@NODES, interleave@NODES
  *     blocked                       over the owners
+ *     blocked@ROW_BYTES             over the owners, in whole rows
  *     cyclic@GRANULE_BYTES@RUNS     granule 0: by the size of the object
  *     map@RUNS                      relative parts, each with its node: NODE*PARTS,...; of P parts
  *                                   part k begins at page pages*k/P

@@ -193,8 +193,11 @@ class reader {
 
   /// The placements of the wire form; the launcher turns the other kinds into these.
   bool where(placement& into) noexcept {
-    constexpr placement_kind alone[] = {placement_kind::none, placement_kind::local,
-                                        placement_kind::blocked};
+    if (take(at_, placements::word_of(placement_kind::blocked))) {
+      into.kind = placement_kind::blocked;
+      return !take(at_, "@") || size(into.granule_bytes);
+    }
+    constexpr placement_kind alone[] = {placement_kind::none, placement_kind::local};
     for (const placement_kind kind : alone) {
       if (take(at_, placements::word_of(kind))) {
         into.kind = kind;

@@ -27,7 +27,7 @@ using placement_kind = placements::kind;
 
 struct placement {
   placement_kind kind;
-  std::size_t granule_bytes; ///< of cyclic; 0: by the size of the object
+  std::size_t granule_bytes; ///< of cyclic; 0: by the size of the object. Of blocked: a row, or 0
   owner_list owners;         ///< for bind, prefer and interleave: the nodes, once each
 };
 

@@ -27,6 +27,7 @@ RESULTS = ROOT / "tests/repeated_results.json"
 WAITING = (
     "agent_descriptors", "agent_promises", "agent_reused", "agent_threads", "agent_undisturbed", "agent_trace",
     "cli_completion", "cli_measure", "cli_pages", "cli_profile", "cli_profile_progress", "cli_run",
+    "cli_run_report", "cli_run_supervised",
     "lab.agent_arrays", "lab.command", "lab.doctor Changed", "lab.drop_cache", "lab.examples_traffic Others",
     "lab.host", "lab.library", "lab.library_examples", "lab.measure Matrices", "lab.migration", "lab.profile_ended",
     "lab.profile_held", "lab.profile_kernels", "lab.profile_patterns", "lab.programs", "lab.recorder",

@@ -34,6 +34,10 @@ std::size_t blocked_end(const object& what, std::size_t run) noexcept {
   if (what.first_block != nullptr && what.where->kind != placement_kind::map) {
     return page_of_block(what, arithmetic::dealt(slot, what.blocks, slots).first);
   }
+  if (const std::size_t row = what.where->granule_bytes; row != 0) {
+    const std::size_t edge = arithmetic::first_byte_of_rows(slot, what.placed_bytes, row, slots);
+    return arithmetic::nearest(edge, 1, what.granule_bytes) * what.granule_bytes;
+  }
   // A map's parts are relative, so that a map of many parts also fits a short object.
   return arithmetic::nearest(what.placed_bytes, slot, slots * what.granule_bytes) *
          what.granule_bytes;

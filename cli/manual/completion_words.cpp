@@ -8,6 +8,7 @@
 #include "cli/verbs/measure/flags.hpp"
 #include "measure/experiment.hpp"
 #include "measure/kernels.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::cli {
 
@@ -52,8 +53,7 @@ std::vector<std::string> proposed_words(const flag& of) {
     return machines();
   }
   if (&of == &flags::memory) {
-    return {"local",     "bind:",         "prefer:", "interleave", "interleave:",
-            "weighted:", "weighted:auto", "blocked", "cyclic:"};
+    return placements::command_words();
   }
   if (&of == &flags::only) {
     return experiments();

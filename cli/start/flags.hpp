@@ -132,7 +132,8 @@ inline constexpr flag memory{
     .group = group::memory,
     .help =
         "place memory: local, bind:NODES, prefer:NODES, interleave[:NODES]; or, for each large "
-        "array (see --threshold): blocked (one part per thread), cyclic:SIZE[:NODES] (pieces of "
+        "array (see --threshold): blocked (one part per thread), rows:SIZE (the same, of whole "
+        "rows), cyclic:SIZE[:NODES] (pieces of "
         "SIZE in turn), weighted:NODE=WEIGHT,..., weighted:auto[:NODES] (by measured bandwidth)"};
 inline constexpr flag rule{.name = "rule",
                            .value = "WHICH:PLACEMENT",

@@ -81,6 +81,15 @@ inline constexpr std::size_t min_huge_pages_per_block = 8;
   return {first, first + each + (slot < longer ? 1 : 0)};
 }
 
+/// Returns the first byte of the rows of one slot, if a loop over rows of `row_bytes` bytes is
+/// divided as `dealt` says. The last row may be shorter. `row_bytes` and `slots` must not be 0.
+[[nodiscard]] constexpr std::size_t first_byte_of_rows(std::size_t slot, std::size_t bytes,
+                                                       std::size_t row_bytes,
+                                                       std::size_t slots) noexcept {
+  const std::size_t first = dealt(slot, pages_for(bytes, row_bytes), slots).first;
+  return first > bytes / row_bytes ? bytes : first * row_bytes;
+}
+
 /// Block-cyclic: returns the slot of a page, if blocks of `block_pages` pages go to the slots in
 /// turn; 1 is the interleaving of `numactl -i`.
 [[nodiscard]] constexpr std::size_t block_cyclic_slot(std::size_t page, std::size_t block_pages,

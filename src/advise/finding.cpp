@@ -7,13 +7,14 @@
 namespace nodewise::advise {
 
 std::string_view to_string(pattern what) noexcept {
-  constexpr std::array<std::string_view, patterns> names = {
+  constexpr std::array names = {
       "nameless",        "own-placement",    "buffer-cache",          "larger-than-node",
       "sparse-matrix",   "small-chunks",     "dynamic-schedule",      "used-by-all",
       "growth",          "serial-file-read", "dynamic-members",       "constructor-touch",
       "partly-parallel", "static-arrays",    "serial-initialisation", "different-schedules",
       "few-threads",     "unpinned-threads", "thread-stacks",         "unbalanced-work",
       "false-sharing"};
+  static_assert(names.size() == patterns);
   return names[static_cast<std::size_t>(what)];
 }
 

@@ -16,7 +16,7 @@ namespace {
 // they are.
 constexpr double least_traffic = 0.001;
 constexpr std::size_t most_units = 64;
-constexpr std::size_t most_runs_in_all = 4000;
+constexpr std::size_t most_runs_in_all = 16000;
 constexpr std::size_t most_runs_each = 512;
 constexpr std::size_t least_runs_each = 16;
 // Objects of one site get separate entries, by order, only if that makes this share of their

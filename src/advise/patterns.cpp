@@ -7,7 +7,7 @@
 namespace nodewise::advise {
 
 const std::array<detector, patterns>& detectors() {
-  static const std::array<detector, patterns> all = {
+  static const std::array all = { // as many as there are patterns, or it does not compile
       nameless,        own_placement,    buffer_cache,          larger_than_node,
       sparse_matrix,   small_chunks,     dynamic_schedule,      used_by_all,
       growth,          serial_file_read, dynamic_members,       constructor_touch,

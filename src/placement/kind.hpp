@@ -13,7 +13,7 @@ enum class kind : unsigned char {
   prefer,     ///< on these nodes, falling back to others when full
   interleave, ///< pages in turn over the owners
   weighted,   ///< pages in turn, in proportion to the owners' weights
-  blocked,    ///< one block a thread, on the thread's node
+  blocked,    ///< one block a thread, on the thread's node; with a granule, of whole rows
   cyclic,     ///< granules in turn over the owners
   thread,     ///< on the node of one thread
   map,        ///< relative parts, each with its owner
@@ -22,6 +22,9 @@ enum class kind : unsigned char {
 /// The words, in the order of the kinds.
 inline constexpr const char* words[] = {"none",     "local",   "bind",   "prefer", "interleave",
                                         "weighted", "blocked", "cyclic", "thread", "map"};
+
+/// Typed for `blocked` with a granule.
+inline constexpr const char* rows_word = "rows";
 
 [[nodiscard]] constexpr const char* word_of(kind what) noexcept {
   return words[static_cast<unsigned>(what)];

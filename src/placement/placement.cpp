@@ -45,9 +45,12 @@ std::string text_of(const placement& what) {
   switch (what.how) {
   case kind::none:
   case kind::local:
-  case kind::blocked:
   case kind::map:
     return word;
+  case kind::blocked:
+    return what.granule_bytes == 0
+               ? word
+               : fmt::format("{}:{}", rows_word, exact_size_text(what.granule_bytes));
   case kind::thread:
     return fmt::format("{}:{}", word, what.owners.front().owner);
   case kind::cyclic:
@@ -93,8 +96,9 @@ std::string wire_text(const placement& what) {
   switch (what.how) {
   case kind::none:
   case kind::local:
-  case kind::blocked:
     return word;
+  case kind::blocked:
+    return what.granule_bytes == 0 ? word : fmt::format("{}@{}", word, what.granule_bytes);
   case kind::bind:
   case kind::prefer:
   case kind::interleave:

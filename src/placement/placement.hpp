@@ -35,7 +35,9 @@ struct owner_run {
 struct placement {
   kind how = kind::none;
   std::vector<owner_run> owners = {};
-  std::uint64_t granule_bytes = 0; ///< of cyclic; 0: the agent chooses
+  /// Of cyclic; 0: the agent chooses. Of blocked a row: blocks are of whole rows; 0: they are
+  /// equal.
+  std::uint64_t granule_bytes = 0;
   friend bool operator==(const placement&, const placement&) = default;
 };
 
@@ -54,19 +56,22 @@ struct placement {
 /// The places that a placement is written in; their words differ a little.
 enum class grammar {
   command_line, ///< local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,...,
-                ///< weighted:auto[:NODES], blocked, cyclic:SIZE[:NODES]
-  plan_file,    ///< none, blocked, interleave[:NODES], weighted:NODE=WEIGHT,..., cyclic[:SIZE],
-                ///< thread:N
+                ///< weighted:auto[:NODES], blocked, rows:SIZE, cyclic:SIZE[:NODES]
+  plan_file,    ///< none, blocked, rows:SIZE, interleave[:NODES], weighted:NODE=WEIGHT,...,
+                ///< cyclic[:SIZE], thread:N
 };
 /// Resolves a list of nodes, such as "0-3" or "all".
 using node_reader = std::function<node_set(std::string_view list)>;
 
 /// Throws `error` (usage) that names the text.
 [[nodiscard]] placement read(std::string_view text, grammar of, const node_reader& nodes);
+/// The words of the command line as a shell completes them: "bind:", "interleave", "interleave:".
+[[nodiscard]] std::vector<std::string> command_words();
 /// Whether the command line has a placement that begins with this word.
 [[nodiscard]] bool is_word(std::string_view word) noexcept;
 
-/// "blocked", "interleave:0-3", "weighted:0=3,1=1", "cyclic:64K", "thread:3"; of a map "map".
+/// "blocked", "rows:8000", "interleave:0-3", "weighted:0=3,1=1", "cyclic:64K", "thread:3"; of a map
+/// "map".
 [[nodiscard]] std::string text_of(const placement& what);
 
 /// No process has more memory than this.

@@ -21,12 +21,23 @@ namespace nodewise::placements {
 namespace {
 
 /// What follows a word after a colon.
-enum class rest { nothing, nodes, perhaps_nodes, weights, granule, perhaps_granule, thread, never };
+enum class rest {
+  nothing,
+  nodes,
+  perhaps_nodes,
+  weights,
+  row,
+  granule,
+  perhaps_granule,
+  thread,
+  never
+};
 
 struct word {
   kind how;
   rest in_command;
   rest in_plan;
+  const char* name = word_of(how);
 };
 constexpr std::array grammar_of_words = {
     word{kind::none, rest::never, rest::nothing},
@@ -36,16 +47,17 @@ constexpr std::array grammar_of_words = {
     word{kind::interleave, rest::perhaps_nodes, rest::perhaps_nodes},
     word{kind::weighted, rest::weights, rest::weights},
     word{kind::blocked, rest::nothing, rest::nothing},
+    word{kind::blocked, rest::row, rest::row, rows_word},
     word{kind::cyclic, rest::granule, rest::perhaps_granule},
     word{kind::thread, rest::never, rest::thread},
 };
 
 constexpr const char* command_hint =
     "write local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..., "
-    "weighted:auto[:NODES], blocked or cyclic:SIZE[:NODES]";
+    "weighted:auto[:NODES], blocked, rows:SIZE or cyclic:SIZE[:NODES]";
 constexpr const char* plan_hint =
-    "write none, blocked, interleave, interleave:NODES, weighted:NODE=WEIGHT,..., cyclic, "
-    "cyclic:SIZE, thread:N or { \"map\": ... }";
+    "write none, blocked, rows:SIZE, interleave, interleave:NODES, weighted:NODE=WEIGHT,..., "
+    "cyclic, cyclic:SIZE, thread:N or { \"map\": ... }";
 
 constexpr std::uint32_t heaviest = 255; // the limit of the kernel's weights
 
@@ -65,7 +77,7 @@ class reader {
     }
     const bool optional = follows == rest::perhaps_nodes || follows == rest::perhaps_granule;
     if (follows == rest::nothing ? more : behind.empty() && (more || !optional)) {
-      refuse(fmt::format("'{}' {} after a colon", word_of(found->how),
+      refuse(fmt::format("'{}' {} after a colon", found->name,
                          follows == rest::nothing ? "takes nothing" : "needs something"),
              hint());
     }
@@ -87,8 +99,8 @@ class reader {
     return of_ == grammar::command_line ? what.in_command : what.in_plan;
   }
   static const word* find(std::string_view name) noexcept {
-    const auto* const found = std::ranges::find_if(
-        grammar_of_words, [&](const word& each) { return name == word_of(each.how); });
+    const auto* const found =
+        std::ranges::find_if(grammar_of_words, [&](const word& each) { return name == each.name; });
     return found == grammar_of_words.end() ? nullptr : found;
   }
 
@@ -100,6 +112,9 @@ class reader {
       return;
     case rest::weights:
       read_weights(behind, into);
+      return;
+    case rest::row:
+      into.granule_bytes = size_of(behind, "a row", "rows:8000");
       return;
     case rest::granule:
     case rest::perhaps_granule:
@@ -133,6 +148,11 @@ class reader {
   void read_granule(std::string_view behind, placement& into) const {
     const std::string_view size =
         of_ == grammar::command_line ? behind.substr(0, behind.find(':')) : behind;
+    into.granule_bytes = size_of(size, "a granule", "cyclic:64K");
+    into.owners = nodes_behind(behind.substr(size.size()), "cyclic:64K:0-1");
+  }
+  [[nodiscard]] std::uint64_t size_of(std::string_view size, const char* what,
+                                      const char* example) const {
     const auto bytes = parse_size(size);
     if (!bytes || *bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
       refuse(fmt::format("{} is not a size", in_quotes(size)),
@@ -143,10 +163,10 @@ class reader {
              "write at most 128T");
     }
     if (*bytes == 0) {
-      refuse("a granule cannot have 0 bytes", "write for example cyclic:64K");
+      refuse(fmt::format("{} cannot have 0 bytes", what),
+             fmt::format("write for example {}", example));
     }
-    into.granule_bytes = *bytes;
-    into.owners = nodes_behind(behind.substr(size.size()), "cyclic:64K:0-1");
+    return *bytes;
   }
 
   void read_thread(std::string_view behind, placement& into) const {
@@ -218,9 +238,26 @@ placement read(std::string_view text, grammar of, const node_reader& nodes) {
   return reader(text, of, nodes).read();
 }
 
+std::vector<std::string> command_words() {
+  std::vector<std::string> all;
+  for (const word& each : grammar_of_words) {
+    const rest follows = each.in_command;
+    if (follows == rest::nothing || follows == rest::perhaps_nodes) {
+      all.emplace_back(each.name);
+    }
+    if (follows != rest::nothing && follows != rest::never) {
+      all.push_back(fmt::format("{}:", each.name));
+    }
+    if (follows == rest::weights) {
+      all.push_back(fmt::format("{}:auto", each.name));
+    }
+  }
+  return all;
+}
+
 bool is_word(std::string_view word) noexcept {
   return std::ranges::any_of(grammar_of_words, [&](const auto& each) {
-    return each.in_command != rest::never && word == word_of(each.how);
+    return each.in_command != rest::never && word == each.name;
   });
 }
 

@@ -50,7 +50,7 @@ MAY_INCLUDE = {
     "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols"},
 }
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
-LINKED = {"base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
+LINKED = {"arithmetic", "base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
           "kind"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}

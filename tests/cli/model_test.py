@@ -60,7 +60,8 @@ class Loops(ModelTest):
     def test_machines_with_nodes_without_memory_or_processors(self):
         bandwidth = ("--set", "bandwidth=20", "--set", "core_bandwidth=8")
         for machine in ("memoryless0", "gap", "cxl"):
-            for memory in ("local", "serial", "interleave", "weighted:auto", "blocked", "cyclic:64K", "bind:1"):
+            for memory in ("local", "serial", "interleave", "weighted:auto", "blocked", "rows:12000",
+                           "cyclic:64K", "bind:1"):
                 for schedule in ("static", "static,64", "dynamic,512", "guided"):
                     with self.subTest(machine=machine, memory=memory, schedule=schedule):
                         answer = self.predicted("-i", f"lab:{machine}", "--kernel", "triad", "--elements", "2^20",

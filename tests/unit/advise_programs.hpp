@@ -178,6 +178,14 @@ inline std::vector<advise::pattern> found(const advise::advice& in) {
   return all;
 }
 
+/// What is advised on a machine of the lab.
+inline advise::advice on(const std::string& machine, program_maker& what) {
+  return advise::advise(what.made(), lab_machine(machine));
+}
+inline advise::advice on_nehalem(program_maker& what) {
+  return on("nehalem-2x4", what);
+}
+
 /// a[i] += b[i] * c[i], as HLRS has it.
 inline profile::profile three_arrays(const std::vector<int>& nodes, bool cured) {
   program_maker make(nodes);

@@ -76,6 +76,19 @@ TEST(AgentExtents, BlocksAreTheLibrarysBlocks) {
   }
 }
 
+TEST(AgentExtents, BlocksOfRowsEndWhereALoopOverRowsEnds) {
+  const std::size_t row = 100 * page_bytes() + 8;
+  const parsed all("v3;threshold=1;owners=0,1,2,3;default=blocked@" + std::to_string(row));
+  const auto found = extents_of(large(10 * row, all.read.standard, page_bytes()), page_bytes());
+  ASSERT_EQ(found.size(), 4U); // of 3, 3, 2 and 2 rows, at the nearest page
+  EXPECT_EQ(found[0].last_page, 300U);
+  EXPECT_EQ(found[1].last_page, 600U);
+  EXPECT_EQ(found[2].last_page, 800U);
+  const object few = large(2 * row, all.read.standard, page_bytes());
+  EXPECT_EQ(extents_of(few, page_bytes()).size(), 2U) << "two threads have no row";
+  EXPECT_EQ(extents_of(large(row / 2, all.read.standard, page_bytes()), page_bytes()).size(), 1U);
+}
+
 TEST(AgentExtents, AShortLastHugePageMovesNoEdge) {
   constexpr std::size_t mib = std::size_t{1} << 20;
   const parsed all("v3;threshold=1;default=blocked;owners=0*2,1*2,2*2,3*2");

@@ -197,6 +197,12 @@ TEST_F(MemoryPlan, ABlockedRuleNeedsThreads) {
   EXPECT_THAT(settings(), HasSubstr(";owners=0*2,1*2;rule=least=8388608:blocked;"));
 }
 
+TEST_F(MemoryPlan, BlocksOfRowsAreTheAgents) {
+  options.memory = placement("rows:8000");
+  options.bind = bind_policy::close;
+  EXPECT_THAT(settings(), HasSubstr(";owners=0*2,1*2;default=blocked@8000"));
+}
+
 TEST_F(MemoryPlan, SitesAreLookedUpInTheProgram) {
   options.rules = {rule("site=a.c:7,site=main:local")};
   EXPECT_THROW((void)make(), error) << "nobody to look it up";

@@ -33,6 +33,7 @@ TEST(PlacementWords, OfTheCommandLineAreRead) {
   EXPECT_EQ(typed("interleave:0,2"), (placement{kind::interleave, {{1, 0}, {1, 2}}}));
   EXPECT_EQ(typed("bind:1-2"), (placement{kind::bind, {{1, 1}, {1, 2}}}));
   EXPECT_EQ(typed("prefer:1").how, kind::prefer);
+  EXPECT_EQ(typed("rows:8000"), (placement{kind::blocked, {}, 8000}));
   EXPECT_EQ(typed("cyclic:64K"), (placement{kind::cyclic, {}, 65536}));
   EXPECT_EQ(typed("cyclic:2MiB:0-1"), (placement{kind::cyclic, {{1, 0}, {1, 1}}, 2U << 20}));
 }
@@ -59,19 +60,21 @@ TEST(PlacementWords, WeightsMayBeThoseThatWereMeasured) {
 }
 
 TEST(PlacementWords, OfTheOtherGrammarAreRefused) {
-  for (const char* const text : {"none", "thread:1", "cyclic", "map"}) {
+  for (const char* const text :
+       {"none", "thread:1", "cyclic", "map", "rows", "rows:", "rows:0", "rows:4K:0", "rows:many"}) {
     EXPECT_THROW((void)typed(text), error) << text;
   }
   for (const char* const text : {"local", "bind:0", "prefer:0", "map", "cyclic:64K:0"}) {
     EXPECT_THROW((void)planned(text), error) << text;
   }
-  EXPECT_TRUE(is_word("cyclic"));
+  EXPECT_TRUE(is_word("cyclic") && is_word("rows"));
   EXPECT_FALSE(is_word("thread") || is_word("none") || is_word(""));
 }
 
 TEST(PlacementWords, WhatIsWrittenIsRead) {
-  for (const char* const text : {"none", "blocked", "interleave", "interleave:0-1,6",
-                                 "weighted:0=2,2=8", "cyclic", "cyclic:64K", "thread:3"}) {
+  for (const char* const text :
+       {"none", "blocked", "interleave", "interleave:0-1,6", "weighted:0=2,2=8", "rows:8000",
+        "cyclic", "cyclic:64K", "thread:3"}) {
     EXPECT_EQ(text_of(planned(text)), text);
   }
   for (const char* const text : {"local", "bind:0-3", "prefer:1", "interleave", "blocked"}) {
@@ -89,6 +92,7 @@ TEST(PlacementWords, MapsAreReadAndWritten) {
 
 TEST(PlacementWords, TheAgentHasNodes) {
   EXPECT_EQ(wire_text(typed("blocked")), "blocked");
+  EXPECT_EQ(wire_text(typed("rows:4K")), "blocked@4096");
   EXPECT_EQ(wire_text(typed("interleave:0,2")), "interleave@0,2");
   EXPECT_EQ(wire_text(typed("weighted:0=3,1=1")), "cyclic@0@0*3,1");
   EXPECT_EQ(wire_text(typed("cyclic:64K:0-1")), "cyclic@65536@0,1");

@@ -43,6 +43,7 @@ inline constexpr std::array<verb_flag_text, 4> model_texts = {
      {&flags::memory,
       "place the arrays: serial (one thread touches all first), local (each thread touches its "
       "part first), bind:NODES, prefer:NODES, interleave[:NODES], blocked (one part per thread), "
+      "rows:SIZE (the same, of whole rows), "
       "cyclic:SIZE[:NODES] (pieces of SIZE in turn), weighted:NODE=WEIGHT,..., "
       "weighted:auto[:NODES] (by the machine's bandwidths)",
       "local"}}};

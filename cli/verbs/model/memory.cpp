@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <nodewise/distribution.hpp>
+#include <nodewise/arithmetic.hpp>
 
 #include "cli/start/flags.hpp"
 #include "cli/verbs/model/flags.hpp"
@@ -126,7 +126,7 @@ class arranger {
     case kind::weighted:
       return by_weight(what);
     case kind::blocked:
-      return blocked_map();
+      return what.granule_bytes == 0 ? blocked_map() : rows_map(what.granule_bytes);
     case kind::cyclic:
       return page_map::in_turn(what.owners.empty() ? nodes_of_threads() : nodes_of(what),
                                std::max<std::size_t>(1, what.granule_bytes / asked_.page_bytes));
@@ -199,13 +199,28 @@ class arranger {
     return page_map::in_turn(std::move(turn));
   }
   [[nodiscard]] page_map blocked_map() const {
-    std::vector<node_id> owners;
-    for (std::size_t t = 0; t < into_.what.threads(); ++t) {
-      owners.push_back(on_.nodes[node_of_thread(t)]);
-    }
+    return map_of_threads([&](std::size_t thread, std::size_t pages, std::size_t threads) {
+      return arithmetic::blocked(thread, pages, threads).last;
+    });
+  }
+  [[nodiscard]] page_map rows_map(std::size_t row_bytes) const {
+    return map_of_threads([&](std::size_t thread, std::size_t pages, std::size_t threads) {
+      const std::size_t edge =
+          arithmetic::first_byte_of_rows(thread + 1, pages * asked_.page_bytes, row_bytes, threads);
+      return arithmetic::nearest(edge, 1, asked_.page_bytes);
+    });
+  }
+  /// `last` gives the end of each thread's pages.
+  template <class Last>
+  [[nodiscard]] page_map map_of_threads(const Last& last) const {
+    const std::size_t pages = into_.what.pages();
+    const std::size_t threads = into_.what.threads();
     std::vector<model::page_block> blocks;
-    for (const extent& each : blocked(std::move(owners)).extents(into_.what.pages())) {
-      blocks.push_back({each.last_page, on_.position_of(each.owner).value_or(0)});
+    for (std::size_t t = 0; t < threads; ++t) {
+      const std::size_t end = t + 1 == threads ? pages : last(t, pages, threads);
+      if (end > (blocks.empty() ? 0 : blocks.back().last)) {
+        blocks.push_back({end, node_of_thread(t)});
+      }
     }
     return page_map::of_blocks(std::move(blocks));
   }

@@ -15,6 +15,7 @@
 #include "cli/start/flags.hpp"
 #include "cli/verbs/model/flags.hpp"
 #include "launch/memory_words.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::cli {
 
@@ -166,11 +167,10 @@ void read_memory(loop_description& loop, const invocation& given) {
 /// "serial,bind:0,1,local": a part that does not begin with a placement belongs to the previous
 /// one.
 std::vector<std::string> split_placements(std::string_view text) {
-  constexpr std::array words = {"local",      "serial",   "bind",    "prefer",
-                                "interleave", "weighted", "blocked", "cyclic"};
   std::vector<std::string> all;
   for (const std::string_view part : split(text, ',')) {
-    const bool begins = std::ranges::find(words, part.substr(0, part.find(':'))) != words.end();
+    const std::string_view word = part.substr(0, part.find(':'));
+    const bool begins = word == "serial" || placements::is_word(word);
     if (begins || all.empty()) {
       all.emplace_back(part);
     } else {
