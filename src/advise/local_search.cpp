@@ -89,6 +89,7 @@ void local_search::run(double most_s) {
   set(best);
   simplify(most_s);
   keep_near();
+  complete_sites();
   fit();
 }
 
@@ -238,6 +239,34 @@ void local_search::keep_near() {
     if (!farther || is_worth_being_far(of_.input.costs(), with, without)) {
       each.chosen = was;
     }
+  }
+}
+
+/// Where objects of a site are placed, places the others of the site, too. They may be near only
+/// because the thread that touched them first ran on their node, and it may run elsewhere next
+/// time.
+void local_search::complete_sites() {
+  const auto has_placed = [&](std::size_t site) {
+    return std::ranges::any_of(
+        units_, [&](const unit& each) { return each.site == site && each.chosen != 0; });
+  };
+  for (unit& each : units_) {
+    if (each.chosen != 0 || !has_placed(each.site)) {
+      continue;
+    }
+    const score left = now();
+    std::size_t best = 0;
+    double least = 0;
+    for (std::size_t c = 1; c < each.choices.size(); ++c) {
+      each.chosen = c;
+      const score there = now();
+      constexpr double no_farther = 1e-3;
+      if (there.remote <= left.remote + no_farther && (best == 0 || cost(there) < least)) {
+        best = c;
+        least = cost(there);
+      }
+    }
+    each.chosen = best;
   }
 }
 

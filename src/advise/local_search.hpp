@@ -71,6 +71,7 @@ class local_search {
   void improve();
   void simplify(double most_s);
   void keep_near();
+  void complete_sites();
   [[nodiscard]] std::vector<double> overflow() const;
   void fit();
   bool relieve(std::size_t node);

@@ -29,7 +29,7 @@ constexpr std::size_t least_neighbours = 16;
 // Share of the top node's use that favours sharing, for pages that all nodes use alike.
 constexpr double rather_shared = 0.1;
 // With more stretches the grid is finer than any map.
-constexpr std::size_t most_stretches = std::size_t{1} << 14;
+constexpr std::size_t most_stretches = std::size_t{1} << 16;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// Divides the parts by their greatest common divisor.

@@ -4,6 +4,7 @@
 // chance has not done has an order, and then a placement helps.
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -68,6 +69,25 @@ TEST(AdvisePhases, SoAreRowsThatAreAllocatedOneByOne) {
   const advise::proposal made = plan_for(make);
   EXPECT_NEAR(made.after.remote.value_or(1), one_of_two_phases, noise);
   EXPECT_LE(made.plan.objects.size(), 8U) << "an entry a run of rows";
+}
+
+// Here the main thread happened to run on node 1; in the next run it may run elsewhere.
+TEST(AdvisePhases, RowsThatAreNearByLuckArePlacedWithTheOthers) {
+  program_maker make(four_by_two);
+  add_rows(make, 64, [](std::size_t row) -> std::vector<dealing> {
+    return {program_maker::all_by(row / 8)};
+  });
+  for (profile::object& each : make.program().objects) {
+    each.where = {{0, each.pages, node_id{1}}};
+    each.touched.front().from = node_id{1};
+  }
+  const advise::proposal made = plan_for(make);
+  std::set<std::size_t> owners;
+  for (const plans::entry& each : made.plan.objects) {
+    ASSERT_EQ(each.where.how, placements::kind::thread);
+    owners.insert(each.where.owners.front().owner);
+  }
+  EXPECT_THAT(owners, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST(AdvisePhases, RowsThatAnIndexDealsOutHaveOwners) {
