@@ -54,9 +54,7 @@ inline constexpr flag json{.name = "json",
                            .group = group::common,
                            .help = "print the result as JSON; with -o, write it to FILE"};
 inline constexpr flag csv{
-    .name = "csv",
-    .group = group::results,
-    .help = "print CSV: bytes in memory, with one row per process, time and node"};
+    .name = "csv", .group = group::results, .help = "print the result as CSV"};
 inline constexpr flag quiet{.name = "quiet",
                             .letter = 'q',
                             .group = group::common,

@@ -210,7 +210,11 @@ class search {
       made.worth.note = "if all data were local; no such placement was found";
     }
     add_code(of_.input, sites, made);
-    made.cures = cures_for(of_, by.what, sites, !made.entries.empty());
+    made.cures = by.cures(subject_of(of_, sites));
+    if (!made.entries.empty()) {
+      made.cures.push_back({"command", "place it from outside, without changing the program",
+                            "nodewise run --plan FILE --verify -- PROGRAM\n"});
+    }
     return made;
   }
 

@@ -6,22 +6,25 @@
 
 namespace nodewise::advise {
 
-std::string_view to_string(pattern what) noexcept {
-  constexpr std::array names = {
-      "nameless",        "own-placement",    "buffer-cache",          "larger-than-node",
-      "sparse-matrix",   "small-chunks",     "dynamic-schedule",      "used-by-all",
-      "growth",          "serial-file-read", "dynamic-members",       "constructor-touch",
-      "partly-parallel", "static-arrays",    "serial-initialisation", "different-schedules",
-      "few-threads",     "unpinned-threads", "thread-stacks",         "unbalanced-work",
-      "false-sharing"};
-  static_assert(names.size() == patterns);
-  return names[static_cast<std::size_t>(what)];
+namespace {
+
+std::string name_with(char between, pattern what) {
+#define NODEWISE_PATTERN(name) #name,
+  constexpr std::array<std::string_view, patterns> names = {NODEWISE_PATTERNS(NODEWISE_PATTERN)};
+#undef NODEWISE_PATTERN
+  std::string name(names[static_cast<std::size_t>(what)]);
+  std::ranges::replace(name, '_', between);
+  return name;
+}
+
+} // namespace
+
+std::string to_string(pattern what) {
+  return name_with('-', what);
 }
 
 std::string name_of(pattern what) {
-  std::string name(to_string(what));
-  std::ranges::replace(name, '-', ' ');
-  return name;
+  return name_with(' ', what);
 }
 
 } // namespace nodewise::advise

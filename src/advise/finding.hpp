@@ -10,38 +10,21 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/pattern_list.hpp"
 #include "plan/plan.hpp"
 #include "profile/profile.hpp"
 
 namespace nodewise::advise {
 
-/// The known problems. The most specific explanation of an object is first.
-enum class pattern {
-  nameless,          ///< much of the remote traffic is to memory without a name
-  own_placement,     ///< the program itself places it, by the library, and wrongly
-  buffer_cache,      ///< cached files filled a node: pages touched there went elsewhere
-  larger_than_node,  ///< one process needs more than a node has
-  sparse_matrix,     ///< values, columns and row pointers on one node
-  small_chunks,      ///< chunks shorter than a page: neighbours share pages
-  dynamic_schedule,  ///< any thread may work on any page
-  used_by_all,       ///< all threads read all of it
-  growth,            ///< enlarged step by step: placed for another size
-  serial_file_read,  ///< the system call that read a file touched it, in one thread
-  dynamic_members,   ///< many small blocks, all made by one thread
-  constructor_touch, ///< std::vector, new T[n]: constructors touched it, in one thread
-  partly_parallel,   ///< initialised by one thread, unlike other arrays of the same loop
-  static_arrays,     ///< several static arrays, initialised by one thread
-  serial_initialisation,
-  different_schedules, ///< touched in parallel, but not by the threads that use it
-  few_threads,         ///< threads on fewer nodes than there are: idle memories
-  unpinned_threads,    ///< threads change their node
-  thread_stacks,       ///< threads use data on another thread's stack
-  unbalanced_work,     ///< threads have different amounts of work
-  false_sharing,       ///< cache lines written by several threads, each its own bytes
-};
-inline constexpr std::size_t patterns = 21;
+/// The known problems; in files and reports their names have hyphens or spaces.
+#define NODEWISE_PATTERN(name) name,
+enum class pattern { NODEWISE_PATTERNS(NODEWISE_PATTERN) };
+#undef NODEWISE_PATTERN
+#define NODEWISE_PATTERN(name) +1
+inline constexpr std::size_t patterns = NODEWISE_PATTERNS(NODEWISE_PATTERN);
+#undef NODEWISE_PATTERN
 /// "serial-initialisation": the form in files.
-[[nodiscard]] std::string_view to_string(pattern what) noexcept;
+[[nodiscard]] std::string to_string(pattern what);
 /// "serial initialisation": the form for people.
 [[nodiscard]] std::string name_of(pattern what);
 

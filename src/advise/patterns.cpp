@@ -7,13 +7,9 @@
 namespace nodewise::advise {
 
 const std::array<detector, patterns>& detectors() {
-  static const std::array all = { // as many as there are patterns, or it does not compile
-      nameless,        own_placement,    buffer_cache,          larger_than_node,
-      sparse_matrix,   small_chunks,     dynamic_schedule,      used_by_all,
-      growth,          serial_file_read, dynamic_members,       constructor_touch,
-      partly_parallel, static_arrays,    serial_initialisation, different_schedules,
-      few_threads,     unpinned_threads, thread_stacks,         unbalanced_work,
-      false_sharing};
+#define NODEWISE_PATTERN(name) name,
+  static const std::array<detector, patterns> all = {NODEWISE_PATTERNS(NODEWISE_PATTERN)};
+#undef NODEWISE_PATTERN
   return all;
 }
 

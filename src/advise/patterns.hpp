@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/cures.hpp"
 #include "advise/finding.hpp"
 #include "advise/price.hpp"
 #include "advise/shape.hpp"
@@ -47,6 +48,8 @@ struct detector {
   /// Positions of the sites, among those that are `free`, that show it; empty: not found.
   positions (*sites)(const analysis&, const std::vector<char>& free) = nullptr;
   suspicion (*describe)(const analysis&, const positions& sites) = nullptr;
+  /// In the language of the subject, for its runtimes, most important first.
+  std::vector<cure> (*cures)(const subject& of) = nullptr;
   scope concerns = scope::placement;
   /// The missing machine figure, if the pattern may apply but cannot be judged; otherwise empty.
   std::string (*unjudged)(const analysis&) = nullptr;
@@ -59,9 +62,8 @@ struct detector {
 /// The missing evidence; empty if none is missing.
 [[nodiscard]] std::string missing_evidence(const analysis_input& of, unsigned needs);
 
-extern const detector nameless, own_placement, buffer_cache, larger_than_node, sparse_matrix,
-    small_chunks, dynamic_schedule, used_by_all, growth, serial_file_read, dynamic_members,
-    constructor_touch, partly_parallel, static_arrays, serial_initialisation, different_schedules,
-    few_threads, unpinned_threads, thread_stacks, unbalanced_work, false_sharing;
+#define NODEWISE_PATTERN(name) extern const detector name;
+NODEWISE_PATTERNS(NODEWISE_PATTERN)
+#undef NODEWISE_PATTERN
 
 } // namespace nodewise::advise

@@ -23,8 +23,9 @@ inline constexpr std::array pages_examples = {
             "record how much memory two processes have on each node over time"},
     example{"nodewise pages -p 4711 --migrate 0:1", "move the pages on node 0 to node 1"},
 };
-inline constexpr std::array<verb_flag_text, 1> pages_texts = {
-    {{&flags::strict,
+inline constexpr std::array<verb_flag_text, 2> pages_texts = {
+    {{&flags::csv, "print CSV: bytes in memory, with one row per process, time and node"},
+     {&flags::strict,
       "exit with code 1 if pages could not be moved, or the program ended before it was sampled"}}};
 inline constexpr auto pages_codes = join(
     std::array<verb_exit, 3>{

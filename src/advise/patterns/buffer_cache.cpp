@@ -54,9 +54,16 @@ suspicion describe_buffer_cache(const analysis& of, const positions& sites) {
           .after = had_there_been_room(of)};
 }
 
+std::vector<cure> buffer_cache_cures(const subject& /*of*/) {
+  return {{"command", "drop cached files before the run, or let the program that writes them do so",
+           "sync; echo 1 > /proc/sys/vm/drop_caches   # as root\n"
+           "posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // after fsync(fd)\n"}};
+}
+
 } // namespace
 
 const detector buffer_cache{pattern::buffer_cache, needs_faults | needs_objects | needs_memory,
-                            buffer_cache_sites, describe_buffer_cache, scope::objects};
+                            buffer_cache_sites,    describe_buffer_cache,
+                            buffer_cache_cures,    scope::objects};
 
 } // namespace nodewise::advise

@@ -22,9 +22,30 @@ suspicion describe_constructor_touch(const analysis& of, const positions& sites)
   return made;
 }
 
+std::vector<cure> constructor_touch_cures(const subject& of) {
+  std::vector<cure> all = touch_in_parallel(of, "then fill it with the working loop's schedule");
+  if (of.in == language::cpp) {
+    all.insert(all.begin(),
+               {"C++",
+                "use an allocator that leaves elements without a value, so that no constructor "
+                "touches them; then touch them in parallel",
+                fmt::format("{}template <class T>\nstruct untouched : std::allocator<T> {{\n"
+                            "  template <class U> struct rebind {{ using other = untouched<U>; "
+                            "}};\n"
+                            "  template <class U> void construct(U* at) {{ ::new (at) U; }}\n"
+                            "  template <class U, class... A> void construct(U* at, A&&... with) "
+                            "{{\n"
+                            "    ::new (at) U(std::forward<A>(with)...);\n  }}\n}};\n"
+                            "std::vector<T, untouched<T>> {}(n);\n",
+                            of.made, of.array)});
+  }
+  return all;
+}
+
 } // namespace
 
 const detector constructor_touch{pattern::constructor_touch, needs_faults | needs_objects,
-                                 constructor_touch_sites, describe_constructor_touch};
+                                 constructor_touch_sites, describe_constructor_touch,
+                                 constructor_touch_cures};
 
 } // namespace nodewise::advise

@@ -27,9 +27,14 @@ suspicion describe_different_schedules(const analysis& of, const positions& site
   return made;
 }
 
+std::vector<cure> different_schedules_cures(const subject& of) {
+  return touch_in_parallel(of, "use one schedule for the first touch and for the work");
+}
+
 } // namespace
 
 const detector different_schedules{pattern::different_schedules, needs_uses | needs_objects,
-                                   different_schedules_sites, describe_different_schedules};
+                                   different_schedules_sites, describe_different_schedules,
+                                   different_schedules_cures};
 
 } // namespace nodewise::advise

@@ -46,9 +46,17 @@ suspicion describe_dynamic_members(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> dynamic_members_cures(const subject& of) {
+  return loops(of,
+               "make each object in the thread that will work on it, and hold pointers to "
+               "them",
+               "static", of.array + "[i] = new T(...); // its members are then local, too");
+}
+
 } // namespace
 
 const detector dynamic_members{pattern::dynamic_members, needs_faults | needs_objects,
-                               dynamic_members_sites, describe_dynamic_members};
+                               dynamic_members_sites, describe_dynamic_members,
+                               dynamic_members_cures};
 
 } // namespace nodewise::advise

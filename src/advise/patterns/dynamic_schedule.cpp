@@ -26,9 +26,18 @@ suspicion describe_dynamic_schedule(const analysis& of, const positions& sites) 
   return made;
 }
 
+std::vector<cure> dynamic_schedule_cures(const subject& of) {
+  std::vector<cure> all = first_touch_loops(
+      of, "if all iterations do the same work, use a static schedule, also for the first touch; or "
+          "hand out chunks node by node, local ones first");
+  all.push_back(interleave(of));
+  return all;
+}
+
 } // namespace
 
 const detector dynamic_schedule{pattern::dynamic_schedule, needs_uses | needs_objects,
-                                dynamic_schedule_sites, describe_dynamic_schedule};
+                                dynamic_schedule_sites, describe_dynamic_schedule,
+                                dynamic_schedule_cures};
 
 } // namespace nodewise::advise

@@ -118,9 +118,14 @@ suspicion describe_false_sharing(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> false_sharing_cures(const subject& /*of*/) {
+  return {{"C++", "give each thread's data a cache line of its own",
+           "struct alignas(64) per_thread {\n  double value; // in C: _Alignas(64)\n};\n"}};
+}
+
 } // namespace
 
-const detector false_sharing{pattern::false_sharing, needs_counts, false_sharing_sites,
-                             describe_false_sharing, scope::program};
+const detector false_sharing{pattern::false_sharing, needs_counts,        false_sharing_sites,
+                             describe_false_sharing, false_sharing_cures, scope::program};
 
 } // namespace nodewise::advise

@@ -115,10 +115,20 @@ suspicion describe_few_threads(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> few_threads_cures(const subject& /*of*/) {
+  return {{"command", "use threads on all nodes, or pages on all nodes",
+           "nodewise run --bind spread -- PROGRAM\n"
+           "nodewise run --memory interleave -- PROGRAM\n"}};
+}
+
 } // namespace
 
-const detector few_threads{pattern::few_threads, needs_uses | needs_threads,
-                           few_threads_sites,    describe_few_threads,
-                           scope::program,       unjudged};
+const detector few_threads{pattern::few_threads,
+                           needs_uses | needs_threads,
+                           few_threads_sites,
+                           describe_few_threads,
+                           few_threads_cures,
+                           scope::program,
+                           unjudged};
 
 } // namespace nodewise::advise

@@ -55,8 +55,14 @@ suspicion describe_growth(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> growth_cures(const subject& of) {
+  return {{"C++", "reserve the final size, then touch it in parallel, before filling it",
+           of.array + ".reserve(n);\n"}};
+}
+
 } // namespace
 
-const detector growth{pattern::growth, needs_uses | needs_objects, growth_sites, describe_growth};
+const detector growth{pattern::growth, needs_uses | needs_objects, growth_sites, describe_growth,
+                      growth_cures};
 
 } // namespace nodewise::advise

@@ -37,10 +37,15 @@ suspicion describe_larger_than_node(const analysis& of, const positions& sites) 
   return made;
 }
 
+std::vector<cure> larger_than_node_cures(const subject& /*of*/) {
+  return {{"command", "run a process for each node, each bound to its node",
+           "mpirun --map-by numa --bind-to numa nodewise run --memory local -- PROGRAM\n"}};
+}
+
 } // namespace
 
 const detector larger_than_node{pattern::larger_than_node,
                                 needs_faults | needs_objects | needs_memory, larger_than_node_sites,
-                                describe_larger_than_node};
+                                describe_larger_than_node, larger_than_node_cures};
 
 } // namespace nodewise::advise

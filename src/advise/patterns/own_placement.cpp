@@ -27,9 +27,20 @@ suspicion describe_own_placement(const analysis& of, const positions& sites) {
               worth_of_placing(of.input, placed.before, placed.after, samples_of(of.input, sites))};
 }
 
+cure place_by_users(const subject& of) {
+  constexpr const char* what = "place it in blocks, by the threads of the loop that uses it";
+  return of.takes_cpp() ? region(of, what, "nodewise::blocked(team.owners())")
+                        : cure{"Nodewise", what, ""};
+}
+
+std::vector<cure> own_placement_cures(const subject& of) {
+  return {place_by_users(of)};
+}
+
 } // namespace
 
 const detector own_placement{pattern::own_placement, needs_uses | needs_objects,
-                             own_placement_sites, describe_own_placement, scope::objects};
+                             own_placement_sites,    describe_own_placement,
+                             own_placement_cures,    scope::objects};
 
 } // namespace nodewise::advise

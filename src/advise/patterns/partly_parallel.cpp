@@ -48,9 +48,14 @@ suspicion describe_partly_parallel(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> partly_parallel_cures(const subject& of) {
+  return touch_in_parallel(of, "touch it first with the working loop's schedule");
+}
+
 } // namespace
 
 const detector partly_parallel{pattern::partly_parallel, needs_faults | needs_uses | needs_objects,
-                               partly_parallel_sites, describe_partly_parallel};
+                               partly_parallel_sites, describe_partly_parallel,
+                               partly_parallel_cures};
 
 } // namespace nodewise::advise

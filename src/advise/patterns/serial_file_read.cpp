@@ -22,9 +22,14 @@ suspicion describe_serial_file_read(const analysis& of, const positions& sites) 
   return made;
 }
 
+std::vector<cure> serial_file_read_cures(const subject& of) {
+  return touch_in_parallel(of, "touch it in parallel, then read the file into it");
+}
+
 } // namespace
 
 const detector serial_file_read{pattern::serial_file_read, needs_faults | needs_objects,
-                                serial_file_read_sites, describe_serial_file_read};
+                                serial_file_read_sites, describe_serial_file_read,
+                                serial_file_read_cures};
 
 } // namespace nodewise::advise

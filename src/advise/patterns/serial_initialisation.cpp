@@ -17,9 +17,14 @@ suspicion describe_serial_initialisation(const analysis& of, const positions& si
                            counted(greatest(of, sites).using_nodes, "node")));
 }
 
+std::vector<cure> serial_initialisation_cures(const subject& of) {
+  return touch_in_parallel(of, "touch it first with the working loop's schedule");
+}
+
 } // namespace
 
 const detector serial_initialisation{pattern::serial_initialisation, needs_faults | needs_objects,
-                                     serial_initialisation_sites, describe_serial_initialisation};
+                                     serial_initialisation_sites, describe_serial_initialisation,
+                                     serial_initialisation_cures};
 
 } // namespace nodewise::advise

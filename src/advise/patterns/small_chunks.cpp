@@ -38,9 +38,14 @@ suspicion describe_small_chunks(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> small_chunks_cures(const subject& of) {
+  return first_touch_loops(of, "one block per thread, or chunks of several pages (static,512 is a "
+                               "page of doubles), and the same schedule for the first touch");
+}
+
 } // namespace
 
 const detector small_chunks{pattern::small_chunks, needs_uses | needs_objects, small_chunks_sites,
-                            describe_small_chunks, scope::objects};
+                            describe_small_chunks, small_chunks_cures,         scope::objects};
 
 } // namespace nodewise::advise

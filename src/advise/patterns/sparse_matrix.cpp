@@ -99,9 +99,14 @@ suspicion describe_sparse_matrix(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> sparse_matrix_cures(const subject& of) {
+  return touch_in_parallel(of, "touch val, col_idx and the result by rows, with the schedule of "
+                               "the product, before filling them");
+}
+
 } // namespace
 
 const detector sparse_matrix{pattern::sparse_matrix, needs_faults | needs_uses | needs_objects,
-                             sparse_matrix_sites, describe_sparse_matrix};
+                             sparse_matrix_sites, describe_sparse_matrix, sparse_matrix_cures};
 
 } // namespace nodewise::advise

@@ -25,9 +25,13 @@ suspicion describe_static_arrays(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> static_arrays_cures(const subject& of) {
+  return touch_in_parallel(of, "touch it first with the working loop's schedule");
+}
+
 } // namespace
 
 const detector static_arrays{pattern::static_arrays, needs_faults | needs_objects,
-                             static_arrays_sites, describe_static_arrays};
+                             static_arrays_sites, describe_static_arrays, static_arrays_cures};
 
 } // namespace nodewise::advise

@@ -128,9 +128,17 @@ suspicion describe_unbalanced_work(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> unbalanced_work_cures(const subject& of) {
+  return loops(of,
+               "deal out rows in turn, in chunks of whole pages, and touch them first with "
+               "the same schedule",
+               "static, rows", "work(i); // rows: of at least a page");
+}
+
 } // namespace
 
-const detector unbalanced_work{pattern::unbalanced_work, needs_uses, unbalanced_work_sites,
-                               describe_unbalanced_work, scope::program};
+const detector unbalanced_work{pattern::unbalanced_work, needs_uses,
+                               unbalanced_work_sites,    describe_unbalanced_work,
+                               unbalanced_work_cures,    scope::program};
 
 } // namespace nodewise::advise

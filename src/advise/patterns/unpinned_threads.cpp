@@ -64,9 +64,16 @@ suspicion describe_unpinned_threads(const analysis& of, const positions& sites) 
   return made;
 }
 
+std::vector<cure> unpinned_threads_cures(const subject& /*of*/) {
+  return {{"command", "pin the threads",
+           "nodewise run --bind close -- PROGRAM\n# or\n"
+           "export OMP_PLACES=cores OMP_PROC_BIND=close\n"}};
+}
+
 } // namespace
 
-const detector unpinned_threads{pattern::unpinned_threads, needs_threads, unpinned_threads_sites,
-                                describe_unpinned_threads, scope::program};
+const detector unpinned_threads{pattern::unpinned_threads, needs_threads,
+                                unpinned_threads_sites,    describe_unpinned_threads,
+                                unpinned_threads_cures,    scope::program};
 
 } // namespace nodewise::advise

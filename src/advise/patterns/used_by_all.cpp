@@ -18,9 +18,13 @@ suspicion describe_used_by_all(const analysis& of, const positions& sites) {
   return made;
 }
 
+std::vector<cure> used_by_all_cures(const subject& of) {
+  return {interleave(of)};
+}
+
 } // namespace
 
 const detector used_by_all{pattern::used_by_all, needs_uses | needs_objects, used_by_all_sites,
-                           describe_used_by_all};
+                           describe_used_by_all, used_by_all_cures};
 
 } // namespace nodewise::advise

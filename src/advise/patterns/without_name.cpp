@@ -105,12 +105,40 @@ suspicion describe_thread_stacks(const analysis& of, const positions& sites) {
           .worth = worth_if_near(of, sites)};
 }
 
+std::vector<cure> nameless_cures(const subject& of) {
+  return {{of.c_or_cpp(),
+           "allocate each array as a block of its own, by malloc, new or mmap: memory from the "
+           "program's own allocator or system calls has no name",
+           ""},
+          {"command",
+           "if a runtime pools its blocks, let it call malloc: for Python PYTHONMALLOC=malloc, for "
+           "oneTBB a program without tbbmalloc",
+           ""}};
+}
+
+std::vector<cure> thread_stacks_cures(const subject& of) {
+  constexpr const char* what = "allocate it: then a plan can place it";
+  std::vector<cure> all;
+  if (of.openmp) {
+    all.push_back({"OpenMP", "use a copy for each thread, if they only read it",
+                   of.is_fortran() ? "!$omp parallel firstprivate(a)\n"
+                                   : "#pragma omp parallel firstprivate(a)\n"});
+  }
+  all.push_back(of.is_fortran()
+                    ? cure{"Fortran", what, "real(8), allocatable :: a(:)\nallocate (a(n))\n"}
+                    : cure{of.c_or_cpp(), what,
+                           "double *a = malloc(n * sizeof *a); // in place of: double a[n];\n"});
+  return all;
+}
+
 } // namespace
 
-const detector nameless{pattern::nameless, needs_uses | needs_objects, nameless_sites,
-                        describe_nameless, scope::program};
+const detector nameless{pattern::nameless, needs_uses | needs_objects,
+                        nameless_sites,    describe_nameless,
+                        nameless_cures,    scope::program};
 
 const detector thread_stacks{pattern::thread_stacks, needs_uses | needs_objects,
-                             thread_stacks_sites, describe_thread_stacks, scope::program};
+                             thread_stacks_sites,    describe_thread_stacks,
+                             thread_stacks_cures,    scope::program};
 
 } // namespace nodewise::advise
