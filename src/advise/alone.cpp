@@ -31,7 +31,8 @@ std::size_t only_user(const analysis_input& in, const item& of) {
 
 } // namespace
 
-/// Marks objects that only the main thread uses, if it also takes part in the loops of all threads.
+/// Marks objects that only the main thread uses, if it also takes part in the loops of all threads,
+/// or waits for threads that the program itself starts.
 /// These objects keep one memory busy while the others idle, whatever happens in the loops: dealing
 /// them out would only make them far.
 void analysis_input::mark_alone() {
@@ -60,8 +61,12 @@ void analysis_input::mark_alone() {
         ++others;
       }
     }
-    if (main == nowhere || !(shared > 0) || own[main] < much_more * greatest ||
-        workers_[main].bytes - own[main] < takes_part * shared / others) {
+    if (main == nowhere) {
+      continue;
+    }
+    const bool takes_turns = shared > 0 && own[main] >= much_more * greatest &&
+                             workers_[main].bytes - own[main] >= takes_part * shared / others;
+    if (main_works(program) && !takes_turns) {
       continue;
     }
     for (std::size_t i = 0; i < items_.size(); ++i) {

@@ -2,8 +2,12 @@
 //
 // Which thread of a plan each thread is, and whether anything keeps it on its node.
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "advise/analysis_input.hpp"
 #include "bind/team_sizes.hpp"
@@ -12,15 +16,45 @@ namespace nodewise::advise {
 
 namespace {
 
+void add_uses(const profile::program& of, const profile::object& what, std::vector<double>& sums) {
+  for (const profile::use_run& run : what.uses) {
+    for_each_use(of, run, [&](std::size_t thread, double amount) { sums[thread] += amount; });
+  }
+}
+
 /// By thread: its total use, in the program's unit.
 std::vector<double> uses_of(const profile::program& of) {
   std::vector<double> sums(of.threads.size(), 0);
   for (const profile::object& each : of.objects) {
-    for (const profile::use_run& run : each.uses) {
-      for_each_use(of, run, [&](std::size_t thread, double amount) { sums[thread] += amount; });
-    }
+    add_uses(of, each, sums);
   }
   return sums;
+}
+
+using place = std::tuple<std::string, std::uint64_t>; ///< module, offset
+
+/// Where the program's own code allocates it.
+place place_of(const profile::object& what) {
+  const profile::frame* const own = profile::own_frame(what.made_at);
+  return own == nullptr ? place{} : place{own->module, own->offset};
+}
+
+/// By thread: its use, in the program's unit, of memory that other threads than `main` use, too.
+/// What only the main thread uses, such as a temporary during initialisation, is no part of their
+/// work.
+std::vector<double> shared_uses(const profile::program& of, std::size_t main) {
+  constexpr double some = 0.1;
+  std::map<place, std::vector<double>> by_place;
+  for (const profile::object& each : of.objects) {
+    add_uses(of, each, by_place.try_emplace(place_of(each), of.threads.size(), 0.0).first->second);
+  }
+  std::vector<double> all(of.threads.size(), 0);
+  for (const auto& [where, sums] : by_place) {
+    if (sum_of(sums) - sums[main] > some * sum_of(sums)) {
+      std::ranges::transform(all, sums, all.begin(), std::plus<>());
+    }
+  }
+  return all;
 }
 
 /// Compares the mean use of a role, however often its thread was started anew. If no use was
@@ -30,7 +64,7 @@ bool main_works_in(const profile::program& of, std::size_t main) {
   if (of.has_runtime() || of.threads.size() < 2) {
     return true;
   }
-  const std::vector<double> uses = uses_of(of);
+  const std::vector<double> uses = shared_uses(of, main);
   double others = 0;
   std::set<std::size_t> roles;
   for (std::size_t t = 0; t < uses.size(); ++t) {

@@ -22,7 +22,7 @@ constexpr std::size_t least_runs_each = 16;
 // Objects of one site get separate entries, by order, only if that makes this share of their
 // traffic near; of a few objects, a smaller one.
 constexpr double worth_splitting = 0.02;
-constexpr double worth_splitting_few = 0.001;
+constexpr double worth_splitting_few = 0.0003;
 constexpr std::size_t few_parts = 4;
 
 } // namespace

@@ -56,6 +56,18 @@ TEST(AdviseThreads, AMainThreadThatWorksIsTheFirst) {
   EXPECT_EQ(plan.objects.front().where.how, placements::kind::blocked);
 }
 
+// Such as the row that std::vector's constructor copies into each of the others.
+TEST(AdviseThreads, AMainThreadThatWorksOnlyOnMemoryOfItsOwnIsNone) {
+  program_maker make({0, 0, 0, 1, 1, 2, 2, 3, 3});
+  numbered(make, {0, 1, 2, 3, 4, 5, 6, 7});
+  make.array(pages, program_maker::all_by(0)).used(blocks_of(1, 8));
+  make.array(pages, program_maker::all_by(0)).used(program_maker::all_by(0));
+  const plans::plan_file plan = advise::make_plan(make.made(), lab_machine("opteron-4x2"), 0).plan;
+  EXPECT_FALSE(plan.main_works);
+  EXPECT_EQ(plan.threads, 8U);
+  EXPECT_EQ(plan.objects.size(), 1U) << "dealing out the main thread's own would make it far";
+}
+
 TEST(AdviseThreads, AMainThreadThatWaitsIsNone) {
   program_maker make({0, 0, 0, 1, 1, 2, 2, 3, 3});
   numbered(make, {0, 1, 2, 3, 4, 5, 6, 7});
