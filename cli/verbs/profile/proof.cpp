@@ -60,6 +60,26 @@ std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
   return remote(nearest) + usual_difference < remote(cheapest) ? nearest : cheapest;
 }
 
+/// Whether it matters which thread uses which pages.
+bool is_by_thread(const plans::plan_file& plan) {
+  using placements::kind;
+  return std::ranges::any_of(plan.objects, [](const plans::entry& each) {
+    return each.where.how == kind::blocked || each.where.how == kind::cyclic ||
+           each.where.how == kind::thread || each.where.how == kind::map;
+  });
+}
+
+bool is_as_predicted(const proof::candidate& what, const counted_outcome& result) {
+  if (!result.counted || !result.counted->remote || !what.predicted.remote) {
+    return true;
+  }
+  const double predicted = *what.predicted.remote;
+  const double difference = std::abs(*result.counted->remote - predicted);
+  const double gain = what.remote_before.value_or(predicted) - predicted;
+  return difference <= usual_difference ||
+         (difference <= largest_difference && difference <= part_of_gain * gain);
+}
+
 bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
   return what.counted && what.counted->remote.value_or(1) <= plain.remote.value_or(0) + noise;
 }
@@ -67,20 +87,14 @@ bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
 } // namespace
 
 bool proof::candidate::is_repeatable() const noexcept {
-  if (!result.counted || !result.counted->remote || !predicted.remote) {
-    return true;
-  }
-  const double difference = std::abs(*result.counted->remote - *predicted.remote);
-  const double gain = remote_before.value_or(*predicted.remote) - *predicted.remote;
-  return difference <= usual_difference ||
-         (difference <= largest_difference && difference <= part_of_gain * gain);
+  return confirmed && is_as_predicted(*this, result);
 }
 
 bool changes_anything(const advise::proposal& what) {
   return !what.plan.objects.empty() || what.rebinds;
 }
 
-proof prove(const advise::proposal& what, std::vector<advise::alternative> others,
+proof prove(const advise::proposal& what, std::vector<advise::alternative> others, bool by_chance,
             const count_with_plan& run) {
   proof made;
   std::vector<char> allowed; // indexed as `tried`
@@ -110,6 +124,15 @@ proof prove(const advise::proposal& what, std::vector<advise::alternative> other
     allowed.push_back(taken ? 1 : 0);
   }
   made.best = best_of(made.tried, allowed, what.before);
+  while (by_chance && made.best && is_by_thread(made.tried[*made.best].plan)) {
+    proof::candidate& best = made.tried[*made.best];
+    best.confirmed = is_as_predicted(best, run(best.plan));
+    if (best.confirmed) {
+      break;
+    }
+    allowed[*made.best] = 0;
+    made.best = best_of(made.tried, allowed, what.before);
+  }
   return made;
 }
 

@@ -32,6 +32,7 @@ struct proof {
     advise::outcome predicted;
     counted_outcome result;
     std::optional<double> remote_before = {}; ///< remote share of the original run
+    bool confirmed = true;                    ///< by a second run, if one was made
     /// Whether the count is close to the prediction. If it is not, threads used other parts of the
     /// arrays than in the first run, and will use others again in the next.
     [[nodiscard]] bool is_repeatable() const noexcept;
@@ -46,9 +47,10 @@ struct proof {
 [[nodiscard]] bool changes_anything(const advise::proposal& what);
 
 /// Counts a run with the plan, then with each alternative that the model expects to be better than
-/// the counts so far.
+/// the counts so far. `by_chance`: threads may take other parts of the work in each run, so that
+/// one count may agree with the prediction by luck; the best candidate then needs a second one.
 [[nodiscard]] proof prove(const advise::proposal& what, std::vector<advise::alternative> others,
-                          const count_with_plan& run);
+                          bool by_chance, const count_with_plan& run);
 
 [[nodiscard]] nlohmann::ordered_json outcome_json(const advise::outcome& what);
 [[nodiscard]] nlohmann::ordered_json proof_json(const proof& what);

@@ -130,6 +130,7 @@ void report_advice(const profile_result& seen, const invocation& given, int text
   std::optional<proof> proven;
   if (run && plan) {
     proven = prove(*plan, advise::alternatives(found.what, on, plan->program),
+                   found.what.programs[plan->program].tbb,
                    [&](const plans::plan_file& with) { return run(with, on); });
   }
   if (as_json) {
