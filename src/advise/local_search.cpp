@@ -25,6 +25,14 @@ constexpr double left_time = 0.005;
 // Pages that caches held in this run have little traffic; in the next run these are other pages.
 constexpr double simple_misplaced = 0.05;
 
+/// The remote share that a simpler placement may cost: none to speak of as long as little is
+/// remote, otherwise a small part of it.
+double simple_cost(double remote) {
+  constexpr double little = 0.004;
+  constexpr double small_part = 0.05;
+  return std::min(simple_remote, std::max(small_part * remote, little - remote));
+}
+
 /// The cost of making all traffic far, as a share of the time.
 double price_of_remote(const model::machine_costs& on) {
   return on.links.empty() ? unknown_price_of_remote : least_price_of_remote;
@@ -212,6 +220,7 @@ void local_search::improve() {
 /// Gives each unit the simplest candidate that costs almost nothing compared with the best result.
 void local_search::simplify(double most_s) {
   const score best = now();
+  const double most_remote = best.remote + simple_cost(best.remote);
   for (unit& each : units_) {
     const std::size_t was = each.chosen;
     for (std::size_t c = 0; c < was; ++c) {
@@ -219,7 +228,7 @@ void local_search::simplify(double most_s) {
       const score there = now();
       const double part = c == 0 ? left_time : simple_time;
       if (there.seconds <= std::min(most_s, best.seconds * (1 + part)) &&
-          there.remote <= best.remote + simple_remote &&
+          there.remote <= most_remote &&
           (c == 0 || each.choices[c].misplaced <= each.choices[was].misplaced + simple_misplaced)) {
         break;
       }

@@ -31,7 +31,7 @@ double cost_of(const counted_outcome& what) {
 
 /// Difference in the remote share between prediction and count. If threads always use the same
 /// parts, runs differ by less than a point, and by the contents of caches.
-constexpr double usual_difference = 0.03;
+constexpr double usual_difference = 0.02;
 /// If the plan removes most of the remote traffic, caches may explain more of the rest.
 constexpr double largest_difference = 0.05;
 constexpr double part_of_gain = 0.2;
