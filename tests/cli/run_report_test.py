@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""`nodewise run`: what is told of the program's memory and threads, and what cannot be told."""
+"""`nodewise run`: what it reports of the program's memory and threads, and what it cannot report."""
 
 import json
 import subprocess

@@ -180,7 +180,7 @@ TEST(AdvisePatterns, ProcessesOfOneParentAtOnceAreOneJob) {
   EXPECT_THAT(found(advise::advise(job, machine)),
               ElementsAre(pattern::few_threads, pattern::few_threads));
   job.programs[1].began_s = 0;
-  job.programs[1].parent = 8; // of somebody else
+  job.programs[1].parent = 8; // started by a process outside the job
   EXPECT_THAT(found(advise::advise(job, machine)),
               ElementsAre(pattern::few_threads, pattern::few_threads));
 }

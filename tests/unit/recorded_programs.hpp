@@ -167,8 +167,9 @@ inline void expect_each_page_once(const recording& got, const said_text& said, s
   EXPECT_EQ(got.losses.taken + got.losses.lost, got.losses.counted);
 }
 
-/// Somebody without any right, as if that one had started this process. Who may not become another
-/// user has none already. A user of this process's own: what may be locked is counted by user.
+/// Gives up all rights, as if an ordinary user had started this process. A process that may not
+/// change its user has no special rights already. The user is this process's own, since the kernel
+/// counts locked memory by user.
 inline void become_nobody() {
   const auto nobody = 60000U + static_cast<unsigned>(::getpid()) % 5000U;
   if (::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0) {
