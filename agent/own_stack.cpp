@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/own_stack.hpp"
 
+#include <atomic>
+
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -26,6 +28,38 @@ struct bounds {
 /// Written before there are other threads.
 constinit bool keeps_bounds = false;
 
+/// From a thread's handle, which is an address in its stack, to the end of the stack: the same in
+/// all stacks from the C library. 0 until it was measured. Measuring allocates in the thread, and a
+/// thread that never allocates should not begin to: its heap would be more memory than its stack.
+constinit std::atomic<std::uintptr_t> bytes_above{0};
+
+/// The bytes of the stack that the C library allocates; 0 if the attributes have a stack.
+std::size_t bytes_to_allocate(const pthread_attr_t& attributes) noexcept {
+  void* start = nullptr;
+  std::size_t bytes = 0;
+  const bool known = ::pthread_attr_getstack(&attributes, &start, &bytes) == 0;
+  const bool have_stack = reinterpret_cast<std::uintptr_t>(start) + bytes != 0; // else it ends at 0
+  constexpr std::size_t alignment = 64;
+  return known && !have_stack ? bytes / alignment * alignment : 0;
+}
+
+/// Of the calling thread.
+bounds measured_bounds() noexcept {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) {
+    return {};
+  }
+  bounds made{};
+  void* start = nullptr;
+  std::size_t bytes = 0;
+  if (::pthread_attr_getstack(&attributes, &start, &bytes) == 0) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(start);
+    made = {begin, begin + bytes};
+  }
+  ::pthread_attr_destroy(&attributes);
+  return made;
+}
+
 } // namespace
 
 void note_main_stack() noexcept {
@@ -39,18 +73,37 @@ void note_main_stack() noexcept {
   keeps_bounds = true;
 }
 
-void note_thread_stack() noexcept {
-  pthread_attr_t attributes;
-  if (!keeps_bounds || ::pthread_getattr_np(::pthread_self(), &attributes) != 0) {
+std::size_t wanted_stack_bytes(const pthread_attr_t* attributes) noexcept {
+  if (!keeps_bounds) {
+    return 0;
+  }
+  if (attributes != nullptr) {
+    return bytes_to_allocate(*attributes);
+  }
+  pthread_attr_t usual;
+  if (::pthread_getattr_default_np(&usual) != 0) {
+    return 0;
+  }
+  const std::size_t bytes = bytes_to_allocate(usual);
+  ::pthread_attr_destroy(&usual);
+  return bytes;
+}
+
+void note_thread_stack(std::size_t wanted) noexcept {
+  if (!keeps_bounds) {
     return;
   }
-  void* start = nullptr;
-  std::size_t bytes = 0;
-  if (::pthread_attr_getstack(&attributes, &start, &bytes) == 0) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(start);
-    mine = {begin, begin + bytes};
+  const auto self = reinterpret_cast<std::uintptr_t>(::pthread_self());
+  const std::uintptr_t above = bytes_above.load(std::memory_order_relaxed);
+  if (wanted != 0 && above != 0) {
+    const std::uintptr_t end = self + above;
+    mine = {end - wanted, end}; // a stack that ended threads left may be larger
+    return;
   }
-  ::pthread_attr_destroy(&attributes);
+  mine = measured_bounds();
+  if (wanted != 0 && mine.hold(self)) {
+    bytes_above.store(mine.end - self, std::memory_order_relaxed);
+  }
 }
 
 NODEWISE_READS_STACK stack_words stack_words::behind(const void* value) const noexcept {

@@ -7,12 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <pthread.h>
+
 namespace nodewise::agent {
 
 /// For the first thread of the process, when it begins: from now on bounds are recorded.
 void note_main_stack() noexcept;
+/// The bytes of the stack that the C library will give to a thread with these attributes (nullptr:
+/// the default ones); 0 if it will not, or if bounds are not recorded.
+[[nodiscard]] std::size_t wanted_stack_bytes(const pthread_attr_t* attributes) noexcept;
 /// For any other thread, before it does anything else. No effect if bounds are not recorded.
-void note_thread_stack() noexcept;
+/// `wanted`: what wanted_stack_bytes() answered for its attributes.
+void note_thread_stack(std::size_t wanted) noexcept;
 
 /// Consecutive words, ascending by address: from the innermost frame outwards.
 class stack_words {

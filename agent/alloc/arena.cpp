@@ -36,14 +36,24 @@ std::size_t arena::side_bytes(std::size_t bytes) noexcept {
          (bytes / unit_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
 }
 
-void arena::open(char* space, std::size_t bytes, void* side, std::size_t begin) noexcept {
+void arena::open(char* space, std::size_t bytes, void* side, std::size_t begin,
+                 room earlier) noexcept {
   space_ = space;
   bytes_ = bytes;
   begin_ = begin;
-  top_.store(begin, relaxed);
+  earlier_ = earlier.blocks;
+  const std::size_t top = begin + earlier.bytes;
+  top_.store(top, relaxed);
+  blocks_.store(earlier.blocks, relaxed);
   first_block_ = static_cast<std::uint32_t*>(side);
+  for (; numbered_ * page_bytes() < top; ++numbered_) {
+    const std::size_t offset = numbered_ * page_bytes();
+    first_block_[numbered_] = static_cast<std::uint32_t>(
+        offset <= begin ? 0
+                        : ((offset - begin) * earlier.blocks + earlier.bytes - 1) / earlier.bytes);
+  }
   live_ = reinterpret_cast<std::atomic<std::uint32_t>*>(first_block_ + bytes / page_bytes());
-  live_[begin / unit_bytes].store(1, relaxed);
+  live_[top / unit_bytes].store(1, relaxed);
   owner_ = ::pthread_self();
 }
 
@@ -69,12 +79,12 @@ void arena::number_pages(std::size_t offset) noexcept {
 
 void* arena::allocate(std::size_t bytes) noexcept {
   const std::size_t begin = top_.load(relaxed);
-  const std::size_t length = round_up(bytes, header_bytes) + header_bytes;
+  const std::size_t length = bytes_of_block(bytes);
   const std::size_t end = begin + length;
   const std::uint32_t count = blocks_.load(relaxed);
   const bool looks =
       count % blocks_a_look == blocks_a_look - 1 || begin / bytes_a_look != end / bytes_a_look;
-  const bool dwindles = looks && freed() > 1 + count / 4; // one may be a temporary
+  const bool dwindles = looks && freed() > 1 + own_blocks() / 4; // one may be a temporary
   if (closed() || dwindles || count == UINT32_MAX || length > bytes_ || !commit(end)) {
     close();
     return nullptr;

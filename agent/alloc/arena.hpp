@@ -18,9 +18,22 @@ class arena {
   /// The unit in which memory goes back to the kernel.
   static constexpr std::size_t unit_bytes = std::size_t{64} << 10;
 
+  /// The bytes that a block takes, with its header.
+  [[nodiscard]] static constexpr std::size_t bytes_of_block(std::size_t bytes) noexcept {
+    return (bytes + header_bytes - 1) / header_bytes * header_bytes + header_bytes;
+  }
+
+  /// Blocks that lie elsewhere, because they were requested before there was an arena. Their room
+  /// stays free, so that all later blocks lie where they would with an arena from the first one on.
+  struct room {
+    std::size_t bytes = 0; ///< sum of `bytes_of_block`
+    std::uint32_t blocks = 0;
+  };
+
   /// `space` is reserved without access rights. `side` is zero and has `side_bytes(bytes)` bytes.
-  /// The first block begins `begin` bytes after the start, a multiple of the header's size.
-  void open(char* space, std::size_t bytes, void* side, std::size_t begin) noexcept;
+  /// The first block, or the room for `earlier` ones, begins `begin` bytes after the start, a
+  /// multiple of the header's size.
+  void open(char* space, std::size_t bytes, void* side, std::size_t begin, room earlier) noexcept;
   [[nodiscard]] static std::size_t side_bytes(std::size_t bytes) noexcept;
 
   [[nodiscard]] bool is_mine() const noexcept { return ::pthread_equal(owner_, ::pthread_self()); }
@@ -42,9 +55,11 @@ class arena {
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return top_.load(std::memory_order_acquire);
   }
+  /// With the earlier ones.
   [[nodiscard]] std::uint32_t blocks() const noexcept {
     return blocks_.load(std::memory_order_acquire);
   }
+  [[nodiscard]] std::uint32_t own_blocks() const noexcept { return blocks() - earlier_; }
   /// For each page, the number of the first block that begins in it or after it.
   [[nodiscard]] const std::uint32_t* first_block() const noexcept { return first_block_; }
   [[nodiscard]] std::uint32_t freed() const noexcept {
@@ -58,7 +73,8 @@ class arena {
 
   char* space_;
   std::size_t bytes_;
-  std::size_t begin_;     ///< of the first block
+  std::size_t begin_;     ///< of the first block, or of the room for earlier ones
+  std::uint32_t earlier_; ///< blocks
   std::size_t committed_; ///< bytes with access rights
   std::size_t numbered_;  ///< pages whose first block is known
   std::atomic<std::size_t> top_;

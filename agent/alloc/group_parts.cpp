@@ -98,7 +98,7 @@ bool begins_array(const group& of, std::size_t position, std::size_t marks,
 /// whenever it is full. Then no more blocks follow than there are already.
 bool is_grown_index(const group& of, std::size_t position, std::size_t marks, std::uint32_t first,
                     std::uint32_t last) noexcept {
-  constexpr std::uint32_t unseen = 1024; // blocks requested before the group was opened
+  constexpr std::uint32_t unseen = 1024; // an array's blocks before its first index that has a mark
   const mark& at = of.marked[position];
   const std::uint32_t next = position + 1 < marks ? of.marked[position + 1].number : last;
   if (next - at.number > at.number - first + unseen) {
@@ -139,7 +139,7 @@ void for_each_part(const group& of, Each each) noexcept {
 
 void settle_parts(group& of, bool with_threads) noexcept {
   const std::size_t used = of.blocks.used_bytes();
-  if (of.blocks.blocks() == 0 || used == of.settled_bytes) {
+  if (of.blocks.own_blocks() == 0 || used == of.settled_bytes) {
     return;
   }
   const std::size_t settled_before = of.settled_bytes;
@@ -160,7 +160,7 @@ void report_parts(group& of) noexcept {
     object& each = of.part[i];
     if (each.bytes != 0 && !of.told[i]) {
       of.told[i] = true;
-      if (of.blocks.freed() < of.blocks.blocks()) {
+      if (of.blocks.freed() < of.blocks.own_blocks()) {
         each.flags |= NODEWISE_AGENT_LIVE_AT_END;
       }
       report_freed(each);

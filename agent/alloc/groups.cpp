@@ -73,7 +73,13 @@ std::size_t begin_of_arena(std::size_t number) noexcept {
   return number * (page_bytes() + cache_lines);
 }
 
-group* open_group(const void* caller) noexcept {
+/// For the blocks that the site requested before this one.
+arena::room room_for_first_rows(const site& from, std::size_t block) noexcept {
+  return {from.arena_bytes.load(relaxed) - arena::bytes_of_block(block),
+          from.blocks.load(relaxed) - 1};
+}
+
+group* open_group(const site& from, const void* caller, std::size_t block) noexcept {
   if (group_count.load(relaxed) == group_limit || !reserve_arenas()) {
     return nullptr;
   }
@@ -88,18 +94,18 @@ group* open_group(const void* caller) noexcept {
   made.above = rules_above(asked, caller);
   made.made_by = note_allocation(caller);
   made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side,
-                   begin_of_arena(number));
+                   begin_of_arena(number), room_for_first_rows(from, block));
   group_count.store(number + 1, std::memory_order_release);
   return &made;
 }
 
 /// Makes or finds the site's group. Only one thread makes it.
-group* group_for(site& from, const void* caller) noexcept {
+group* group_for(site& from, const void* caller, std::size_t block) noexcept {
   group* found = nullptr;
   if (::pthread_mutex_trylock(&opening) == 0) {
     found = from.members.load(relaxed);
     if (found == nullptr) {
-      found = open_group(caller);
+      found = open_group(from, caller, block);
       from.members.store(found, std::memory_order_release);
     }
     ::pthread_mutex_unlock(&opening);
@@ -113,13 +119,12 @@ bool is_first_thread() noexcept {
 
 /// Decides by the bytes that a site has requested, including this block. The block may be at most
 /// half of them: this excludes an array's index, which is one request or doubles each time. If a
-/// rule names the site's group, the first block already belongs to it if it is as large as those
-/// that a profile puts in front of the others. Only if the first thread asks: another thread may
-/// make the rows, and a group has one thread.
+/// rule names the site's group, the first block already belongs to it. Only if the first thread
+/// asks: another thread may make the rows, and a group has one thread.
 bool is_time_for_group(std::size_t so_far, std::size_t block, const void* caller) noexcept {
   return (so_far >= opening_bytes && block <= so_far / 2) ||
-         (so_far == block && block >= least_alone_bytes && block < least_object_bytes &&
-          names_group(asked, caller) && is_first_thread());
+         (so_far == block && block < least_object_bytes && names_group(asked, caller) &&
+          is_first_thread());
 }
 /// Whether a group for the site was already tried and failed: too many sites, or too little memory.
 bool was_tried(std::size_t before, std::size_t block) noexcept {
@@ -158,8 +163,9 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
     if (was_tried(before, bytes)) { // avoids contention: many threads may come here at once
       return nullptr;
     }
-    from.bytes.store(before + bytes, relaxed);
-    members = is_time_for_group(before + bytes, bytes, caller) ? group_for(from, caller) : nullptr;
+    from.note(bytes);
+    members =
+        is_time_for_group(before + bytes, bytes, caller) ? group_for(from, caller, bytes) : nullptr;
   }
   if (members == nullptr) {
     return nullptr;
@@ -170,7 +176,7 @@ void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
     }
     return nullptr;
   }
-  if (members->blocks.blocks() < handful) {
+  if (members->blocks.own_blocks() < handful) {
     note_other_request(bytes, caller); // it may be the index of another group's next blocks
   }
   void* const made = members->blocks.allocate(bytes);

@@ -5,11 +5,12 @@
 // order once it stops growing.
 //
 // A site makes a group when it has asked for 16 KiB in two blocks or more. One thread fills the
-// group. If a rule names the group and the first thread asks, a first block of 16 to 128 KiB is
-// in it already. Short-lived blocks are not worth an arena: it is closed when a quarter of its
-// blocks is free again, and the next allocator serves the site from then on. Free blocks are not
-// reused, since the next block in order has another owner. 64 KiB without a block go back to the
-// kernel.
+// group. If a rule names the group and the first thread asks, the first block is in it already;
+// otherwise the arena has room for the blocks before, so that in a profile and with a plan made
+// from it all others lie at the same places. Short-lived blocks are not worth an arena: it is
+// closed when a quarter of its blocks is free again, and the next allocator serves the site from
+// then on. Free blocks are not reused, since the next block in order has another owner. 64 KiB
+// without a block go back to the kernel.
 #pragma once
 
 #include <cstddef>

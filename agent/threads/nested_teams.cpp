@@ -18,6 +18,7 @@ constexpr const char* library = "libgomp";
 using level_function = int();
 using at_level_function = int(int);
 
+constinit std::atomic<const char*> library_start{nullptr}; ///< of the library with the functions
 constinit std::atomic<level_function*> get_level{nullptr};
 constinit std::atomic<at_level_function*> get_ancestor{nullptr};
 constinit std::atomic<at_level_function*> get_size{nullptr};
@@ -46,28 +47,28 @@ Function* find(const char* module, const void* caller, const char* name) noexcep
 
 void learn_openmp_library(const void* door, const void* caller) noexcept {
   const module_of from(door);
-  if (!from.is(library) || is_of(get_level.load(), from.start)) {
+  if (!from.is(library) || library_start == from.start) {
     return;
   }
-  get_level = nullptr;
+  library_start = nullptr;
   get_size = find<at_level_function>(from.start, caller, "omp_get_team_size");
   get_ancestor = find<at_level_function>(from.start, caller, "omp_get_ancestor_thread_num");
   get_level = find<level_function>(from.start, caller, "omp_get_level");
+  if (get_size.load() != nullptr && get_ancestor.load() != nullptr && get_level.load() != nullptr) {
+    library_start = from.start;
+  }
 }
 
 inner_position next_inner_position(const void* code) noexcept {
   inner_position made;
+  const char* const from = library_start;
+  // The calling thread is in the library whose code it starts, so the library stays loaded.
+  if (from == nullptr || module_of(code).start != from) {
+    return made;
+  }
   level_function* const level_now = get_level.load();
   at_level_function* const size_at = get_size.load();
   at_level_function* const ancestor_at = get_ancestor.load();
-  if (level_now == nullptr) {
-    return made;
-  }
-  // The calling thread is in the library whose code it starts, so the library stays loaded.
-  const char* const from = module_of(code).start;
-  if (!is_of(level_now, from) || !is_of(size_at, from) || !is_of(ancestor_at, from)) {
-    return made;
-  }
   // The team exists already, with the calling thread as its first thread.
   const int levels = level_now();
   if (levels < 2 || levels > NODEWISE_AGENT_TEAM_LEVELS) {

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/threads/thread_table.hpp"
 
-#include <bit>
 #include <cstring>
 
 #include <sys/prctl.h>
@@ -21,17 +20,11 @@ constexpr std::uint32_t taken_once = 4;
 
 constinit known_thread table[max_known_threads]{};
 constinit std::atomic<std::size_t> next_entry{0};
-constinit pthread_key_t at_thread_end = 0;
-constinit bool is_open = false;
 
-/// The key's value identifies the entry and the thread that took it, so that a forked child's only
-/// thread does not end a thread that the table no longer has. Never null.
-void* ticket_of(const known_thread& entry) noexcept {
-  const auto at = static_cast<std::uintptr_t>(&entry - table);
-  const std::uintptr_t turn = entry.mark.load(relaxed) / taken_once;
-  return std::bit_cast<void*>(((turn << 10 | at) << 1) | 1U);
+/// The number of times an entry was taken.
+std::uint32_t turn_of(const known_thread& entry) noexcept {
+  return entry.mark.load(relaxed) / taken_once;
 }
-static_assert(max_known_threads == std::size_t{1} << 10);
 
 void set_state(known_thread& entry, thread_state state) noexcept {
   entry.mark.store((entry.mark.load(relaxed) & ~state_mask) | static_cast<std::uint32_t>(state),
@@ -57,25 +50,6 @@ void tell_inner_thread(known_thread& entry) noexcept {
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
 }
 
-/// Called by the ending thread. A runtime's thread is of no further interest.
-void end_thread(void* ticket) noexcept {
-  known_thread& entry =
-      table[(reinterpret_cast<std::uintptr_t>(ticket) >> 1) & (max_known_threads - 1)];
-  if (ticket_of(entry) != ticket || entry.state() != thread_state::running) {
-    return;
-  }
-  tell_own_writes();
-  if (entry.ordinal < 0) {
-    if (entry.inner.sizes[0] != 0) {
-      tell_inner_thread(entry);
-    }
-    set_state(entry, thread_state::none);
-    return;
-  }
-  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, entry.name, 0L, 0L, 0L);
-  set_state(entry, thread_state::ended);
-}
-
 /// Entries that were ever taken; reading the others would bring the whole table into memory.
 std::size_t used_entries() noexcept {
   const std::size_t taken = next_entry.load(relaxed);
@@ -89,21 +63,14 @@ bool is_at_work(const known_thread& entry) noexcept {
 
 } // namespace
 
-void open_thread_table() noexcept {
-  is_open = ::pthread_key_create(&at_thread_end, end_thread) == 0;
-}
-
 void empty_thread_table() noexcept {
-  // Earlier tickets are void: taking an entry increases its count.
+  // Threads of before end no entry of now: taking one increases its count.
   for (std::size_t at = 0; at < used_entries(); ++at) {
     set_state(table[at], thread_state::none);
   }
 }
 
 known_thread* take_entry() noexcept {
-  if (!is_open) {
-    return nullptr;
-  }
   for (std::size_t tries = 0; tries < max_known_threads; ++tries) {
     known_thread& entry = table[next_entry.fetch_add(1, relaxed) % max_known_threads];
     std::uint32_t mark = entry.mark.load(relaxed);
@@ -129,11 +96,28 @@ void give_back(known_thread& entry) noexcept {
   set_state(entry, thread_state::none);
 }
 
-void enter_running(known_thread& entry) noexcept {
+running_thread enter_running(known_thread& entry) noexcept {
   entry.tid.store(static_cast<int>(sys::raw::call(SYS_gettid)), relaxed);
   entry.self.store(::pthread_self());
   set_state(entry, thread_state::running);
-  (void)::pthread_setspecific(at_thread_end, ticket_of(entry));
+  return {&entry, turn_of(entry)};
+}
+
+void end_running(const running_thread& ending) noexcept {
+  known_thread& entry = *ending.entry;
+  if (turn_of(entry) != ending.turn || entry.state() != thread_state::running) {
+    return;
+  }
+  tell_own_writes();
+  if (entry.ordinal < 0) {
+    if (entry.inner.sizes[0] != 0) {
+      tell_inner_thread(entry);
+    }
+    set_state(entry, thread_state::none);
+    return;
+  }
+  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, entry.name, 0L, 0L, 0L);
+  set_state(entry, thread_state::ended);
 }
 
 known_thread* find_by_tid(int tid) noexcept {

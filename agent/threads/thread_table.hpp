@@ -2,8 +2,8 @@
 //
 // The threads that the process started: a fixed table without locks, because it is read at the
 // process's end, perhaps in a signal handler. An entry is taken before its thread starts. The
-// thread enters its numbers before the program's code runs in it. The destructor of a
-// thread-specific key notes its end. When the table is full, entries of ended threads are reused.
+// thread enters its numbers before the program's code runs in it, and notes its end when that code
+// returns or is left. When the table is full, entries of ended threads are reused.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@ struct known_thread {
   void* (*run)(void*) = nullptr;
   int (*run_c11)(void*) = nullptr; ///< instead of `run`
   void* argument = nullptr;
+  std::size_t stack_bytes = 0; ///< 0: the C library does not allocate its stack
   /// The state in the lower two bits; above it the number of times the entry was taken.
   std::atomic<std::uint32_t> mark{0};
   std::atomic<std::uint32_t> flags{0}; ///< NODEWISE_AGENT_PINNED, ...
@@ -43,16 +44,24 @@ struct known_thread {
   }
 };
 
-/// For the first thread of the process, once.
-void open_thread_table() noexcept;
 /// In a forked child.
 void empty_thread_table() noexcept;
-/// An entry in the state `starting`, or nullptr if there is no table or no room in it.
+/// An entry in the state `starting`, or nullptr if there is no room.
 [[nodiscard]] known_thread* take_entry() noexcept;
 /// Returns an entry whose thread was not started.
 void give_back(known_thread& entry) noexcept;
+
+/// A thread that runs, and the number of times its entry was taken before: the only thread of a
+/// forked child must not end a thread that the table no longer has.
+struct running_thread {
+  known_thread* entry;
+  std::uint32_t turn;
+};
 /// Called by the thread itself, before it does anything else.
-void enter_running(known_thread& entry) noexcept;
+[[nodiscard]] running_thread enter_running(known_thread& entry) noexcept;
+/// Called by the thread itself, after the program's code. A runtime's thread is of no further
+/// interest.
+void end_running(const running_thread& ending) noexcept;
 
 [[nodiscard]] known_thread* find_by_tid(int tid) noexcept;
 /// Whether the thread has ended: the kernel lists it for some time after that.

@@ -87,25 +87,41 @@ void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
 constinit bound_early early;
 
 /// The first actions of a new thread.
-known_thread& enter(void* entry) noexcept {
+running_thread enter(known_thread& entry) noexcept {
   announce_thread(facts.pid.load(relaxed));
-  note_thread_stack();
+  note_thread_stack(entry.stack_bytes);
   const stack_words stack = whole_stack();
   announce_stack(stack.begin(), stack.end());
-  auto& mine = *static_cast<known_thread*>(entry);
-  enter_running(mine);
+  const running_thread mine = enter_running(entry);
   if (early.any() && early.take(::pthread_self())) {
-    note_own_affinity(mine.flags);
+    note_own_affinity(entry.flags);
   }
   return mine;
 }
+void leave(void* ending) {
+  end_running(*static_cast<const running_thread*>(ending));
+}
+
+/// Runs the program's function, which may be left by pthread_exit() or a cancellation. A
+/// thread-specific key would note the end too, but for the first key that a thread uses the C
+/// library goes through all of them when it ends.
+template <class Work>
+void* run_until_left(known_thread& entry, const Work& work) {
+  running_thread mine = enter(entry);
+  void* result = nullptr;
+  pthread_cleanup_push(leave, &mine);
+  result = work(entry);
+  pthread_cleanup_pop(1);
+  return result;
+}
 void* run_entered(void* entry) {
-  const known_thread& mine = enter(entry);
-  return mine.run(mine.argument);
+  return run_until_left(*static_cast<known_thread*>(entry),
+                        [](const known_thread& mine) { return mine.run(mine.argument); });
 }
 void* run_entered_c11(void* entry) {
-  const known_thread& mine = enter(entry);
-  return std::bit_cast<void*>(static_cast<std::intptr_t>(mine.run_c11(mine.argument)));
+  return run_until_left(*static_cast<known_thread*>(entry), [](const known_thread& mine) {
+    return std::bit_cast<void*>(static_cast<std::intptr_t>(mine.run_c11(mine.argument)));
+  });
 }
 
 /// A requested thread.
@@ -203,6 +219,7 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
     entry->run = wanted.run;
     entry->run_c11 = wanted.run_c11;
     entry->argument = wanted.argument;
+    entry->stack_bytes = wanted_stack_bytes(wanted.attributes);
   }
   return entry;
 }
@@ -289,7 +306,6 @@ void start_threads(const settings& asked) noexcept {
     facts.pin_errno = ENOMEM;
   }
   facts.main_works = asked.main_works;
-  open_thread_table();
   facts.pid = ::getpid();
 }
 

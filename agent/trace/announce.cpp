@@ -32,12 +32,28 @@ struct name {
   explicit name(const char* text) noexcept : name(text, std::strlen(text)) {}
 };
 
+// The code below needs no tables, so that a thread that begins brings few lines of the agent, which
+// are on another node, into its caches. Hence also -fno-jump-tables for this file.
+
+[[gnu::noinline]] void send(char byte) noexcept {
+  nodewise_marker_byte(static_cast<unsigned char>(byte));
+}
+
+char digit(std::uint64_t value, char ten) noexcept {
+  return static_cast<char>(value < 10 ? '0' + value : static_cast<unsigned char>(ten) + value - 10);
+}
+
+bool is_plain(char byte) noexcept {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '-' && byte <= '9') || byte == '_'; // '-', '.' and '/' are in front of '0'
+}
+
 /// One message, sent byte by byte while it is composed.
 class message {
  public:
   explicit message(char what) noexcept {
     NODEWISE_MARKER_SAY(NODEWISE_MARKER_BEGIN);
-    nodewise_marker_byte(what);
+    send(what);
   }
   ~message() { NODEWISE_MARKER_SAY(NODEWISE_MARKER_END); }
   message(const message&) = delete;
@@ -45,11 +61,14 @@ class message {
 
   message& operator<<(plain text) noexcept {
     for (std::size_t i = 0; i < text.length; ++i) {
-      nodewise_marker_byte(text.start[i]);
+      send(text.start[i]);
     }
     return *this;
   }
-  message& operator<<(const char* text) noexcept { return *this << plain{text, std::strlen(text)}; }
+  template <std::size_t size>
+  message& operator<<(const char (&literal)[size]) noexcept {
+    return *this << plain{literal, size - 1};
+  }
   message& operator<<(int decimal) noexcept {
     return number(static_cast<std::uint64_t>(decimal), 10);
   }
@@ -59,15 +78,13 @@ class message {
       return *this << "-";
     }
     for (std::size_t i = 0; i < text.length; ++i) {
-      const auto byte = static_cast<unsigned char>(text.start[i]);
-      const bool safe = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                        (byte >= '0' && byte <= '9') ||
-                        std::strchr("_-./", text.start[i]) != nullptr;
-      if (safe) {
-        nodewise_marker_byte(text.start[i]);
+      const char byte = text.start[i];
+      if (is_plain(byte)) {
+        send(byte);
       } else {
-        *this << "%" << plain{&"0123456789ABCDEF"[byte >> 4U], 1}
-              << plain{&"0123456789ABCDEF"[byte & 15U], 1};
+        send('%');
+        send(digit(static_cast<unsigned char>(byte) >> 4U, 'A'));
+        send(digit(static_cast<unsigned char>(byte) & 15U, 'A'));
       }
     }
     return *this;
@@ -78,7 +95,7 @@ class message {
     char digits[20];
     std::size_t first = sizeof digits;
     do {
-      digits[--first] = "0123456789abcdef"[value % base];
+      digits[--first] = digit(value % base, 'a');
       value /= base;
     } while (value != 0);
     return *this << plain{digits + first, sizeof digits - first};
@@ -264,8 +281,8 @@ void announce_thread(int pid) noexcept {
 
 void announce_stack(const void* start, const void* end) noexcept {
   if (asked.announce && start != end) {
-    message('s') << "0x" << address_of(start) << " 0x" << address_of(end) << " 0x0 "
-                 << name("[stack and thread-local data]");
+    message('s') << "0x" << address_of(start) << " 0x" << address_of(end)
+                 << " 0x0 %5Bstack%20and%20thread-local%20data%5D";
   }
 }
 
@@ -285,7 +302,7 @@ void announce_object(const object& what) noexcept {
           ? 0
           : static_cast<std::uint64_t>(static_cast<const char*>(what.caller) - caller.start);
   message('o') << number_of(what) << " " << address_of(what.start) << " " << what.bytes << " "
-               << kind_name(what.kind) << " " << name(caller.name) << " 0x" << offset << " "
+               << name(kind_name(what.kind)) << " " << name(caller.name) << " 0x" << offset << " "
                << name(what.name == nullptr ? "" : what.name);
 }
 

@@ -2,7 +2,6 @@
 #include "profile/first_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -36,41 +35,78 @@ bool lives_as_long(const object& row, const object& group) {
   return row.died_s - group.born_s >= nearly * (group.died_s - group.born_s);
 }
 
-/// The last row before the group.
-std::vector<object>::iterator row_before(std::vector<object>& all, const object& group) {
-  auto last = all.end();
-  for (auto each = all.begin(); each != all.end(); ++each) {
-    const bool may_be = each->kind == object_kind::heap && each->bytes < largest_row_bytes &&
-                        each->born_s <= group.born_s && lives_as_long(*each, group) &&
-                        is_of_same_call(*each, group);
-    last = may_be && (last == all.end() || each->born_s > last->born_s) ? each : last;
+/// Blocks that the same call requested before the group, in order.
+std::vector<std::size_t> rows_before(const std::vector<object>& all, const object& group) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind == object_kind::heap && all[i].bytes < largest_row_bytes &&
+        all[i].born_s <= group.born_s && is_of_same_call(all[i], group)) {
+      found.push_back(i);
+    }
   }
-  return last;
+  return found;
 }
 
-/// The row's size in an arena of the agent, where it becomes the front of its group.
+/// The row's size in an arena of the agent, where it has room in front of its group.
 std::uint64_t bytes_in_arena(const object& row) {
   constexpr std::uint64_t header = 16; // agent/alloc/arena.hpp
   return (row.bytes + header - 1) / header * header + header;
 }
 
-/// Gives the first `before` pages, of `pages` in all, to `first`.
+/// Pages of a group, half-open.
+struct page_range {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// Moves runs of pages into a range; what goes beyond it is cut off.
 template <class Run>
-void put_in_front(std::vector<Run>&& first, std::uint64_t before, std::uint64_t pages,
-                  std::vector<Run>& of) {
-  const auto cut = [](std::vector<Run>& all, std::uint64_t end) {
-    std::erase_if(all, [&](const Run& each) { return each.first >= end; });
-    for (Run& each : all) {
-      each.count = std::min(each.count, end - each.first);
+void put(std::vector<Run>&& runs, const page_range& into, std::vector<Run>& to) {
+  for (Run& each : runs) {
+    each.first += into.begin;
+    if (each.first < into.end) {
+      each.count = std::min(each.count, into.end - each.first);
+      to.push_back(std::move(each));
     }
-  };
-  cut(first, before);
-  for (Run& each : of) {
-    each.first += before;
   }
-  cut(of, pages);
-  of.insert(of.begin(), std::make_move_iterator(first.begin()),
-            std::make_move_iterator(first.end()));
+  std::ranges::sort(to, {}, &Run::first);
+}
+
+void add(const std::vector<use>& more, std::vector<use>& to) {
+  std::map<thread_index, double> sums;
+  for (const std::vector<use>& each : {to, more}) {
+    for (const use& one : each) {
+      sums[one.by] += one.amount;
+    }
+  }
+  to.clear();
+  for (const auto& [thread, amount] : sums) {
+    to.push_back({thread, amount});
+  }
+}
+
+/// As `put`, but no use is lost: those beyond the range count for its last page. A range without a
+/// page of its own shares its first page with the row behind it.
+void put_uses(std::vector<use_run>&& runs, const page_range& into, std::vector<use_run>& to) {
+  std::vector<use> beyond;
+  for (const use_run& each : runs) {
+    if (each.first + into.begin >= into.end) {
+      add(each.by, beyond);
+    }
+  }
+  put(std::move(runs), into, to);
+  if (beyond.empty()) {
+    return;
+  }
+  const std::uint64_t last = std::max(into.end, into.begin + 1) - 1;
+  const auto at = std::ranges::find_if(to, [&](const use_run& each) {
+    return each.first <= last && last < each.first + each.count;
+  });
+  if (at == to.end()) {
+    put({{last, 1, std::move(beyond)}}, {0, last + 1}, to);
+  } else {
+    add(beyond, at->by);
+  }
 }
 
 template <class Each>
@@ -78,108 +114,61 @@ void append(std::vector<Each>&& more, std::vector<Each>& to) {
   std::ranges::move(more, std::back_inserter(to));
 }
 
-using users = std::map<thread_index, double>;
-
-/// Uses of pages that shift by a fraction of a page. A run stays a run except at its edges.
-class moved_uses {
- public:
-  /// `pages`: of the whole; the last one may be only partly filled.
-  explicit moved_uses(std::uint64_t pages) : last_(pages - 1) {}
-
-  /// Adds uses of pages that start `behind` pages after the first page's start. A page that then
-  /// overlaps two pages splits its use in proportion: where its rows meet is not known.
-  void add(const std::vector<use_run>& runs, double behind) {
-    const auto whole = static_cast<std::uint64_t>(behind);
-    const double part = behind - std::floor(behind);
-    for (const use_run& run : runs) {
-      const std::uint64_t first = run.first + whole;
-      add_page(first, run, 1 - part);
-      if (run.count > 1) {
-        add_page(first + run.count - 1, run, 1);
-      }
-      if (part > 0) {
-        add_page(first + run.count, run, part);
-      }
-      if (run.count > 2 && first + run.count - 2 <= last_) { // a file may contain any value
-        add_inner(first + 1, run);
-      }
-    }
+void join(object&& row, const page_range& room, std::uint64_t offset, object& group) {
+  for (contested_line& each : row.contested) {
+    each.offset += offset;
   }
-
-  [[nodiscard]] std::vector<use_run> result() && {
-    for (const auto& [page, by] : edges_) {
-      use_run& made = inner_.emplace_back(use_run{page, 1, {}});
-      for (const auto& [thread, amount] : by) {
-        made.by.push_back({thread, amount});
-      }
-    }
-    std::ranges::sort(inner_, {}, &use_run::first);
-    return std::move(inner_);
-  }
-
- private:
-  void add_page(std::uint64_t page, const use_run& of, double share) {
-    for (const use& each : of.by) {
-      edges_[std::min(page, last_)][each.by] += each.amount / static_cast<double>(of.count) * share;
-    }
-  }
-
-  void add_inner(std::uint64_t first, const use_run& of) {
-    use_run& made = inner_.emplace_back(use_run{first, of.count - 2, of.by});
-    for (use& each : made.by) {
-      each.amount *= static_cast<double>(made.count) / static_cast<double>(of.count);
-    }
-  }
-
-  std::uint64_t last_;
-  std::map<std::uint64_t, users> edges_; ///< by page
-  std::vector<use_run> inner_;
-};
-
-void join(object&& row, object& group, std::uint64_t page_bytes) {
-  const std::uint64_t bytes = bytes_in_arena(row);
-  const double behind = static_cast<double>(bytes) / static_cast<double>(page_bytes);
-  const std::uint64_t first = bytes / page_bytes;
-  const std::uint64_t of_rows = group.blocks * bytes;
-  const bool equal = of_rows <= group.bytes && group.bytes - of_rows < page_bytes;
-  group.bytes = bytes + (equal ? of_rows : group.bytes);
-  group.pages = (group.bytes + page_bytes - 1) / page_bytes;
   group.resident = std::min(group.resident + row.resident, group.pages);
-  for (const auto uses : {&object::uses, &object::initialised}) {
-    moved_uses all(group.pages);
-    all.add(row.*uses, 0);
-    all.add(group.*uses, behind);
-    group.*uses = std::move(all).result();
-  }
-  for (contested_line& each : group.contested) {
-    each.offset += bytes;
-  }
-  put_in_front(std::move(row.where), first, group.pages, group.where);
-  put_in_front(std::move(row.touched), first, group.pages, group.touched);
+  put_uses(std::move(row.uses), room, group.uses);
+  put_uses(std::move(row.initialised), room, group.initialised);
+  put(std::move(row.where), room, group.where);
+  put(std::move(row.touched), room, group.touched);
   append(std::move(row.touches), group.touches);
   append(std::move(row.contested), group.contested);
   append(std::move(row.used_at), group.used_at);
   keep_most_used(group.used_at, most_code);
   std::ranges::sort(group.touches, std::greater{}, &first_touch::pages);
   std::ranges::sort(group.contested, std::greater{}, &contested_line::transfers);
-  group.blocks += row.blocks;
   group.unseen_touches += row.unseen_touches;
+}
+
+/// Whether nothing lies in the group's first pages. Profiles of version 0.1 left no room there.
+bool have_room(const object& group, std::uint64_t pages) {
+  const auto begins_behind = [&](const auto& runs) {
+    return std::ranges::none_of(runs, [&](const auto& run) { return run.first < pages; });
+  };
+  return begins_behind(group.where) && begins_behind(group.uses);
 }
 
 } // namespace
 
 void join_first_rows(program& into, std::uint64_t page_bytes) {
   std::vector<object>& all = into.objects;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].kind != object_kind::group || !is_first_part(all, all[i])) {
+  std::vector<bool> joined(all.size(), false);
+  for (object& group : all) {
+    if (group.kind != object_kind::group || !is_first_part(all, group)) {
       continue;
     }
-    for (auto row = row_before(all, all[i]); row != all.end(); row = row_before(all, all[i])) {
-      join(std::move(*row), all[i], page_bytes);
-      i -= row < all.begin() + static_cast<std::ptrdiff_t>(i) ? 1U : 0U;
-      all.erase(row);
+    const std::vector<std::size_t> rows = rows_before(all, group);
+    std::uint64_t room = 0;
+    for (const std::size_t row : rows) {
+      room += bytes_in_arena(all[row]);
+    }
+    if (!have_room(group, room / page_bytes)) {
+      continue;
+    }
+    std::uint64_t offset = 0;
+    for (const std::size_t row : rows) {
+      const std::uint64_t end = offset + bytes_in_arena(all[row]);
+      if (lives_as_long(all[row], group)) {
+        join(std::move(all[row]), {offset / page_bytes, end / page_bytes}, offset, group);
+        joined[row] = true;
+      }
+      offset = end;
     }
   }
+  std::size_t at = 0;
+  std::erase_if(all, [&](const object&) { return joined[at++]; });
 }
 
 } // namespace nodewise::profile

@@ -68,7 +68,7 @@ const frame* own_frame(std::span<const frame> where) noexcept {
 std::vector<const frame*> returns_of(std::span<const frame> where) {
   std::vector<const frame*> all;
   for (const frame& each : where) {
-    const bool ours = all.empty() && each.module.starts_with("libnodewise-agent");
+    const bool ours = each.module.starts_with("libnodewise-agent");
     if (!each.inlined && !ours && !each.module.empty()) {
       all.push_back(&each);
     }

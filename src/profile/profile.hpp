@@ -33,7 +33,7 @@ using call_chain = std::vector<frame>;
 /// threading runtime or the agent. If there is none, a frame of such a header; otherwise nullptr.
 [[nodiscard]] const frame* own_frame(std::span<const frame> where) noexcept;
 /// The return addresses of an allocation on the program's stack, innermost first, without inlined
-/// calls and without the agent's frames in front of the program.
+/// calls and without the agent's frames.
 [[nodiscard]] std::vector<const frame*> returns_of(std::span<const frame> where);
 
 /// A thread, by its position in `program::threads`.

@@ -91,7 +91,9 @@ class Allocations(TraceTest):
         for chain in chains.values():
             self.assertRegex(chain[0], "tell_stack")
             # Sanitizers put a malloc of their own in front.
-            at = max(i for i, name in enumerate(chain) if "nodewise" in name or name in ("malloc", "mmap"))
+            # The agent also runs a thread's function.
+            ours = [i for i, name in enumerate(chain) if "nodewise" in name and "run_until_left" not in name]
+            at = max(ours + [chain.index(name) for name in ("malloc", "mmap") if name in chain])
             seen.append(tuple(chain[at + 1:]))
         made = {chain[:chain.index("places") + 1] for chain in seen if "places" in chain}
         self.assertEqual(made, {("wrapper", "make_matrix", "places"), ("wrapper", "make_vector", "places"),
@@ -202,7 +204,10 @@ class Rows(TraceTest):
         agent_report.reserve(self.file)
         run(rows, f"v3;threshold=131072;group=16;observe;trace;report={self.file}")
         groups = [each for each in agent_report.read(self.file.read_bytes()).objects if each.kind == GROUP]
-        self.assertEqual([each.blocks for each in groups], [count - 1, count], "nobody had named the first one's")
+        self.assertEqual([each.blocks for each in groups], [count, count])
+        row = (56 << 10) + 16
+        first, whole = ([each.resident * PAGE for each in groups])
+        self.assertLessEqual(abs(whole - first - row), 2 * PAGE, "nobody had named the first one's: its first row is elsewhere")
         code = f"code=rows+{groups[0].caller_offset - 1}-{groups[0].caller_offset}"
         agent_report.reserve(self.file)
         run(rows, f"v3;threshold=131072;group=16;rule=kind=group,least=1,{code}:local;report={self.file}")

@@ -24,7 +24,7 @@ class Arena : public testing::Test {
     side_ = sys::raw::map(arena::side_bytes(bytes), PROT_READ | PROT_WRITE, 0);
     state_ = sys::raw::map(sizeof(arena), PROT_READ | PROT_WRITE, 0);
     ASSERT_NE(space_, nullptr);
-    blocks().open(space_, bytes, side_, begin);
+    blocks().open(space_, bytes, side_, begin, {});
   }
   void TearDown() override {
     sys::raw::unmap(space_, bytes);
@@ -46,6 +46,26 @@ class Arena : public testing::Test {
   void* side_ = nullptr;
   void* state_ = nullptr;
 };
+
+// Three blocks of 8000 bytes, of which each takes 8016.
+TEST_F(Arena, LeavesRoomForEarlierBlocks) {
+  alignas(arena) unsigned char state[sizeof(arena)] = {};
+  arena& late = reinterpret_cast<arena&>(state);
+  late.open(space_, bytes, side_, begin, {std::size_t{3} * 8016, 3});
+  char* const block = static_cast<char*>(late.allocate(8000));
+  EXPECT_EQ(block, space_ + begin + std::size_t{3} * 8016 + arena::header_bytes);
+  EXPECT_EQ(late.blocks(), 4U);
+  EXPECT_EQ(late.own_blocks(), 1U);
+  EXPECT_EQ(late.begin_bytes(), begin);
+  EXPECT_EQ(late.first_block()[begin / page_bytes()], 0U);
+  for (std::size_t page = begin / page_bytes() + 1; page * page_bytes() <= begin + 24048; ++page) {
+    const std::size_t number = late.first_block()[page];
+    EXPECT_GE(begin + number * 8016, page * page_bytes()) << page;
+    EXPECT_LT(begin + (number - 1) * 8016, page * page_bytes()) << page;
+  }
+  EXPECT_TRUE(late.release(block));
+  EXPECT_EQ(late.freed(), late.own_blocks());
+}
 
 TEST_F(Arena, BlocksFollowEachOtherInOrderAndAreZero) {
   const char* last = space_ + begin - 528;

@@ -131,7 +131,7 @@ struct seen_stack {
 }
 
 void* walk_there(void* into) {
-  note_thread_stack();
+  note_thread_stack(0);
   auto& seen = *static_cast<seen_stack*>(into);
   // One call for both ways, so that all addresses are the same.
   (seen.here ? from_here : from_there)(seen);
@@ -278,11 +278,42 @@ TEST_F(AgentAbove, OtherThreadsHaveStacksOfTheirOwn) {
   bool unknown = true;
   std::thread([&] {
     unknown = own_stack(__builtin_frame_address(0), 100).empty();
-    note_thread_stack();
+    note_thread_stack(0);
     known = !own_stack(__builtin_frame_address(0), 100).empty();
   }).join();
   EXPECT_TRUE(unknown);
   EXPECT_TRUE(known);
+}
+
+// The second thread's stack is computed from the first one's, without a measurement.
+TEST_F(AgentAbove, StacksOfTheCLibraryAreKnownWithoutMeasuring) {
+  pthread_attr_t small;
+  ASSERT_EQ(pthread_attr_init(&small), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&small, 200001), 0);
+  std::array<char, 1> some{};
+  for (const pthread_attr_t* attributes : std::array<pthread_attr_t*, 2>{nullptr, &small}) {
+    static std::size_t wanted;
+    static std::array<stack_words, 2> found;
+    wanted = wanted_stack_bytes(attributes);
+    EXPECT_NE(wanted, 0U);
+    pthread_t thread{};
+    const auto note = +[](void*) -> void* {
+      note_thread_stack(0);
+      found[0] = whole_stack();
+      note_thread_stack(wanted);
+      found[1] = whole_stack();
+      return nullptr;
+    };
+    for (int k = 0; k < 2; ++k) {
+      ASSERT_EQ(pthread_create(&thread, attributes, note, nullptr), 0);
+      ASSERT_EQ(pthread_join(thread, nullptr), 0);
+      EXPECT_EQ(found[0].begin(), found[1].begin());
+      EXPECT_EQ(found[0].end(), found[1].end());
+    }
+  }
+  EXPECT_EQ(pthread_attr_setstack(&small, some.data(), std::size_t{1} << 20), 0);
+  EXPECT_EQ(wanted_stack_bytes(&small), 0U);
+  EXPECT_EQ(pthread_attr_destroy(&small), 0);
 }
 
 TEST_F(AgentAbove, AStackThatNobodyKnowsIsNotRead) {
